@@ -22,6 +22,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
+	"ringi/shared/store/exports"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -51,7 +52,7 @@ func TestExportAudit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			st, _ := db.Store(t)
-			test(&world{t, st, &Handler{Rows: st, S3: client, Bucket: "results", Now: time.Now, MaxRows: maxRows}})
+			test(&world{t, st, &Handler{Rows: rowsOf(st), S3: client, Bucket: "results", Now: time.Now, MaxRows: maxRows}})
 		})
 	}
 }
@@ -72,13 +73,13 @@ func (w *world) record(owner, who string, n int) {
 func (w *world) begin(id string, form auditlog.Form, f auditlog.Filter) Input {
 	w.t.Helper()
 	x := expect.Value(auditlog.New(id, tenant, "U1", form, f, "ja", time.Now()))(w.t)
-	expect.NoError(w.t, w.st.BeginExport(w.t.Context(), x, time.Now()))
+	expect.NoError(w.t, exports.Of(w.st.Table()).BeginExport(w.t.Context(), x, time.Now()))
 	return Input{tenant, id}
 }
 
 func (w *world) stands(id string) auditlog.Export {
 	w.t.Helper()
-	return expect.Value(w.st.Export(w.t.Context(), tenant, id))(w.t)
+	return expect.Value(exports.Of(w.st.Table()).Export(w.t.Context(), tenant, id))(w.t)
 }
 
 func (w *world) text(x auditlog.Export) string {
@@ -176,7 +177,7 @@ func (f *failing) AuditRows(ctx context.Context, tenant string, x store.AuditFil
 }
 
 func testBroken(w *world) {
-	w.h.Rows = &failing{w.st, 9}
+	w.h.Rows = &failing{rowsOf(w.st), 9}
 	in := w.begin("01B", auditlog.CSV, auditlog.Filter{})
 	for try := 1; try <= maxTries; try++ {
 		counted := metrictest.Printed(w.t, func() {
@@ -195,7 +196,7 @@ func testBroken(w *world) {
 
 func testResumed(w *world) {
 	w.record(tenant, "U1", 3)
-	w.h.Rows = &failing{w.st, 1}
+	w.h.Rows = &failing{rowsOf(w.st), 1}
 	in := w.begin("01R", auditlog.JSONLines, auditlog.Filter{})
 	if w.h.Handle(w.t.Context(), in) == nil {
 		w.t.Error("the first try did not fail")

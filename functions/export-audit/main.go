@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/store/exports"
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
@@ -22,8 +23,16 @@ type environment struct {
 	config.Results
 }
 
+// rows are the audit log's, and those of exports.
+type rows struct {
+	*tasks.Store
+	exports.Exports
+}
+
+func rowsOf(s *tasks.Store) rows { return rows{s, exports.Of(s.Table())} }
+
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	bucket := large.Open(cfg, env.Results)
-	return &Handler{Rows: tasks.Open(cfg, env.Table), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now,
+	return &Handler{Rows: rowsOf(tasks.Open(cfg, env.Table)), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now,
 		MaxRows: maxRows}, nil
 }

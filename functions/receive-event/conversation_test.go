@@ -173,7 +173,7 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
-	h, now := handler(s), time.Now().UTC().Truncate(time.Millisecond)
+	h, now := handler(rowsOf(s)), time.Now().UTC().Truncate(time.Millisecond)
 	opened := conversations.New(db.DB, table)
 	h.Conversations, h.Now = opened, func() time.Time { now = now.Add(time.Second); return now }
 	post(t, h, signed(callback(t, direct("codex: hi", nil), nil)))

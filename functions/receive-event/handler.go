@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // maxChallenge bounds what url_verification asks to have repeated, in bytes.
@@ -23,7 +23,7 @@ const maxChallenge = 4096
 // Store keeps a new task with one call, and ends integrations with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
-	HomeOpened(ctx context.Context, tenant string, h store.Home) error
+	HomeOpened(ctx context.Context, tenant string, h slackstate.Home) error
 	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/tasks"
 )
 
@@ -26,11 +27,19 @@ type environment struct {
 	config.Slack
 }
 
+// rows are those of tasks, and of who has the Home tab open.
+type rows struct {
+	*tasks.Store
+	slackstate.Notes
+}
+
+func rowsOf(s *tasks.Store) rows { return rows{s, slackstate.Of(s.Table())} }
+
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
 	return &Handler{
-		Store:         tasks.Open(cfg, env.Table),
+		Store:         rowsOf(tasks.Open(cfg, env.Table)),
 		Conversations: conversations.Open(cfg, env.Table),
 		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
 		Now:           time.Now,

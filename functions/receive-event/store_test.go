@@ -51,7 +51,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	c := &counted{}
-	h := handler(tasks.New(dynamodb.New(db.DB.Options(), c.watch), table))
+	h := handler(rowsOf(tasks.New(dynamodb.New(db.DB.Options(), c.watch), table)))
 	body := callback(t, nil, nil)
 	if out := post(t, h, signed(body)); out.StatusCode != 200 {
 		t.Fatal(out.StatusCode, out.Body)
@@ -78,7 +78,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 func testAtOnce(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, _ := db.Store(t)
-	h := handler(s)
+	h := handler(rowsOf(s))
 	body := callback(t, nil, nil)
 	statuses := make(chan int, 5)
 	for range cap(statuses) {
@@ -103,7 +103,7 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 func testTold(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
-	h := handler(s)
+	h := handler(rowsOf(s))
 	opened := conversations.New(dynamodb.New(db.DB.Options()), table)
 	h.Conversations, h.Now = opened, time.Now // rows that are not kept for ever would be gone by now
 	for _, fields := range []map[string]any{direct("claude: hi", nil), direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {

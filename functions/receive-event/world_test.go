@@ -16,6 +16,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 const signingSecret = "s3cret"
@@ -28,7 +29,7 @@ type kept struct {
 	settings tenancy.Settings // the zero value: the defaults
 	opened   map[string]*conversation.Aggregate
 	told     []aggregate.Change
-	homes    []store.Home
+	homes    []slackstate.Home
 	ended    []ending
 	of       map[string][]tenancy.Tenant // by organization
 	err      error
@@ -46,7 +47,7 @@ func (k *kept) Create(_ context.Context, c aggregate.Change) error {
 	return k.err
 }
 
-func (k *kept) HomeOpened(_ context.Context, _ string, h store.Home) error {
+func (k *kept) HomeOpened(_ context.Context, _ string, h slackstate.Home) error {
 	k.homes = append(k.homes, h)
 	return k.err
 }

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/words/language"
 )
 
@@ -84,7 +84,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
 			if err := h.Store.Came(ctx, tenant, w.once,
-				store.Came{As: string(note), Channel: at.channel, TS: at.ts}); err != nil {
+				slackstate.Came{As: string(note), Channel: at.channel, TS: at.ts}); err != nil {
 				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
 			}
 			return outcome{at, note}

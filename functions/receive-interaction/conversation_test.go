@@ -17,6 +17,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -139,7 +140,7 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
 	expect.Same(t, workspace.Suzuki, k.action().Gate.ApprovedBy)
-	h := expect.Value(k.Store.OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t)
+	h := expect.Value(slackstate.Of(k.Store.Table()).OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 

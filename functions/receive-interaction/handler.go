@@ -25,8 +25,8 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/slackstate"
 )
 
 const (
@@ -48,9 +48,9 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	intake.Store
-	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
-	Came(ctx context.Context, tenant, what string, c store.Came) error
-	HomeChanged(ctx context.Context, tenant string, h store.Home) error
+	Once(ctx context.Context, tenant, what string) (first bool, came slackstate.Came, err error)
+	Came(ctx context.Context, tenant, what string, c slackstate.Came) error
+	HomeChanged(ctx context.Context, tenant string, h slackstate.Home) error
 	Again(ctx context.Context, tenant, what string) error
 	inbox.Store
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // onTab is a payload of a button on the Home tab, as Slack publishes it: no channel, no message, the view instead.
@@ -30,7 +31,7 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 			w.quiet(w.post(w.onTab(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
 			got := w.Load().Prompt()
 			expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got.Gate)
-			expect.Same(t, slacktest.Team, expect.Value(w.Store.OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t).Team)
+			expect.Same(t, slacktest.Team, expect.Value(slackstate.Of(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t).Team)
 		},
 		"what is refused is said in a dialog": func(t *testing.T, w *world) {
 			p := w.prompted()

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/tasks"
 )
 
@@ -31,6 +32,14 @@ type environment struct {
 	config.Results
 }
 
+// stored is what a tenant has beside what people decide on.
+type stored struct {
+	*tasks.Store
+	slackstate.Notes
+}
+
+func storedIn(s *tasks.Store) stored { return stored{s, slackstate.Of(s.Table())} }
+
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
@@ -39,7 +48,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := large.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Rows: all, Store: rows, Results: results, Conversations: conversations.Of(all), Contests: contests.Of(all, results),
+		Rows: all, Store: storedIn(rows), Results: results, Conversations: conversations.Of(all), Contests: contests.Of(all, results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

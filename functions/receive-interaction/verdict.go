@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // verdict says in Slack what became of a click.
@@ -54,7 +54,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
 	if c.home != "" { // it showed a button that is not to be pressed any more
 		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant,
-			store.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
+			slackstate.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
 			log.WarnContext(ctx, "the Home tab is behind", "err", err)
 		}
 	}

@@ -47,7 +47,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t), results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{
-		Rows: all, Store: s, Conversations: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
+		Rows: all, Store: storedIn(s), Conversations: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")

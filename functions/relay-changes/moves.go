@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // move says what changed of one aggregate in a batch.
@@ -27,7 +27,7 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	for _, r := range records {
 		run, cards, wait := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
-		if tenant, user, home := store.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
+		if tenant, user, home := slackstate.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
 			ref, ok, cards = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0, true
 		}
 		kind, _ := kinds.Of(ref.Kind)

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/domain/daily"
-	"ringi/shared/store"
+	"ringi/shared/store/sums"
 )
 
 // facts saves what new rows add to the numbers of their days. It returns the sequence number of the first record that
@@ -41,7 +41,7 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 // says.
 func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
 	type told struct {
-		store.Counted
+		sums.Counted
 		first string // sequence number of the row's first record
 	}
 	var rows []told // in the order of their first records

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/sums"
 )
 
 // texts is an item of texts.
@@ -36,7 +37,7 @@ func told(w *world) []events.DynamoDBEventRecord {
 
 func sum(t *testing.T, w *world) daily.Sum {
 	t.Helper()
-	all := expect.Value(w.store.Sums(t.Context(), tenant, []string{daily.Day(w.now)}, w.now))(t)
+	all := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant, []string{daily.Day(w.now)}, w.now))(t)
 	return all[len(all)-1]
 }
 
@@ -58,11 +59,11 @@ type full struct{ Store }
 func (full) PutFacts(context.Context, []daily.Fact) error { return errors.New("the table is full") }
 
 func testNotCounted(t *testing.T, w *world) {
-	w.Store = full{w.store}
+	w.Store = full{rowsOf(w.store)}
 	out := w.handle(events.DynamoDBEvent{Records: append(w.written(tenant, 1), told(w)...)})
 	expect.That(t, len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "1",
 		"gave back %v", out.BatchItemFailures)
-	w.Store = w.store
+	w.Store = rowsOf(w.store)
 	odd := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "x", "id", "01E", "tenant_id", tenant, "timestamp", "no time", "task_id", "01TASK")
 	if out := w.handle(events.DynamoDBEvent{Records: append([]events.DynamoDBEventRecord{w.record(9, nil, odd)}, told(w)...)}); out.BatchItemFailures != nil {
 		t.Errorf("an odd row holds up others: %v", out.BatchItemFailures)
@@ -85,7 +86,7 @@ type unable struct {
 	asked int
 }
 
-func (u *unable) Count(context.Context, store.Counted) error {
+func (u *unable) Count(context.Context, sums.Counted) error {
 	u.asked++
 	return errors.New("the table is away")
 }
@@ -94,19 +95,19 @@ func testTeamCounted(t *testing.T, w *world) {
 	w.store = store.New(w.db, w.table, contest.Kind, contest.TeamKind)
 	first, again := scored("2", "0.9"), scored("5", "0.4")
 	records := []events.DynamoDBEventRecord{w.record(1, nil, first), w.record(2, first, again), w.record(3, again, nil)}
-	away := &unable{Store: w.store}
+	away := &unable{Store: rowsOf(w.store)}
 	w.Store = away
 	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
 		t.Errorf("gave back %v", out.BatchItemFailures)
 	}
 	expect.That(t, away.asked == 1, "one row of a batch is counted %d times", away.asked)
-	w.Store = w.store
+	w.Store = rowsOf(w.store)
 	for _, batch := range [][]events.DynamoDBEventRecord{records, records[1:], records[:1], records} {
 		if out := w.handle(events.DynamoDBEvent{Records: batch}); out.BatchItemFailures != nil {
 			t.Errorf("gave back %v", out.BatchItemFailures)
 		}
 	}
-	sums := expect.Value(w.store.CountedSums(t.Context(), tenant, contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
+	sums := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).CountedSums(t.Context(), tenant, contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
 	if sums[contest.SumRounds] != 1 || sums[contest.SumScore] != 400_000 || sums[contest.SumInput] != 0 || sums[contest.SumOutput] != 900 {
 		t.Errorf("%v", sums)
 	}

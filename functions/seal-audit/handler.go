@@ -19,7 +19,8 @@ import (
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/store"
+	"ringi/shared/store/seal"
+	"ringi/shared/store/sums"
 )
 
 const (
@@ -30,8 +31,8 @@ const (
 )
 
 type Store interface {
-	Chain(ctx context.Context, tenant string) (store.Chain, error)
-	Chains(ctx context.Context) iter.Seq2[store.Chain, error]
+	Chain(ctx context.Context, tenant string) (seal.Chain, error)
+	Chains(ctx context.Context) iter.Seq2[seal.Chain, error]
 	AppendLink(ctx context.Context, l chain.Link) error
 	HeadKept(ctx context.Context, tenant string, seq int) error
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
@@ -39,8 +40,8 @@ type Store interface {
 	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
 	FactOf(row map[string]types.AttributeValue) (f daily.Fact, ok bool, err error)
 	PutFacts(ctx context.Context, facts []daily.Fact) error
-	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
-	Count(ctx context.Context, c store.Counted) error
+	CountedOf(row map[string]types.AttributeValue) (c sums.Counted, ok bool, err error)
+	Count(ctx context.Context, c sums.Counted) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 

@@ -76,7 +76,7 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 		ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
 		Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1)}},
 	}}))(t)
-	w.Handler = &Handler{Store: w.store, Signer: signer, Heads: w.heads, Now: func() time.Time { return w.now }}
+	w.Handler = &Handler{Store: rowsOf(w.store), Signer: signer, Heads: w.heads, Now: func() time.Time { return w.now }}
 	return w
 }
 
@@ -164,12 +164,12 @@ func (w *world) verified(of string) chain.Report {
 		w.t.Errorf("strange heads: %v", strange)
 	}
 	var links []chain.Link
-	for l, err := range w.store.Links(w.t.Context(), of, false) {
+	for l, err := range seal.Of(w.store.Table()).Links(w.t.Context(), of, false) {
 		expect.NoError(w.t, err)
 		links = append(links, l)
 	}
 	var rows []chain.Row
-	for r, err := range w.store.RowsOfLog(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
+	for r, err := range seal.Of(w.store.Table()).RowsOfLog(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
 		expect.NoError(w.t, err)
 		rows = append(rows, r)
 	}
@@ -216,7 +216,7 @@ func testTouched(_ *testing.T, w *world) {
 	// Both are as they were by the time that somebody looks: only the sealer has seen it.
 	w.seals(w.record(4, a, changed), w.record(5, changed, a), w.record(6, b, nil))
 	w.tick()
-	key := func(it map[string]types.AttributeValue) string { return expect.Value(store.SealedRow(it))(w.t).Key }
+	key := func(it map[string]types.AttributeValue) string { return expect.Value(seal.SealedRow(it))(w.t).Key }
 	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: key(c)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(b)})
 }
 
@@ -278,14 +278,14 @@ func testLate(t *testing.T, w *world) {
 	w.now = w.now.AddDate(0, 0, 1)
 	w.tick()
 	w.tick()
-	w.finds(tenant, 4, chain.Finding{Flaw: chain.Inserted, Where: expect.Value(store.SealedRow(forged))(t).Key})
+	w.finds(tenant, 4, chain.Finding{Flaw: chain.Inserted, Where: expect.Value(seal.SealedRow(forged))(t).Key})
 }
 
 func testOddKey(_ *testing.T, w *world) {
 	odd := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "AUDIT#" + tenant + "#2026-04 x\n"}, "SK": &types.AttributeValueMemberS{Value: "あ"}}
 	w.seals(append(w.written(tenant, 1), w.record(9, nil, odd))...)
 	w.tick()
-	key := expect.Value(store.SealedRow(odd))(w.t).Key
+	key := expect.Value(seal.SealedRow(odd))(w.t).Key
 	// No list of the log has it: it is sealed, and not there.
 	w.finds(tenant, 1, chain.Finding{Flaw: chain.Dated, Where: key}, chain.Finding{Flaw: chain.Removed, Where: key})
 }

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store"
+	"ringi/shared/store/seal"
 )
 
 const (
@@ -35,7 +35,7 @@ func (h *Handler) through() time.Time {
 
 // late seals the rows of past days that no link seals: from before the chain began, or whose records were given up.
 // Their links say that they are late, for whoever checks the log. It works window by window and notes each.
-func (h *Handler) late(ctx context.Context, is store.Chain, through time.Time) error {
+func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) error {
 	r := h.readings.of(is.Tenant)
 	if err := h.begin(ctx, r, is); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r *readings) forget(tenant string) {
 
 // begin finds the first link that may seal a row from is.Checked on, unless it was read already. Apart from the drift
 // between two clocks, no link is older than what it seals, and links are in the order of their times.
-func (h *Handler) begin(ctx context.Context, r *reading, is store.Chain) error {
+func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
 	if r.next > 0 && !is.Checked.Before(r.from) {
 		return nil
 	}

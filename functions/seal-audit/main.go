@@ -11,8 +11,10 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/store"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/seal"
+	"ringi/shared/store/sums"
 )
 
 func main() {
@@ -25,9 +27,17 @@ type environment struct {
 	Bucket string `env:"HEADS_BUCKET" doc:"the bucket whose objects are locked, for heads of chains"`
 }
 
+// rows are what is sealed and counted, and where.
+type rows struct {
+	seal.Rows
+	*sums.Counter
+}
+
+func rowsOf(s *store.Store) rows { return rows{seal.Of(s.Table()), sums.Of(s.Table(), s.Kinds())} }
+
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: kinds.Open(cfg, env.Table), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
+		Store: rowsOf(kinds.Open(cfg, env.Table)), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
 		Heads: seal.Open(cfg, env.Bucket), Now: time.Now,
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/chain"
-	"ringi/shared/store"
+	"ringi/shared/store/seal"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // minute stores the head of each chain that moved, then seals the entries that were left out. A failure of one tenant
 // is logged, counted and tried again the next minute; it delays no other tenant.
 func (h *Handler) minute(ctx context.Context) error {
-	var behind []store.Chain
+	var behind []seal.Chain
 	var keeps errgroup.Group
 	keeps.SetLimit(keepsAtOnce)
 	through := h.through()
@@ -50,9 +50,9 @@ func (h *Handler) minute(ctx context.Context) error {
 
 // lateOnes seals the rows of these tenants that were left out, beginning with the tenant that was not checked for
 // longest. Each has a share of the time; the next minute continues.
-func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through time.Time) {
+func (h *Handler) lateOnes(ctx context.Context, behind []seal.Chain, through time.Time) {
 	h.readings.trim()
-	slices.SortStableFunc(behind, func(a, b store.Chain) int { return a.Checked.Compare(b.Checked) })
+	slices.SortStableFunc(behind, func(a, b seal.Chain) int { return a.Checked.Compare(b.Checked) })
 	var all errgroup.Group
 	all.SetLimit(lateAtOnce)
 	for i, is := range behind {
@@ -88,7 +88,7 @@ func share(ctx context.Context, tenants int) (context.Context, context.CancelFun
 }
 
 // keep signs and stores a chain's head, unless it is stored already.
-func (h *Handler) keep(ctx context.Context, is store.Chain) error {
+func (h *Handler) keep(ctx context.Context, is seal.Chain) error {
 	if is.Kept >= is.Seq {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store"
+	"ringi/shared/store/seal"
 )
 
 // part is one tenant's rows in a batch.
@@ -103,7 +103,7 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	case string(events.DynamoDBOperationTypeRemove):
 		image, note = r.Change.OldImage, chain.Deleted
 	}
-	row, err := store.SealedRow(item(image))
+	row, err := seal.SealedRow(item(image))
 	off := row.At.Sub(r.Change.ApproximateCreationDateTime.Time)
 	// The stream's times are whole seconds.
 	if note == "" && (off > chain.Drift || off < -chain.Drift-time.Second) {

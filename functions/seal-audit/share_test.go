@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
+	"ringi/shared/store/seal"
 	"ringi/shared/store/storetest"
 )
 
@@ -51,7 +51,7 @@ func (w *world) left(rows int, tenants ...string) {
 	w.now = began.AddDate(0, 0, -1)
 	for _, of := range tenants {
 		for range rows {
-			expect.NoError(w.t, w.seal(w.t.Context(), of, []chain.Row{expect.Value(store.SealedRow(w.row(of, w.now)))(w.t)}, false))
+			expect.NoError(w.t, w.seal(w.t.Context(), of, []chain.Row{expect.Value(seal.SealedRow(w.row(of, w.now)))(w.t)}, false))
 		}
 		w.row(of, w.now.Add(time.Second))
 	}
@@ -71,10 +71,10 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	others := []string{"02A", "02B", "02C", "02D", "02E"}
 	w.left(1, append([]string{tenant}, others...)...)
-	w.Store = &long{Store: w.store, tenant: tenant}
+	w.Store = &long{Store: rowsOf(w.store), tenant: tenant}
 	w.shortMinute()
 	for _, of := range others {
-		if is := expect.Value(w.store.Chain(t.Context(), of))(t); is.Seq != 2 || is.Checked.Before(w.through()) {
+		if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), of))(t); is.Seq != 2 || is.Checked.Before(w.through()) {
 			t.Errorf("%s has %d links, and is looked at through %v", of, is.Seq, is.Checked)
 		}
 	}
@@ -85,15 +85,15 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	expect.Patience(t)
 	w := newWorld(t, storetest.Start(t))
 	w.left(7, tenant)
-	w.Store = &long{Store: w.store, tenant: tenant, links: 3}
+	w.Store = &long{Store: rowsOf(w.store), tenant: tenant, links: 3}
 	for range 2 {
 		w.shortMinute()
-		if is := expect.Value(w.store.Chain(t.Context(), tenant))(t); is.Seq != 7 {
+		if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 7 {
 			t.Fatalf("%d links: something is sealed before all is read", is.Seq)
 		}
 	}
 	w.shortMinute()
-	if is := expect.Value(w.store.Chain(t.Context(), tenant))(t); is.Seq != 8 || is.Checked.Before(w.through()) {
+	if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 8 || is.Checked.Before(w.through()) {
 		t.Errorf("after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
 	}
 	w.tick()
@@ -162,7 +162,7 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 	w.Heads = x
 	w.tick()
 	for n := range keepsAtOnce {
-		is := expect.Value(w.store.Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
+		is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
 		expect.That(t, is.Kept == is.Seq, "head %d of %s is not put away", is.Seq, is.Tenant)
 	}
 }
@@ -195,17 +195,17 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 	w.now = yesterday
 	var rows []chain.Row
 	for n := range 700 {
-		rows = append(rows, expect.Value(store.SealedRow(w.row(tenant, yesterday.Add(time.Duration(n)*time.Second))))(t))
+		rows = append(rows, expect.Value(seal.SealedRow(w.row(tenant, yesterday.Add(time.Duration(n)*time.Second))))(t))
 	}
 	for part := range slices.Chunk(rows, 350) {
 		expect.NoError(t, w.seal(t.Context(), tenant, part, false))
 	}
 	w.now = began.Add(time.Hour)
-	w.Store = &short{w.store, 600}
+	w.Store = &short{rowsOf(w.store), 600}
 	for range 3 {
 		w.tick()
 	}
-	if is := expect.Value(w.store.Chain(t.Context(), tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
+	if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
 		t.Errorf("three invocations, and looked at no further than %v", is.Checked)
 	}
 	w.finds(tenant, 700)

@@ -19,6 +19,7 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/exports"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -282,12 +283,12 @@ func auditExports(t *testing.T, w *world) {
 	if page := b.get(path + "/file"); page.status != http.StatusNotFound {
 		t.Errorf("a file that is not there is answered %d", page.status)
 	}
-	x := expect.Value(w.Store.TryExport(t.Context(), w.tenant.ID, id, w.Now()))(t)
+	x := expect.Value(exports.Of(w.Store.Table()).TryExport(t.Context(), w.tenant.ID, id, w.Now()))(t)
 	if want := (auditlog.Filter{Action: "settings.updated"}); x.Filter != want || x.By != workspace.Suzuki || x.Locale != "ja" {
 		t.Errorf("it is asked for as %+v", x)
 	}
 	x.Rows, x.Bytes = 2, 12345
-	expect.NoError(t, w.Store.FinishExport(t.Context(), x, w.Now()))
+	expect.NoError(t, exports.Of(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
 	page := b.get(path)
 	for _, text := range []string{web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間"} {
 		if !strings.Contains(page.text(), text) {
@@ -327,8 +328,8 @@ func auditExportFails(t *testing.T, w *world) {
 	w.Later(auditlog.GivenUp)
 	b = w.as(workspace.Suzuki)
 	id := begunExport(t, b)
-	x := expect.Value(w.Store.TryExport(t.Context(), w.tenant.ID, id, w.Now()))(t)
-	expect.NoError(t, w.Store.FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
+	x := expect.Value(exports.Of(w.Store.Table()).TryExport(t.Context(), w.tenant.ID, id, w.Now()))(t)
+	expect.NoError(t, exports.Of(w.Store.Table()).FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
 	if page := b.get("/console/audit/exports/" + id); !strings.Contains(page.text(), web.TextsOf("export", "ja").In("problems", auditlog.TooMany)) {
 		t.Errorf("it says %s", page.text())
 	}

@@ -13,9 +13,9 @@ import (
 	"ringi/functions/serve-console/mcpauth"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
+	"ringi/shared/store/websession"
 )
 
 // consentCookie binds a consent to the browser that began it.

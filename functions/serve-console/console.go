@@ -9,14 +9,31 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/signin"
+	"ringi/shared/store"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/exports"
+	"ringi/shared/store/sums"
 	"ringi/shared/store/tasks"
+	"ringi/shared/store/websession"
 )
+
+// Rows are what the pages show and change of the table.
+type Rows struct {
+	*tasks.Store
+	websession.Sessions
+	exports.Exports
+	*sums.Counter
+}
+
+// RowsOf are those of a store of all kinds.
+func RowsOf(s *store.Store) Rows {
+	return Rows{tasks.Of(s), websession.Of(s.Table()), exports.Of(s.Table()), sums.Of(s.Table(), s.Kinds())}
+}
 
 // Console serves the pages.
 type Console struct {
-	Store    *tasks.Store
+	Store    Rows
 	Sessions *conversations.Store
 	Contests *contests.Store
 	Results  Results

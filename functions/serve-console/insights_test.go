@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/sums"
 )
 
 func TestInsights(t *testing.T) {
@@ -43,7 +44,7 @@ func happened(tenant, task string, at time.Time) []daily.Fact {
 }
 
 func insightsSay(t *testing.T, w *world) {
-	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
 	b := w.as(workspace.Suzuki)
 	for locale, want := range map[string][]string{
 		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、取り消し 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
@@ -69,7 +70,7 @@ func insightsEmpty(t *testing.T, w *world) {
 }
 
 func insightsAreClosed(t *testing.T, w *world) {
-	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
 	if page := w.as(workspace.Sato).get("/console/insights"); page.status != http.StatusForbidden || strings.Contains(page.body, "sheets_append") {
 		t.Errorf("a member gets %d", page.status)
 	}
@@ -81,7 +82,7 @@ func insightsAreClosed(t *testing.T, w *world) {
 
 func insightsSpan(t *testing.T, w *world) {
 	last := w.Now().AddDate(0, 0, -10)
-	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", last)))
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.tenant.ID, "t1", last)))
 	b := w.as(workspace.Suzuki)
 	for query, says := range map[string]string{
 		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
@@ -100,7 +101,7 @@ func insightsShowMarkup(t *testing.T, w *world) {
 	for _, p := range payloads {
 		f.Tools[p] = daily.Calls{Failed: 1}
 	}
-	expect.NoError(t, w.Store.PutFacts(t.Context(), []daily.Fact{f}))
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), []daily.Fact{f}))
 	page := w.as(workspace.Suzuki).get("/console/insights")
 	_, main, _ := strings.Cut(page.body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"chart\"", "")
@@ -114,7 +115,7 @@ func insightsOfThousand(t *testing.T, w *world) {
 	for n := range 200 {
 		all = append(all, happened(w.tenant.ID, fmt.Sprintf("t%d", n), w.Now().AddDate(0, 0, -n%20))...)
 	}
-	expect.NoError(t, w.Store.PutFacts(t.Context(), all))
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
 	page := w.as(workspace.Suzuki).get("/console/insights")
 	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、取り消し 0 件"} {
 		if !strings.Contains(page.text(), text) {

@@ -10,11 +10,11 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/signin"
+	"ringi/shared/store/websession"
 	"ringi/shared/words/legible"
 )
 

@@ -15,10 +15,10 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/websession"
 )
 
 // slackInstalls plays Slack's part of installing the app.

@@ -20,13 +20,13 @@ import (
 	stand "ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/websession"
 )
 
 // connecting is a world with vendors.

@@ -78,7 +78,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
 		all := store.New(dynamodb.NewFromConfig(cfg), w.table, kinds.All()...)
-		w.c.Store, w.c.Sessions = tasks.Of(all), conversations.Of(all)
+		w.c.Store, w.c.Sessions = RowsOf(all), conversations.Of(all)
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
 			"/console/tasks?status=completed":              {"GetItem", "Query"},
@@ -127,7 +127,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		w.record(entries...)
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		w.c.Store = tasks.New(dynamodb.NewFromConfig(cfg), w.table)
+		w.c.Store = RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.table).Of.Store)
 		b := w.as(workspace.Suzuki)
 		for _, path := range []string{
 			"/console/tasks", "/console/tasks?status=completed", "/console/tasks?person=" + workspace.Sato,
@@ -163,7 +163,7 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 		for w.c.Contests = plain; n > 0; n-- {
 			w.compete("勤怠の方針", &ref).plays(1, 1, float64(n)/100, "案")
 		}
-		w.c.Store, w.c.Contests = tasks.Of(all), counted
+		w.c.Store, w.c.Contests = RowsOf(all), counted
 		b := w.as(workspace.Suzuki)
 		for path, want := range map[string][]string{
 			"/console/contests":                   {"GetItem", "Query"},
@@ -185,7 +185,7 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	w, h := newWorld(t, db), &heard{}
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
-	counted, plain := tasks.New(dynamodb.NewFromConfig(cfg), w.table), w.Store
+	counted, plain := RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.table).Of.Store), w.c.Store
 	want := []string{"BatchGetItem", "GetItem", "GetItem", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {
 		for w.c.Store = plain; w.said < n; {

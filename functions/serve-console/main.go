@@ -60,7 +60,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	results := large.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
 	return &Console{
-		Store: rows, Sessions: conversations.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results), Begin: newBeginContest(cfg, env.BeginContest),
+		Store: RowsOf(all), Sessions: conversations.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results), Begin: newBeginContest(cfg, env.BeginContest),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},

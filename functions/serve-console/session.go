@@ -15,8 +15,8 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/websession"
 	"ringi/shared/words/language"
 )
 

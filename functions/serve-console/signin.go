@@ -11,9 +11,9 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/signin"
+	"ringi/shared/store/websession"
 )
 
 // showSignIn is the page of whoever is not signed in.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/websession"
 )
 
 // said are claims about a person.
@@ -73,7 +73,7 @@ func signsIn(t *testing.T, w *world) {
 	if a := before.get("/console"); a.status != http.StatusSeeOther {
 		t.Errorf("who was signed in here before still is: %d", a.status)
 	}
-	b.form = expect.Value(w.Store.WebSession(t.Context(), b.cookies["__Host-ringi"], w.Now()))(t).Form
+	b.form = expect.Value(websession.Of(w.Store.Table()).WebSession(t.Context(), b.cookies["__Host-ringi"], w.Now()))(t).Form
 	cookie := b.cookies["__Host-ringi"]
 	if a := b.post("/console/signout", nil); a.to != "/console/signin" || b.cookies["__Host-ringi"] != "" {
 		t.Errorf("%d %s", a.status, a.to)

@@ -25,7 +25,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/people"
@@ -38,6 +37,7 @@ import (
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
+	"ringi/shared/store/websession"
 )
 
 // host is where the console is.
@@ -157,7 +157,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Cleanup(server.Close)
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
-		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
+		Store: RowsOf(all), Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
 		Sessions: conversations.Of(all), Contests: contests.Of(all, w.results), Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
 	w.c.Links, w.c.Sessions.Now, w.c.Contests.Now = w.slack.Client, w.Now, w.Now
@@ -206,7 +206,7 @@ func (w *world) of(t tenancy.Tenant, user string) *browser {
 		admin = admin || id == user
 	}
 	s := websession.New(t.ID, t.TeamID, user, user, admin, w.Now())
-	expect.NoError(w.T, w.Store.BeginWebSession(w.T.Context(), cookie, s))
+	expect.NoError(w.T, websession.Of(w.Store.Table()).BeginWebSession(w.T.Context(), cookie, s))
 	b.cookies["__Host-ringi"], b.form = cookie, s.Form
 	return b
 }

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 )
 
@@ -199,18 +199,20 @@ type crowded struct {
 	until time.Time
 }
 
-func (p *crowded) TakePace(_ context.Context, b store.Budget, _ int, now time.Time) (time.Time, error) {
+func (p *crowded) TakePace(_ context.Context, b slackstate.Budget, _ int, now time.Time) (time.Time, error) {
 	if now.Before(p.until) {
 		return now.Add(b.Window), nil
 	}
 	return time.Time{}, nil
 }
-func (p *crowded) SparePace(context.Context, store.Budget, time.Time) (int, error) { return 0, nil }
-func (p *crowded) HoldPace(context.Context, store.Budget, time.Time) error         { return nil }
+func (p *crowded) SparePace(context.Context, slackstate.Budget, time.Time) (int, error) {
+	return 0, nil
+}
+func (p *crowded) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
 func (p *crowded) SilentSince(context.Context, string, time.Time) (time.Time, error) {
 	return time.Time{}, nil
 }
-func (p *crowded) JoinLine(_ context.Context, _ store.Budget, _ int, now time.Time) (time.Time, error) {
+func (p *crowded) JoinLine(_ context.Context, _ slackstate.Budget, _ int, now time.Time) (time.Time, error) {
 	return now, nil
 }
 

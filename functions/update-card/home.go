@@ -21,7 +21,7 @@ import (
 	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/words/language"
 )
 
@@ -29,7 +29,7 @@ import (
 // https://docs.slack.dev/reference/methods/views.publish).
 const (
 	methodPublish               = "views.publish"
-	publishes, publishingWindow = store.MaxPaceCalls, 6500 * time.Millisecond
+	publishes, publishingWindow = slackstate.MaxPaceCalls, 6500 * time.Millisecond
 )
 
 const (
@@ -43,8 +43,8 @@ const (
 // Homes are the Home tabs that people look at.
 type Homes struct {
 	Rows interface {
-		OpenHome(ctx context.Context, tenant, user string) (store.Home, error)
-		OpenHomes(ctx context.Context, tenant string, most int) ([]store.Home, error)
+		OpenHome(ctx context.Context, tenant, user string) (slackstate.Home, error)
+		OpenHomes(ctx context.Context, tenant string, most int) ([]slackstate.Home, error)
 	}
 	Inbox inbox.Reader
 	Slack interface {
@@ -66,7 +66,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 		return later{wait, "its time has not come"}
 	}
 	open, err := h.Homes.Rows.OpenHome(ctx, ref.Tenant, ref.ID)
-	switch over := err == nil && !now.Before(open.OpenedAt.Add(store.HomeFor)); {
+	switch over := err == nil && !now.Before(open.OpenedAt.Add(slackstate.HomeFor)); {
 	case over, errors.Is(err, aggregate.ErrNotFound):
 		return nil // nobody looks any more
 	case err != nil:
@@ -87,7 +87,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 }
 
 // publishFor publishes the tab of somebody who looks at it.
-func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open store.Home, after, now time.Time) error {
+func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open slackstate.Home, after, now time.Time) error {
 	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
 	if err != nil || !ours {
 		return err
@@ -107,7 +107,7 @@ func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open store.
 		return err
 	}
 	if after.IsZero() {
-		return h.homeLater(ctx, ref.Tenant, ref.ID, store.HomeEvery)
+		return h.homeLater(ctx, ref.Tenant, ref.ID, slackstate.HomeEvery)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessag
 	}
 	slog.WarnContext(ctx, "a Home tab stays as it is", "user", ref.ID, "err", err)
 	if after.IsZero() {
-		return h.homeLater(ctx, ref.Tenant, ref.ID, store.HomeEvery)
+		return h.homeLater(ctx, ref.Tenant, ref.ID, slackstate.HomeEvery)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func stays(r events.SQSMessage, err error) bool {
 }
 
 func (h *Handler) homeView(
-	ctx context.Context, ref aggregate.Ref, open store.Home, now time.Time,
+	ctx context.Context, ref aggregate.Ref, open slackstate.Home, now time.Time,
 ) (slack.HomeTabViewRequest, error) {
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
 	if err != nil {
@@ -154,11 +154,11 @@ func (h *Handler) homeView(
 }
 
 // mayPublish takes one publication from Slack's pace if more than kept are left, or returns later.
-func (h *Handler) mayPublish(ctx context.Context, open store.Home, kept int, now time.Time) error {
+func (h *Handler) mayPublish(ctx context.Context, open slackstate.Home, kept int, now time.Time) error {
 	if h.Pace == nil {
 		return nil
 	}
-	b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes,
+	b := slackstate.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes,
 		Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
 	switch until, err := h.Pace.TakePace(ctx, b, kept, now); {
 	case err != nil:
@@ -169,7 +169,7 @@ func (h *Handler) mayPublish(ctx context.Context, open store.Home, kept int, now
 	return nil
 }
 
-func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeTabViewRequest) error {
+func (h *Handler) publish(ctx context.Context, open slackstate.Home, view slack.HomeTabViewRequest) error {
 	err := h.Homes.Slack.PublishHome(ctx, open.User, view)
 	var refused slackapi.Refused
 	switch {

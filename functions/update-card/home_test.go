@@ -18,20 +18,20 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 )
 
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
-	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
+	w.h.Homes = &Homes{Rows: slackstate.Of(w.Store.Table()), Slack: w.slack.Client, Inbox: inbox.Reader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
 }
 
 // opens is a person opening the tab; what the relay then sends is handled.
 func (w *world) opens(user string) string {
 	w.T.Helper()
-	expect.NoError(w.T, w.Store.HomeOpened(w.T.Context(), w.Ref.Tenant, store.Home{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
+	expect.NoError(w.T, slackstate.Of(w.Store.Table()).HomeOpened(w.T.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
 	return w.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, w.Ref.Tenant, user), user)
 }
 
@@ -95,7 +95,7 @@ func testHomeHides(t *testing.T, w *world) {
 // each has the message that asks for all tabs handled at its time, and returns the one that asks for a single tab then.
 func (w *world) each() string {
 	w.T.Helper()
-	w.Later(store.HomeEvery + time.Second)
+	w.Later(slackstate.HomeEvery + time.Second)
 	n := len(w.queue.sent)
 	expect.Must(w.T, w.send(*w.queue.sent[n-1].MessageBody) && len(w.queue.sent) == n+1,
 		"asked for %d tabs", len(w.queue.sent)-n)
@@ -105,11 +105,11 @@ func (w *world) each() string {
 func testHomeFollows(t *testing.T, w *world) {
 	w.done()
 	expect.That(t, len(w.queue.sent) == 0, "asked for %d tabs, and nobody looks", len(w.queue.sent))
-	w.Later(store.HomeEvery)
+	w.Later(slackstate.HomeEvery)
 	w.opens(workspace.Suzuki)
 	w.queue.sent = nil
 	w.Prompted(tenancy.DefaultSettings())
-	w.Later(store.HomeEvery) // until then it is remembered that nobody looks
+	w.Later(slackstate.HomeEvery) // until then it is remembered that nobody looks
 	w.done()
 	expect.Must(t, len(w.queue.sent) == 1 && *w.queue.sent[0].MessageGroupId == w.Ref.Tenant+"-homes",
 		"asked for %+v", w.queue.sent)
@@ -123,7 +123,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	if got := w.publish(w.each(), workspace.Suzuki); strings.Contains(got, "approve_prompt") {
 		t.Errorf("what was decided still has its buttons: %s", got)
 	}
-	w.Later(store.HomeFor)
+	w.Later(slackstate.HomeFor)
 	before := w.tab(workspace.Suzuki)
 	expect.That(t, !effect.ReadAfter(body).IsZero() && w.publish(body, workspace.Suzuki) == before,
 		"published for somebody who has not looked for an hour")
@@ -172,7 +172,7 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	for i := range mostHomes {
-		expect.NoError(t, w.Store.HomeOpened(t.Context(), w.Ref.Tenant, store.Home{Team: slacktest.Team, User: fmt.Sprintf("U%08d", i), OpenedAt: w.Now()}))
+		expect.NoError(t, slackstate.Of(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: fmt.Sprintf("U%08d", i), OpenedAt: w.Now()}))
 	}
 	for i := range 4 {
 		if i == 3 { // another lane draws

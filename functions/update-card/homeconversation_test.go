@@ -11,20 +11,20 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
 
 func (k *inConversation) withHomes() {
 	s := k.rows.Of.Store
-	k.h.Homes = &Homes{Rows: s, Slack: k.slack.Client, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
+	k.h.Homes = &Homes{Rows: slackstate.Of(s.Table()), Slack: k.slack.Client, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens is a person opening the tab.
 func (k *inConversation) opens(user string) string {
 	k.T.Helper()
-	expect.NoError(k.T, k.rows.Of.Store.HomeOpened(k.T.Context(), k.ref.Tenant, store.Home{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
+	expect.NoError(k.T, slackstate.Of(k.rows.Table()).HomeOpened(k.T.Context(), k.ref.Tenant, slackstate.Home{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
 	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.ref.Tenant, user), user)
 }
 

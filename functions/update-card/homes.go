@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/decide/effect"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 const (
@@ -41,7 +41,7 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 		slog.WarnContext(ctx, "who looks at a Home tab", "err", err)
 		return
 	}
-	at := effect.HomesAt(now, store.HomeEvery*time.Duration((open.people+homesAtOnce-1)/homesAtOnce))
+	at := effect.HomesAt(now, slackstate.HomeEvery*time.Duration((open.people+homesAtOnce-1)/homesAtOnce))
 	if open.people == 0 || at.Equal(open.asked) {
 		return
 	}
@@ -102,7 +102,7 @@ func (x *Homes) open(ctx context.Context, tenant string, now time.Time) (openHom
 	if x.known == nil {
 		x.known = map[string]openHomes{}
 	}
-	k.people, k.until = len(rows), now.Add(store.HomeEvery)
+	k.people, k.until = len(rows), now.Add(slackstate.HomeEvery)
 	x.known[tenant] = k
 	return k, nil
 }

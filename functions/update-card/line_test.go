@@ -22,7 +22,7 @@ import (
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // A backlog: 2,000 cards of one workspace are to say within a minute how the work ended, of
@@ -275,7 +275,7 @@ func (b *backlogged) Update(_ context.Context, channel, _ string, _ card.Message
 	return slackapi.Unknown{Cause: "timeout"}
 }
 
-func (b *backlogged) pace(x store.Budget) *paper {
+func (b *backlogged) pace(x slackstate.Budget) *paper {
 	key := x.Workspace + x.Name
 	if b.paces[key] == nil {
 		b.paces[key] = &paper{lines: map[int]time.Time{}}
@@ -283,7 +283,7 @@ func (b *backlogged) pace(x store.Budget) *paper {
 	return b.paces[key]
 }
 
-func (b *backlogged) TakePace(_ context.Context, x store.Budget, spare int, now time.Time) (time.Time, error) {
+func (b *backlogged) TakePace(_ context.Context, x slackstate.Budget, spare int, now time.Time) (time.Time, error) {
 	defer b.locked()()
 	p := b.pace(x)
 	if nth := x.Calls - 1 - spare; len(p.calls) > nth && p.calls[nth].Add(x.Window).After(now) {
@@ -293,7 +293,7 @@ func (b *backlogged) TakePace(_ context.Context, x store.Budget, spare int, now 
 	return time.Time{}, nil
 }
 
-func (b *backlogged) JoinLine(_ context.Context, x store.Budget, spare int, now time.Time) (time.Time, error) {
+func (b *backlogged) JoinLine(_ context.Context, x slackstate.Budget, spare int, now time.Time) (time.Time, error) {
 	defer b.locked()()
 	p, apart := b.pace(x), x.Window/time.Duration(x.Calls-spare)
 	if p.lines[spare].Before(now) {
@@ -303,13 +303,15 @@ func (b *backlogged) JoinLine(_ context.Context, x store.Budget, spare int, now 
 	return p.lines[spare], nil
 }
 
-func (b *backlogged) SparePace(context.Context, store.Budget, time.Time) (int, error) { return 0, nil }
+func (b *backlogged) SparePace(context.Context, slackstate.Budget, time.Time) (int, error) {
+	return 0, nil
+}
 
-func (b *backlogged) HoldPace(context.Context, store.Budget, time.Time) error { return nil }
+func (b *backlogged) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
 
 func (b *backlogged) SilentSince(_ context.Context, workspace string, now time.Time) (since time.Time, err error) {
 	defer b.locked()()
-	if p := b.pace(store.Budget{Workspace: workspace}); now.Before(p.until) {
+	if p := b.pace(slackstate.Budget{Workspace: workspace}); now.Before(p.until) {
 		since = p.since
 	}
 	return since, nil
@@ -317,7 +319,7 @@ func (b *backlogged) SilentSince(_ context.Context, workspace string, now time.T
 
 func (b *backlogged) NoteSilence(_ context.Context, workspace string, now, until time.Time) error {
 	defer b.locked()()
-	p := b.pace(store.Budget{Workspace: workspace})
+	p := b.pace(slackstate.Budget{Workspace: workspace})
 	if p.until = until; p.since.IsZero() {
 		p.since = now
 	}
@@ -326,7 +328,7 @@ func (b *backlogged) NoteSilence(_ context.Context, workspace string, now, until
 
 func (b *backlogged) NoteAnswer(_ context.Context, workspace string) error {
 	defer b.locked()()
-	p := b.pace(store.Budget{Workspace: workspace})
+	p := b.pace(slackstate.Budget{Workspace: workspace})
 	p.since, p.until = time.Time{}, time.Time{}
 	return nil
 }

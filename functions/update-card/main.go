@@ -20,6 +20,7 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/tasks"
 )
 
@@ -46,7 +47,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results},
 			conversation.Kind.Name: conversationCards{conversations.Of(s), results}},
-		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
-		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
+		Slack: bot, Homes: &Homes{Rows: slackstate.Of(s.Table()), Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Pace: slackstate.Of(s.Table()), PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err
 }

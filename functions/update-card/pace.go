@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // Slack takes 50 updates a minute of a workspace (its Tier 3), and a post a second of a channel, with short bursts, and
@@ -54,10 +54,10 @@ const (
 
 // Pace keeps Slack's budget, which all invocations share.
 type Pace interface {
-	TakePace(ctx context.Context, b store.Budget, spare int, now time.Time) (time.Time, error)
-	SparePace(ctx context.Context, b store.Budget, now time.Time) (int, error)
-	HoldPace(ctx context.Context, b store.Budget, until time.Time) error
-	JoinLine(ctx context.Context, b store.Budget, spare int, now time.Time) (time.Time, error)
+	TakePace(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
+	SparePace(ctx context.Context, b slackstate.Budget, now time.Time) (int, error)
+	HoldPace(ctx context.Context, b slackstate.Budget, until time.Time) error
+	JoinLine(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
 	SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error)
 	NoteSilence(ctx context.Context, workspace string, now, until time.Time) error
 	NoteAnswer(ctx context.Context, workspace string) error
@@ -65,7 +65,7 @@ type Pace interface {
 
 // short says that Slack's pace does not allow a call before a time.
 type short struct {
-	budget store.Budget
+	budget slackstate.Budget
 	spare  int // calls that are kept for more urgent cards
 	until  time.Time
 }
@@ -85,17 +85,17 @@ func spare(u urgency, n int) int {
 	return max(1, n/2)
 }
 
-func (d *drawing) budget(name string, calls int, window time.Duration) store.Budget {
-	return store.Budget{Workspace: d.place.Team, Name: name, Calls: calls,
+func (d *drawing) budget(name string, calls int, window time.Duration) slackstate.Budget {
+	return slackstate.Budget{Workspace: d.place.Team, Name: name, Calls: calls,
 		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
 // budgets returns the budgets of pace that a call uses up.
-func (d *drawing) budgets(method, channel string) []store.Budget {
+func (d *drawing) budgets(method, channel string) []slackstate.Budget {
 	if method == methodUpdate {
-		return []store.Budget{d.budget(method, updates, updateWindow)}
+		return []slackstate.Budget{d.budget(method, updates, updateWindow)}
 	}
-	return []store.Budget{d.budget(method+"#"+channel, posts, postWindow), d.budget(method, allPosts, allPostWindow)}
+	return []slackstate.Budget{d.budget(method+"#"+channel, posts, postWindow), d.budget(method, allPosts, allPostWindow)}
 }
 
 // take takes what one call for a card needs of Slack's pace, or returns short. When the budget can't be read or

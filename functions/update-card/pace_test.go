@@ -13,13 +13,13 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 // paced has the world keep Slack's pace, of which so many updates are used up.
 func (w *world) paced(used int) {
 	w.T.Helper()
-	w.h.Pace, w.h.PaceScale = w.Store, 1
+	w.h.Pace, w.h.PaceScale = slackstate.Of(w.Store.Table()), 1
 	for range used {
 		w.use("chat.update", updates, updateWindow)
 	}
@@ -27,8 +27,8 @@ func (w *world) paced(used int) {
 
 func (w *world) use(name string, calls int, window time.Duration) {
 	w.T.Helper()
-	b := store.Budget{Workspace: slacktest.Team, Name: name, Calls: calls, Window: window}
-	until, err := w.Store.TakePace(w.T.Context(), b, 0, w.Now())
+	b := slackstate.Budget{Workspace: slacktest.Team, Name: name, Calls: calls, Window: window}
+	until, err := slackstate.Of(w.Store.Table()).TakePace(w.T.Context(), b, 0, w.Now())
 	expect.Must(w.T, err == nil && until.IsZero(), "%v, until %v", err, until)
 }
 
@@ -146,19 +146,19 @@ func testHeldForAll(t *testing.T, w *world) {
 // failing is a table that keeps no pace.
 type failing struct{}
 
-func (failing) TakePace(context.Context, store.Budget, int, time.Time) (time.Time, error) {
+func (failing) TakePace(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("throttled")
 }
 
-func (failing) SparePace(context.Context, store.Budget, time.Time) (int, error) {
+func (failing) SparePace(context.Context, slackstate.Budget, time.Time) (int, error) {
 	return 0, errors.New("throttled")
 }
 
-func (failing) JoinLine(context.Context, store.Budget, int, time.Time) (time.Time, error) {
+func (failing) JoinLine(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("throttled")
 }
 
-func (failing) HoldPace(context.Context, store.Budget, time.Time) error {
+func (failing) HoldPace(context.Context, slackstate.Budget, time.Time) error {
 	return errors.New("throttled")
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 )
 
 const (
@@ -46,7 +46,7 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 	if unpaced(ctx, err); err != nil || since.IsZero() {
 		return false, nil
 	}
-	until, err := h.Pace.TakePace(ctx, store.Probes(team, probeEvery), 0, now)
+	until, err := h.Pace.TakePace(ctx, slackstate.Probes(team, probeEvery), 0, now)
 	if unpaced(ctx, err); err != nil || until.IsZero() {
 		return true, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 )
 
@@ -52,7 +53,7 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.Later(h.DrawAt.Sub(w.Now()))
 	w.done()
 	w.shows("勤怠", "承認: ")
-	since, err := w.Store.SilentSince(t.Context(), slacktest.Team, w.Now())
+	since, err := slackstate.Of(w.Store.Table()).SilentSince(t.Context(), slacktest.Team, w.Now())
 	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }
 
@@ -61,7 +62,7 @@ func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)
 	w.use("answers", 1, probeEvery)
-	expect.NoError(t, w.Store.NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
+	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
 	expect.Same(t, 0, w.calls(true))
 	w.Later(time.Hour) // nobody noted that it is still silent
 	n := w.calls(false)

@@ -186,8 +186,9 @@ func (o order) source(cfg aws.Config) *source {
 	for _, key := range append(slices.Clone(o.earlier), o.key) {
 		signers = append(signers, seal.Signer{KMS: kms.NewFromConfig(cfg), Key: key})
 	}
+	rows := kinds.Open(cfg, configs.Table{TableName: o.table})
 	return &source{
-		store: kinds.Open(cfg, configs.Table{TableName: o.table}), signers: signers,
+		store: rows, chains: seal.Of(rows.Table()), signers: signers,
 		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
 	}
 }

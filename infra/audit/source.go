@@ -23,6 +23,7 @@ import (
 // source is where a log and its executions are read.
 type source struct {
 	store   *store.Store
+	chains  seal.Rows
 	signers []seal.Signer // oldest first: those of replaced keys, then that of the present key
 	heads   seal.Heads
 	results large.Store
@@ -47,7 +48,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 	if n := len(heads); n > 0 {
 		heads, l.head = heads[:n-1], &heads[n-1] // the newest is held against the chain with all else
 	}
-	for x, err := range s.store.Links(ctx, tenant, false) {
+	for x, err := range s.chains.Links(ctx, tenant, false) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -56,7 +57,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 	for _, x := range chain.Forgotten(heads, l.links) {
 		wrong = append(wrong, string(x.Flaw)+" "+x.Where+": the chain has no longer the link that was put away")
 	}
-	for r, err := range s.store.RowsOfLog(ctx, tenant, time.Time{}, l.at.AddDate(0, 1, 0)) {
+	for r, err := range s.chains.RowsOfLog(ctx, tenant, time.Time{}, l.at.AddDate(0, 1, 0)) {
 		if err != nil {
 			return nil, nil, err
 		}

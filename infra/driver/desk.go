@@ -12,8 +12,8 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/websession"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store/table"
+	"ringi/shared/store/websession"
 )
 
 // Desk is a person at the console, whose sign-in is another test's.
@@ -40,7 +40,7 @@ func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
 	team := s.Sandbox.TeamID()
 	x := websession.New(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
 	d := Desk{T: t, S: s, cookie: websession.Secret(), form: x.Form}
-	if err := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).BeginWebSession(context.Background(), d.cookie, x); err != nil {
+	if err := websession.Of(table.New(dynamodb.NewFromConfig(s.AWS), s.TableName)).BeginWebSession(context.Background(), d.cookie, x); err != nil {
 		t.Fatal(err)
 	}
 	return d

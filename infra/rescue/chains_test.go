@@ -10,10 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/seal"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
+	"ringi/shared/store/websession"
 )
 
 var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
@@ -21,10 +22,10 @@ var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 // sealed appends one link to a tenant's chain.
 func sealed(t *testing.T, s *tasks.Store, row string) error {
 	t.Helper()
-	is := expect.Value(s.Chain(t.Context(), "01TENANT"))(t)
+	is := expect.Value(seal.Of(s.Table()).Chain(t.Context(), "01TENANT"))(t)
 	l := expect.Value(chain.Next(is.Head, strings.Repeat("0a", 32), []chain.Row{{Key: "AUDIT#01TENANT#2026-04/" + row}}, sealedAt))(t)
 	l.Signature = []byte("signed")
-	return s.AppendLink(t.Context(), l)
+	return seal.Of(s.Table()).AppendLink(t.Context(), l)
 }
 
 // bring puts the rows of one table into another.
@@ -73,7 +74,7 @@ func TestAChainComesBack(t *testing.T) {
 	}
 	bring(t, server, from, table)
 	n := 0
-	for _, err := range is.Of.Links(t.Context(), "01TENANT", false) {
+	for _, err := range seal.Of(is.Of.Table()).Links(t.Context(), "01TENANT", false) {
 		expect.NoError(t, err)
 		n++
 	}
@@ -88,9 +89,9 @@ func TestNoSessionComesBack(t *testing.T) {
 	was, from := server.Store(t)
 	is, table := server.Store(t)
 	now := time.Now()
-	expect.NoError(t, was.Of.BeginWebSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
+	expect.NoError(t, websession.Of(was.Of.Table()).BeginWebSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
 	bring(t, server, from, table)
-	if s, err := is.Of.WebSession(t.Context(), "cookie", now); err == nil {
+	if s, err := websession.Of(is.Of.Table()).WebSession(t.Context(), "cookie", now); err == nil {
 		t.Errorf("a session that had ended is there again: %+v", s)
 	}
 }

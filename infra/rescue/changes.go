@@ -19,6 +19,7 @@ import (
 	"ringi/shared/domain/daily"
 	"ringi/shared/store"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/sums"
 )
 
 // changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's
@@ -28,6 +29,7 @@ type changes struct {
 	letters letters
 	streams reader
 	store   *store.Store
+	sums    *sums.Counter
 	out     io.Writer
 }
 
@@ -71,11 +73,11 @@ func (c *changes) replay(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.store.PutFacts(ctx, found.facts); err != nil {
+		if err := c.sums.PutFacts(ctx, found.facts); err != nil {
 			return err
 		}
 		for _, round := range found.rounds {
-			if err := c.store.Count(ctx, round); err != nil {
+			if err := c.sums.Count(ctx, round); err != nil {
 				return err
 			}
 		}
@@ -104,8 +106,8 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 // found is what a range of the stream is about, in its order.
 type found struct {
 	refs   []aggregate.Ref
-	facts  []daily.Fact    // of new rows
-	rounds []store.Counted // of rows as they became
+	facts  []daily.Fact   // of new rows
+	rounds []sums.Counted // of rows as they became
 }
 
 func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
@@ -151,14 +153,14 @@ func (c *changes) counts(r streams.Record, all *found) {
 	if err == nil && r.EventName == streams.OperationTypeInsert {
 		var f daily.Fact
 		var ok bool
-		if f, ok, err = c.store.FactOf(row); ok && err == nil {
+		if f, ok, err = c.sums.FactOf(row); ok && err == nil {
 			all.facts = append(all.facts, f)
 		}
 	}
 	if err == nil {
-		var round store.Counted
+		var round sums.Counted
 		var ok bool
-		if round, ok, err = c.store.CountedOf(row); ok && err == nil {
+		if round, ok, err = c.sums.CountedOf(row); ok && err == nil {
 			all.rounds = append(all.rounds, round)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/sums"
 )
 
 // Rounds that are put back are counted while the rescue still runs: a sum of some of them and what was counted of the
@@ -14,18 +14,18 @@ func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
 	server := storetest.Start(t)
 	was, from := server.Store(t)
 	is, table := server.Store(t)
-	round := func(row string) store.Counted {
-		return store.Counted{Tenant: "01TENANT", Of: "team", Row: row, Rev: 1, Adds: map[string]int{"rounds": 1}}
+	round := func(row string) sums.Counted {
+		return sums.Counted{Tenant: "01TENANT", Of: "team", Row: row, Rev: 1, Adds: map[string]int{"rounds": 1}}
 	}
 	for _, row := range []string{"a", "b", "c"} {
-		expect.NoError(t, was.Of.Count(t.Context(), round(row)))
+		expect.NoError(t, sums.Of(was.Of.Table(), was.Of.Kinds()).Count(t.Context(), round(row)))
 	}
-	expect.NoError(t, is.Of.Count(t.Context(), round("a"))) // the sealer was faster
+	expect.NoError(t, sums.Of(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round("a"))) // the sealer was faster
 	bring(t, server, from, table)
 	for _, row := range []string{"a", "b", "c"} { // it goes on, or rescue rounds does
-		expect.NoError(t, is.Of.Count(t.Context(), round(row)))
+		expect.NoError(t, sums.Of(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round(row)))
 	}
-	if n := expect.Value(is.Of.CountedSums(t.Context(), "01TENANT", "team", "rounds"))(t)["rounds"]; n != 3 {
+	if n := expect.Value(sums.Of(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team", "rounds"))(t)["rounds"]; n != 3 {
 		t.Errorf("%d rounds of 3 are counted", n)
 	}
 }

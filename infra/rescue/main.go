@@ -33,6 +33,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/sums"
 )
 
 func main() {
@@ -68,7 +69,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	case "cards":
 		return (&cards{queue, w.from, w.to, out}).move(ctx)
 	case "changes":
-		return (&changes{letters{queue, w.from}, dynamodbstreams.NewFromConfig(cfg), rescued, out}).replay(ctx)
+		return (&changes{letters{queue, w.from}, dynamodbstreams.NewFromConfig(cfg), rescued, sums.Of(rescued.Table(), rescued.Kinds()), out}).replay(ctx)
 	case "contest":
 		tenant, id, _ := strings.Cut(w.contest, "/")
 		if !aggregate.ValidID(tenant) || !contest.ValidID(id) {

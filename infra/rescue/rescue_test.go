@@ -19,6 +19,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/store/sums"
 )
 
 const promptCard = "CARD#prompt#0001"
@@ -77,7 +78,7 @@ func TestChangesOlderThanTheStreamAreSaidToBeGone(t *testing.T) {
 	r := ask(t)
 	r.giveUp(batch{ShardID: "shard", Start: "1", End: "2", StreamARN: "arn"})
 	var out bytes.Buffer
-	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{}, r.store.Of.Store, &out}
+	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{}, r.store.Of.Store, sums.Of(r.store.Table(), r.store.Kinds()), &out}
 	if err := c.replay(t.Context()); err != nil || !strings.Contains(out.String(), "these are gone") {
 		t.Errorf("said %q, %v", &out, err)
 	}

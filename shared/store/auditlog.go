@@ -17,10 +17,6 @@ type AuditFilter struct {
 	Actor    string // Slack user id; "system" for Ringi itself
 }
 
-// auditBegins is the month before which there are no entries; a list without
-// From ends there.
-func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
-
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
 // through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[aggregate.AuditEntry], error) {
@@ -74,15 +70,15 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 // auditMonths are the partitions between the filter's times, the newest first.
 func (s *Store) auditMonths(tenant string, f AuditFilter) []string {
 	from, to := f.From.UTC(), f.To.UTC()
-	if from.Before(auditBegins()) {
-		from = auditBegins()
+	if from.Before(table.AuditBegins()) {
+		from = table.AuditBegins()
 	}
 	// An entry's time may be ahead of this machine's clock.
 	if latest := s.t.Now().UTC().AddDate(0, 0, 1); f.To.IsZero() || to.After(latest) {
 		to = latest
 	}
 	var out []string
-	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) && !m.Before(auditBegins()); m = m.AddDate(0, -1, 0) {
+	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) && !m.Before(table.AuditBegins()); m = m.AddDate(0, -1, 0) {
 		out = append(out, table.AuditMonth(tenant, m))
 	}
 	return out

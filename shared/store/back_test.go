@@ -26,7 +26,7 @@ func testBack(t *testing.T, st *taskStore) {
 	} {
 		t.Run(c.name+" are the same on the way back", func(t *testing.T) {
 			list := func(cursor string) table.Page[task.Task] {
-				return expect.Value(Rows(t.Context(), st.Store, boundedList(c.filter, c.most), cursor, c.limit, c.filter.Keeps))(t)
+				return expect.Value(table.Rows(t.Context(), st.t, boundedList(c.filter, c.most), cursor, c.limit, c.filter.Keeps))(t)
 			}
 			var there [][]string
 			last := list("")
@@ -80,7 +80,7 @@ func testBounded(t *testing.T, st *taskStore) {
 	l.Sparse = true
 	looked, pages := 0, 0
 	for cursor := ""; ; pages++ {
-		p := expect.Value(Rows(t.Context(), st.Store, l, cursor, 10, func(x task.Task) bool { return x.Title == "0" }))(t)
+		p := expect.Value(table.Rows(t.Context(), st.t, l, cursor, 10, func(x task.Task) bool { return x.Title == "0" }))(t)
 		if p.Looked > 250 || len(p.Items) > 1 {
 			t.Fatalf("%d rows were looked at for %d", p.Looked, len(p.Items))
 		}

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/seal"
 	"ringi/shared/store/table"
 )
 
@@ -115,7 +116,7 @@ func testChainRead(t *testing.T, st *taskStore) {
 		entry := aggregate.AuditEntry{TenantID: "01READ", ID: fmt.Sprintf("%026d", i), Timestamp: at().AddDate(0, 0, 10*i), Action: "prompt.approved", ActorID: "U1"}
 		it := expect.Value(table.PackAudit(entry))(t)
 		expect.Value(st.t.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.t.Name, Item: it}))(t)
-		sealed = append(sealed, expect.Value(SealedRow(it))(t))
+		sealed = append(sealed, expect.Value(seal.SealedRow(it))(t))
 	}
 	l := link(t, st, "01READ", sealed...)
 	l.Late, l.Entries[0].Note = true, chain.Misdated
@@ -141,14 +142,14 @@ func TestItemsThatDifferAreSealedDifferently(t *testing.T) {
 		&types.AttributeValueMemberM{Value: table.Item{"a": table.Text("1")}}, &types.AttributeValueMemberM{Value: table.Item{"a": table.Number(1)}},
 		&types.AttributeValueMemberB{Value: []byte("1")}, &types.AttributeValueMemberN{Value: "1.0"},
 	} {
-		r := expect.Value(SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text("2026-04-18T14:30:00.000Z#1"), "v": v}))(t)
+		r := expect.Value(seal.SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text("2026-04-18T14:30:00.000Z#1"), "v": v}))(t)
 		if slices.Contains(seen, string(r.Content)) || !r.At.Equal(at()) {
 			t.Errorf("%T %v: %s at %v", v, v, r.Content, r.At)
 		}
 		seen = append(seen, string(r.Content))
 	}
 	for _, sk := range []string{"2026-03-18T14:30:00.000Z#1", "yesterday", ""} {
-		if r := expect.Value(SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text(sk)}))(t); !r.At.IsZero() {
+		if r := expect.Value(seal.SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text(sk)}))(t); !r.At.IsZero() {
 			t.Errorf("%q in April is of %v", sk, r.At)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/seal"
 	"ringi/shared/store/table"
 )
 
@@ -132,7 +133,7 @@ func testAuditRows(t *testing.T, st *taskStore) {
 	var file bytes.Buffer
 	expect.NoError(t, expect.Value(auditlog.NewWriter(auditlog.JSONLines, "ja", &file))(t).Write(got))
 	stored := raw(t, st, table.AuditMonth("01EXPORT5", x.Timestamp), aggregate.TimeText(x.Timestamp)+"#"+x.ID)
-	if sealed := expect.Value(SealedRow(stored))(t); file.String() != string(sealed.Content)+"\n" {
+	if sealed := expect.Value(seal.SealedRow(stored))(t); file.String() != string(sealed.Content)+"\n" {
 		t.Errorf("in the file stands %s, sealed is %s", file.String(), sealed.Content)
 	}
 }

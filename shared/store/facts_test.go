@@ -105,7 +105,7 @@ func testFoldRace(t *testing.T, st *taskStore) {
 				if err := st.PutFacts(t.Context(), []daily.Fact{counted(100*n+i, day)}); err != nil {
 					t.Error(err)
 				}
-				if _, err := st.fold(t.Context(), tenant, daily.Day(day), day); err != nil {
+				if _, err := st.Fold(t.Context(), tenant, daily.Day(day), day); err != nil {
 					t.Error(err)
 				}
 			}
@@ -129,10 +129,10 @@ func countedBy(of string, n int, when time.Time) daily.Fact {
 // since has the store count a tenant's facts from a time on.
 func since(t *testing.T, st *taskStore, of string, when time.Time) {
 	t.Helper()
-	was := st.Of.Store.t.Now
-	st.Of.Store.t.Now = func() time.Time { return when }
-	defer func() { st.Of.Store.t.Now = was }()
-	expect.NoError(t, st.countingSince(t.Context(), of))
+	row := struct {
+		Since time.Time `json:"since"`
+	}{when}
+	write(t, st, expect.Value(table.Pack("counting", "COUNTED#"+of+"#days", "SINCE", row))(t))
 }
 
 func testFactsCounted(t *testing.T, st *taskStore) {
@@ -159,10 +159,13 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 	got := expect.Value(st.Sums(t.Context(), of, days, day.AddDate(0, 0, 1)))(t)
 	want := []daily.Sum{daily.Fold(of, days[0], facts, time.Time{}), daily.Fold(of, days[1], nil, day.AddDate(0, 0, 1))}
 	expect.Same(t, want, got)
-	if n := len(rows(t, st, sumsOf(of))); n != 0 {
+	if n := len(rows(t, st, "FACTSUM#"+of)); n != 0 {
 		t.Errorf("%d days were folded", n)
 	}
 }
+
+// atOnce is how many facts are counted together.
+const atOnce = 50
 
 // What is told of one task costs two rows, however many facts it is, and what tasks have of a day adds up to it.
 func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
@@ -170,7 +173,7 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	day := today(27)
 	since(t, st, of, day.AddDate(0, 0, -2))
 	var facts []daily.Fact
-	for n := range 3 * factsAtOnce {
+	for n := range 3 * atOnce {
 		f := countedBy(of, n, day)
 		f.Task, f.Source = fmt.Sprintf("t%d", n%2), fmt.Sprintf("USAGE#%d", n)
 		facts = append(facts, f)
@@ -179,7 +182,7 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	for n := range 4 { // overlapping parts, the first two of them larger than what is counted together
 		wait.Go(func() {
 			for range 2 {
-				if err := st.PutFacts(t.Context(), facts[n*factsAtOnce/2:min((n+3)*factsAtOnce/2, len(facts))]); err != nil {
+				if err := st.PutFacts(t.Context(), facts[n*atOnce/2:min((n+3)*atOnce/2, len(facts))]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -188,11 +191,11 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	wait.Wait()
 	expect.NoError(t, st.PutFacts(t.Context(), facts))
 	want := daily.Fold(of, daily.Day(day), facts, day)
-	got := expect.Value(st.fold(t.Context(), of, daily.Day(day), day))(t)
+	got := expect.Value(st.Fold(t.Context(), of, daily.Day(day), day))(t)
 	expect.Same(t, want, got)
 	want.FoldedAt = time.Time{}
 	expect.Same(t, []daily.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}, day))(t))
-	if n := len(rows(t, st, factsOf(of, want.Day))); n != 2 {
+	if n := len(rows(t, st, "FACT#"+of+"#"+want.Day)); n != 2 {
 		t.Errorf("%d rows for two tasks", n)
 	}
 }
@@ -201,9 +204,9 @@ func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
 	const of = "01BEGINS"
 	day := today(26)
 	early := countedBy(of, 1, day.Add(-time.Hour)) // kept by an earlier release, which counted nothing
-	write(t, st, expect.Value(table.Pack("fact", factsOf(of, daily.Day(day)), early.Key(), early))(t))
+	write(t, st, expect.Value(table.Pack("fact", "FACT#"+of+"#"+daily.Day(day), early.Key(), early))(t))
 	again := countedBy(of, 4, day.Add(-time.Hour)) // and told once more
-	write(t, st, expect.Value(table.Pack("fact", factsOf(of, daily.Day(day)), again.Key(), again))(t))
+	write(t, st, expect.Value(table.Pack("fact", "FACT#"+of+"#"+daily.Day(day), again.Key(), again))(t))
 	since(t, st, of, day)
 	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
 	got := expect.Value(st.Sums(t.Context(), of, []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/slackstate"
 )
 
 // budget is the workspace's own: four calls in ten seconds.
-func budget(workspace string) Budget {
-	return Budget{Workspace: workspace, Name: "chat.update", Calls: 4, Window: 10 * time.Second}
+func budget(workspace string) slackstate.Budget {
+	return slackstate.Budget{Workspace: workspace, Name: "chat.update", Calls: 4, Window: 10 * time.Second}
 }
 
 // take is when a call may be made: now, if that is zero.
-func take(t *testing.T, st *taskStore, b Budget, spare int, now time.Time) time.Time {
+func take(t *testing.T, st *taskStore, b slackstate.Budget, spare int, now time.Time) time.Time {
 	t.Helper()
 	return expect.Value(st.TakePace(t.Context(), b, spare, now))(t)
 }
@@ -106,14 +107,14 @@ func testSilence(t *testing.T, st *taskStore) {
 	for n := range 3 {
 		now := at().Add(time.Duration(n) * time.Minute)
 		expect.NoError(t, st.NoteSilence(t.Context(), "T1", now, now.Add(10*time.Minute)))
-		take(t, st, Probes("T1", time.Minute), 0, now)
+		take(t, st, slackstate.Probes("T1", time.Minute), 0, now)
 	}
 	for after, want := range map[time.Duration]time.Time{11 * time.Minute: at(), 12 * time.Minute: {}} {
 		if got := since(at().Add(after)); !got.Equal(want) {
 			t.Errorf("after %v: silent since %v, want %v", after, got, want)
 		}
 	}
-	if until := take(t, st, Probes("T1", time.Minute), 0, at().Add(150*time.Second)); !until.Equal(at().Add(3 * time.Minute)) {
+	if until := take(t, st, slackstate.Probes("T1", time.Minute), 0, at().Add(150*time.Second)); !until.Equal(at().Add(3 * time.Minute)) {
 		t.Errorf("the next call may be at %v", until)
 	}
 	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
@@ -146,7 +147,7 @@ func testPaceAtOnce(t *testing.T, st *taskStore) {
 }
 
 func testPaceNames(t *testing.T, st *taskStore) {
-	for _, bad := range []Budget{{Workspace: "T#1", Name: "x", Calls: 1, Window: 1}, {Workspace: "T1", Calls: 1, Window: 1}, {Workspace: "T1", Name: "x", Calls: MaxPaceCalls + 1, Window: 1}} {
+	for _, bad := range []slackstate.Budget{{Workspace: "T#1", Name: "x", Calls: 1, Window: 1}, {Workspace: "T1", Calls: 1, Window: 1}, {Workspace: "T1", Name: "x", Calls: slackstate.MaxPaceCalls + 1, Window: 1}} {
 		if _, err := st.TakePace(t.Context(), bad, 0, at()); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
@@ -154,7 +155,7 @@ func testPaceNames(t *testing.T, st *taskStore) {
 }
 
 func testLine(t *testing.T, st *taskStore) {
-	b := Budget{Workspace: "T1", Name: "line", Calls: 5, Window: 10 * time.Second}
+	b := slackstate.Budget{Workspace: "T1", Name: "line", Calls: 5, Window: 10 * time.Second}
 	join := func(spare int, now time.Time) time.Duration {
 		t.Helper()
 		place := expect.Value(st.JoinLine(t.Context(), b, spare, now))(t)
@@ -173,7 +174,7 @@ func testLine(t *testing.T, st *taskStore) {
 }
 
 func testLineAtOnce(t *testing.T, st *taskStore) {
-	b := Budget{Workspace: "T2", Name: "line", Calls: 10, Window: 10 * time.Second}
+	b := slackstate.Budget{Workspace: "T2", Name: "line", Calls: 10, Window: 10 * time.Second}
 	var all sync.WaitGroup
 	places := make([]time.Time, 8)
 	for i := range places {

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
 )
@@ -40,16 +38,4 @@ func (s *Store) unpackRow(kind aggregate.Kind, it table.Item) (aggregate.Row, er
 		return nil, nil
 	}
 	return r, table.Unpack(it, r)
-}
-
-// Rows lists rows, of which keep leaves some out. Indexes may be a moment behind. It returns aggregate.ErrField
-// for a limit outside 1 to MaxPage, or a cursor that is not this list's.
-func Rows[T any](ctx context.Context, s *Store, l table.List, cursor string, limit int, keep func(T) bool) (table.Page[T], error) {
-	return table.ReadPage(ctx, s.t, l, cursor, limit, func(it table.Item) (*T, error) {
-		var x T
-		if err := table.Unpack(it, &x); err != nil || !keep(x) {
-			return nil, err
-		}
-		return &x, nil
-	})
 }

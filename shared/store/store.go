@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,10 +20,8 @@ const (
 // MaxPage is the largest page of a list.
 const MaxPage = table.MaxPage
 
-type (
-	Page[T any] = table.Page[T]
-	List        = table.List
-)
+// Page is a part of a list.
+type Page[T any] = table.Page[T]
 
 // Store reads and writes the table. It is safe for concurrent use.
 type Store struct {
@@ -34,14 +31,18 @@ type Store struct {
 
 	furtherDay aggregate.MicroUSD // what a further workspace may cost on a day; 0: nobody said
 	known      *deployment        // the deployment's row
-
-	counting *sync.Map // tenants of which it is noted since when their facts are counted
 }
 
 // New returns a store over the table of that name, of these kinds of aggregates.
 func New(db *dynamodb.Client, name string, kinds ...aggregate.Kind) *Store {
-	return &Store{t: table.New(db, name), kinds: kinds, newID: aggregate.NewID, counting: &sync.Map{}, known: &deployment{}}
+	return &Store{t: table.New(db, name), kinds: kinds, newID: aggregate.NewID, known: &deployment{}}
 }
+
+// Table is where its rows stand, for what else stands there.
+func (s *Store) Table() *table.Table { return s.t }
+
+// Kinds are the kinds that it was given.
+func (s *Store) Kinds() aggregate.Kinds { return s.kinds }
 
 // Of is a store of one kind of aggregates.
 type Of[A aggregate.Aggregate] struct{ *Store }

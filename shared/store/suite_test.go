@@ -22,7 +22,12 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/exports"
+	"ringi/shared/store/seal"
+	"ringi/shared/store/slackstate"
+	"ringi/shared/store/sums"
 	"ringi/shared/store/table"
+	"ringi/shared/store/websession"
 )
 
 // TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's own
@@ -113,7 +118,7 @@ func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 // store returns one over a new table, which is made as template.yaml says.
 func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
-	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}, s}
+	st := s.tasksIn(New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind()))
 	st.t.Now = at
 	expect.Value(st.t.DB.CreateTable(t.Context(), s.described.Input(st.t.Name)))(t)
 	return st
@@ -124,7 +129,7 @@ func (s *taskStore) over(transport http.RoundTripper, options ...func(*dynamodb.
 	other, rows := *s.Store, *s.t
 	rows.DB = s.suite.client(transport, options...)
 	other.t = &rows
-	return &taskStore{Of[*task.Aggregate]{&other}, s.suite}
+	return s.suite.tasksIn(&other)
 }
 
 func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.Client {
@@ -325,7 +330,19 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 // taskStore is the store as package tasks has it, and the suite that made its table.
 type taskStore struct {
 	Of[*task.Aggregate]
+	websession.Sessions
+	seal.Rows
+	exports.Exports
+	slackstate.Notes
+	*sums.Counter
 	suite *suite
+}
+
+// tasksIn are those of a store, with what else stands in its table.
+func (s *suite) tasksIn(of *Store) *taskStore {
+	return &taskStore{
+		Of[*task.Aggregate]{of}, websession.Of(of.t), seal.Of(of.t), exports.Of(of.t), slackstate.Of(of.t), sums.Of(of.t, of.kinds), s,
+	}
 }
 
 func taskKind() aggregate.Kind {
@@ -359,5 +376,5 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
-	return Rows(ctx, s.Store, l, cursor, limit, f.Keeps)
+	return table.Rows(ctx, s.t, l, cursor, limit, f.Keeps)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
+	"ringi/shared/store/websession"
 )
 
 func testWeb(t *testing.T, st *taskStore) {
@@ -187,7 +187,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 	var is struct {
 		N int `json:"n"`
 	}
-	pk, sk := webKey("address "+websession.Network("2001:db8:0:7::1"), "MINUTE#"+now.Format("2006-01-02T15:04"))
+	pk, sk := "WEB#"+websession.Hash("address "+websession.Network("2001:db8:0:7::1")), "MINUTE#"+now.Format("2006-01-02T15:04")
 	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != websession.SignInsPerMinute {
 		t.Errorf("what is beyond the limit is counted: %d", is.N)
 	}

@@ -23,6 +23,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/exports"
 	"ringi/shared/store/tasks"
 )
 
@@ -124,7 +125,7 @@ func TestAnExportThatCantBeginKeepsNoPlace(t *testing.T) {
 	for range auditlog.MaxAtOnce + 1 {
 		now := time.Now()
 		x := expect.Value(auditlog.New(aggregate.NewID(), tenant, workspace.Suzuki, auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
-		expect.NoError(t, rows.BeginExport(t.Context(), x, now))
-		expect.NoError(t, rows.FailExport(t.Context(), x, auditlog.Broken, now))
+		expect.NoError(t, exports.Of(rows.Table()).BeginExport(t.Context(), x, now))
+		expect.NoError(t, exports.Of(rows.Table()).FailExport(t.Context(), x, auditlog.Broken, now))
 	}
 }

@@ -19,9 +19,11 @@ import (
 	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/sums"
+	"ringi/shared/store/table"
 	"ringi/shared/store/tasks"
+	"ringi/shared/store/websession"
 )
 
 // TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty versions whose
@@ -170,7 +172,7 @@ func counted(t *testing.T, days int) {
 			Spent: &daily.Spent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
 		})
 	}
-	expect.NoError(t, tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName).PutFacts(t.Context(), all))
+	expect.NoError(t, sums.Of(table.New(dynamodb.NewFromConfig(running.AWS), running.TableName), nil).PutFacts(t.Context(), all))
 }
 
 // TestANewWorkspaceSeesWhatIsMissing: where nothing was asked, connected or counted yet, each page says so.
@@ -180,7 +182,7 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY", Admins: []string{workspace.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
 	cookie := websession.Secret()
-	expect.NoError(t, rows.BeginWebSession(t.Context(), cookie, websession.New(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
+	expect.NoError(t, websession.Of(rows.Table()).BeginWebSession(t.Context(), cookie, websession.New(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
+	"ringi/shared/store/sums"
 )
 
 const (
@@ -32,6 +33,7 @@ type Values interface {
 type Store struct {
 	store.Of[*contest.Aggregate]
 	Teams  store.Of[*contest.Work]
+	Sums   *sums.Counter
 	Values Values
 	Now    func() time.Time
 	Sleep  func(ctx context.Context, d time.Duration) error
@@ -39,7 +41,10 @@ type Store struct {
 
 // Of is the store of the contests among the kinds of s, which must be contest.Kind and contest.TeamKind at least.
 func Of(s *store.Store, v Values) *Store {
-	return &Store{Of: store.Of[*contest.Aggregate]{Store: s}, Teams: store.Of[*contest.Work]{Store: s}, Values: v, Now: time.Now, Sleep: sleep.For}
+	return &Store{
+		Of: store.Of[*contest.Aggregate]{Store: s}, Teams: store.Of[*contest.Work]{Store: s}, Sums: sums.Of(s.Table(), s.Kinds()),
+		Values: v, Now: time.Now, Sleep: sleep.For,
+	}
 }
 
 // KeepConfig keeps what a contest's teams, evaluator and judge are, for its Order.

@@ -16,9 +16,9 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/sums"
 )
 
 // meter counts calls, and what they read and write in the units by which DynamoDB charges.
@@ -162,7 +162,7 @@ func (w *world) fill(t *testing.T, server *storetest.Server, rows int) string {
 	}
 	x.save(t, id, "b", 1, 0.8)
 	expect.Value(x.Settle(t.Context(), contest.Ref(tenant, id), 1))(t)
-	expect.NoError(t, w.Of.Count(t.Context(), store.Counted{Tenant: tenant, Of: contest.TeamHash("a"), Row: id, Rev: 1, Adds: map[string]int{contest.SumRounds: rows}}))
+	expect.NoError(t, sums.Of(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), sums.Counted{Tenant: tenant, Of: contest.TeamHash("a"), Row: id, Rev: 1, Adds: map[string]int{contest.SumRounds: rows}}))
 	board := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t).Board[0]
 	var writes []types.WriteRequest
 	flush := func() {

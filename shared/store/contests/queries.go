@@ -8,6 +8,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/store"
+	"ringi/shared/store/sums"
+	"ringi/shared/store/table"
 )
 
 // DefaultLimit is how many rows of a board are read when nobody says.
@@ -21,12 +23,12 @@ type Filter struct {
 }
 
 // Board are a tenant's scored rounds by rank: the highest score first, of equal ones the earlier. limit 0 is DefaultLimit. It
-// returns aggregate.ErrField as store.Rows does.
+// returns aggregate.ErrField as table.Rows does.
 func (s *Store) Board(ctx context.Context, tenant string, f Filter, cursor string, limit int) (store.Page[contest.Board], error) {
 	if limit == 0 {
 		limit = DefaultLimit
 	}
-	l := store.List{
+	l := table.List{
 		Name: "leader_board", Filter: []string{f.Execution, f.Team, fmt.Sprint(f.Best)}, Tenant: tenant, Prefixes: []string{contest.TeamKind.Prefix},
 		Index: "GSI1", Partitions: []string{contest.RankAll(tenant)}, OldestFirst: true, Sparse: f.Best || f.Execution != "" && f.Team != "",
 	}
@@ -38,7 +40,7 @@ func (s *Store) Board(ctx context.Context, tenant string, f Filter, cursor strin
 	case f.Team != "":
 		l.Index, l.Partitions = "GSI3", []string{contest.RankOf(tenant, f.Team)}
 	}
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(b contest.Board) bool {
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(b contest.Board) bool {
 		return (!f.Best || b.IsBest) && (f.Team == "" || b.TeamID == f.Team)
 	})
 }
@@ -54,15 +56,15 @@ type Statistics struct {
 
 // TeamStatistics are a team's statistics, of one without rounds zeros. A round is in them some seconds after it was scored.
 func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
-	sums, err := s.Of.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
+	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
 	if err != nil {
 		return out, err
 	}
-	if out.TotalRounds = sums[contest.SumRounds]; out.TotalRounds == 0 {
+	if out.TotalRounds = total[contest.SumRounds]; out.TotalRounds == 0 {
 		return out, nil
 	}
-	out.AvgScore = float64(sums[contest.SumScore]) / float64(out.TotalRounds) / 1e6
-	out.TotalInputTokens, out.TotalOutputTokens = sums[contest.SumInput], sums[contest.SumOutput]
+	out.AvgScore = float64(total[contest.SumScore]) / float64(out.TotalRounds) / 1e6
+	out.TotalInputTokens, out.TotalOutputTokens = total[contest.SumInput], total[contest.SumOutput]
 	top, err := s.Board(ctx, tenant, Filter{Team: team}, "", 1)
 	if err != nil {
 		return Statistics{}, err
@@ -78,7 +80,7 @@ func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out St
 func (s *Store) Count(ctx context.Context, b *contest.Board) error {
 	of, adds := b.Counts()
 	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
-	return s.Of.Count(ctx, store.Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
+	return s.Sums.Count(ctx, sums.Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
 }
 
 // LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. For a round
@@ -136,8 +138,8 @@ func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash st
 
 // Contests are a tenant's, the newest first.
 func (s *Store) Contests(ctx context.Context, tenant, cursor string, limit int) (store.Page[contest.Contest], error) {
-	l := store.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(contest.Contest) bool { return true })
+	l := table.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
 }
 
 // Asked are contests as their rows say, by execution; one that is not there is left out. The rows may be a moment behind.

@@ -11,18 +11,18 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/store/contests"
+	"ringi/shared/store/sums"
 )
 
 // told are the rows of the table as its stream would tell them now.
-func (w *world) told(t *testing.T) (all []store.Counted) {
+func (w *world) told(t *testing.T) (all []sums.Counted) {
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(w.db, &dynamodb.ScanInput{TableName: &w.table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page := expect.Value(pages.NextPage(t.Context()))(t)
 		for _, it := range page.Items {
-			c, ok, err := w.Of.CountedOf(map[string]types.AttributeValue(it))
+			c, ok, err := sums.Of(w.Of.Table(), w.Of.Kinds()).CountedOf(map[string]types.AttributeValue(it))
 			expect.NoError(t, err)
 			if ok {
 				all = append(all, c)
@@ -52,7 +52,7 @@ func testStatistics(t *testing.T, w *world) {
 		wait.Go(func() {
 			for i, c := range all {
 				if i%4 == lane {
-					for t.Context().Err() == nil && w.Of.Count(t.Context(), c) != nil { // the stream tells again what was not counted
+					for t.Context().Err() == nil && sums.Of(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil { // the stream tells again what was not counted
 					}
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
+	"ringi/shared/store/table"
 )
 
 // Store reads and writes sessions, and what a tenant owns beside them.
@@ -68,9 +69,9 @@ type Filter struct {
 }
 
 // Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how many a
-// page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as store.Rows does.
+// page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as table.Rows does.
 func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error) {
-	l := store.List{
+	l := table.List{
 		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
 		Index: "GSI1", Partitions: []string{conversation.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
 	}
@@ -80,7 +81,7 @@ func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor stri
 	case f.Status != "":
 		l.Index, l.Partitions = "GSI2", []string{conversation.In(tenant, f.Status)}
 	}
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x conversation.Session) bool {
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x conversation.Session) bool {
 		return (f.Status == "" || x.Status == f.Status) && (keep == nil || keep(x))
 	})
 }

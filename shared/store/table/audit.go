@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// packAudit makes an entry's item: one partition for each month of a tenant.
+// PackAudit makes an entry's item: one partition for each month of a tenant.
 func PackAudit(x aggregate.AuditEntry) (Item, error) {
 	if !KeyPart(x.TenantID) {
 		return nil, fmt.Errorf("audit entry of tenant %.40q: %w", x.TenantID, aggregate.ErrNotFound)
@@ -36,10 +36,14 @@ func AuditOf(tenant, by, value string) string {
 	return "AUDIT#" + tenant + "#" + by + "#" + value
 }
 
-// actorOf is a person's id; whoever has none is found by type ("system").
+// ActorOf is a person's id; whoever has none is found by type ("system").
 func ActorOf(x aggregate.AuditEntry) string {
 	if x.ActorID != "" {
 		return x.ActorID
 	}
 	return string(x.ActorType)
 }
+
+// AuditBegins is the month before which there are no entries; a list without
+// From ends there.
+func AuditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }

@@ -35,7 +35,7 @@ func toColumns(it Item, v any) Item {
 	return it
 }
 
-// fromColumns is an item with the domain's forms; that of an older release has them already.
+// FromColumns is an item with the domain's forms; that of an older release has them already.
 func FromColumns(it Item, into any) (Item, error) {
 	switch v := into.(type) {
 	case aggregate.Objects:

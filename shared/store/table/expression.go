@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// expression collects the names and values of DynamoDB expressions. Every name
+// Expression collects the names and values of DynamoDB expressions. Every name
 // is an alias: many of ours are reserved words.
 type Expression struct {
 	names         map[string]string
@@ -22,7 +22,7 @@ type Expression struct {
 
 func NewExpression() *Expression { return &Expression{} }
 
-// name returns the alias of an attribute.
+// Name returns the alias of an attribute.
 func (e *Expression) Name(attribute string) string {
 	if e.names == nil {
 		e.names = map[string]string{}
@@ -31,7 +31,7 @@ func (e *Expression) Name(attribute string) string {
 	return "#" + attribute
 }
 
-// value returns the placeholder of a value.
+// Value returns the placeholder of a value.
 func (e *Expression) Value(v any) string {
 	av, err := attributevalue.MarshalWithOptions(v, encoding)
 	if err != nil { // no value of ours can fail; one that did must not be written
@@ -53,17 +53,17 @@ func (e *Expression) Set(attribute string, v any) {
 	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Value(v))
 }
 
-// setValue is set for a value as the table has it.
+// SetValue is set for a value as the table has it.
 func (e *Expression) SetValue(attribute string, v types.AttributeValue) {
 	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Placeholder(v))
 }
 
-// add moves a number, from 0 where there is none.
+// Add moves a number, from 0 where there is none.
 func (e *Expression) Add(attribute string, n int) {
 	e.Adds = append(e.Adds, e.Name(attribute)+" "+e.Value(n))
 }
 
-// addTo is add for an attribute whose name makes no alias.
+// AddTo is add for an attribute whose name makes no alias.
 func (e *Expression) AddTo(alias, attribute string, n int) {
 	value := e.Value(n)
 	if e.names == nil {
@@ -79,7 +79,7 @@ func (e *Expression) Remove(attributes ...string) {
 	}
 }
 
-// row sets what a row says of itself that no value is packed for; a zero time keeps it for ever.
+// Row sets what a row says of itself that no value is packed for; a zero time keeps it for ever.
 func (e *Expression) Row(typ string, until time.Time) {
 	e.Set("type", typ)
 	e.Set("schema_version", schemaVersion)
@@ -88,7 +88,7 @@ func (e *Expression) Row(typ string, until time.Time) {
 	}
 }
 
-// is is a condition: the attribute, compared by op, with a value.
+// Is is a condition: the attribute, compared by op, with a value.
 func (e *Expression) Is(attribute, op string, v any) string {
 	return e.Name(attribute) + " " + op + " " + e.Value(v)
 }
@@ -118,7 +118,7 @@ type fillable interface {
 		*types.Put | *types.Update | *types.Delete | *types.ConditionCheck
 }
 
-// filled gives an input the names and values of its expressions, and returns it. It is the only way there: a literal
+// Filled gives an input the names and values of its expressions, and returns it. It is the only way there: a literal
 // that read them beside the call that adds to them would have what Go happened to evaluate first.
 func Filled[In fillable](e *Expression, in In) In {
 	switch in := any(in).(type) {
@@ -142,7 +142,7 @@ func Filled[In fillable](e *Expression, in In) In {
 	return in
 }
 
-// update is the text of an UpdateItem.
+// Update is the text of an UpdateItem.
 func (e *Expression) Update() *string {
 	var parts []string
 	if e.Sets != nil {

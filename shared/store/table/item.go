@@ -14,7 +14,7 @@ import (
 // schemaVersion is the newest form of an item that this release reads, and the one that it writes.
 const schemaVersion = 1
 
-// item is one row of the table.
+// Item is one row of the table.
 type Item = map[string]types.AttributeValue
 
 func Text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -35,7 +35,7 @@ func Key(pk, sk string) Item { return Item{"PK": Text(pk), "SK": Text(sk)} }
 // maxItem is the most bytes of an item, names and values: DynamoDB takes 400 KB.
 const maxItem = 400 << 10
 
-// pack makes the item of a value whose json tags name its attributes. It returns aggregate.ErrTooLarge for one that DynamoDB
+// Pack makes the item of a value whose json tags name its attributes. It returns aggregate.ErrTooLarge for one that DynamoDB
 // would refuse.
 func Pack(kind, pk, sk string, v any) (Item, error) {
 	it, err := attributevalue.MarshalMapWithOptions(v, encoding)
@@ -51,7 +51,7 @@ func Pack(kind, pk, sk string, v any) (Item, error) {
 	return it, nil
 }
 
-// unpack reads an item into a value. It returns ErrNewerSchema for what a later release wrote.
+// Unpack reads an item into a value. It returns ErrNewerSchema for what a later release wrote.
 func Unpack(it Item, into any) error {
 	if v := IntOf(it, "schema_version"); v > schemaVersion {
 		return ErrNewerSchema{Item: TextOf(it, "PK") + " " + TextOf(it, "SK"), Version: v}
@@ -66,7 +66,7 @@ func Unpack(it Item, into any) error {
 	return nil
 }
 
-// expired reports whether the item's TTL has passed: DynamoDB may delete it at any time, so it counts as gone.
+// Expired reports whether the item's TTL has passed: DynamoDB may delete it at any time, so it counts as gone.
 func Expired(it Item, now time.Time) bool {
 	at := IntOf(it, "delete_after")
 	return at != 0 && int64(at) <= now.Unix()
@@ -88,7 +88,7 @@ func IntOf(it Item, name string) int {
 	return 0
 }
 
-// index puts an item into one of the indexes, 1 to 3.
+// Index puts an item into one of the indexes, 1 to 3.
 func Index(it Item, n int, pk, sk string) {
 	name := "GSI" + strconv.Itoa(n)
 	it[name+"PK"], it[name+"SK"] = Text(pk), Text(sk)

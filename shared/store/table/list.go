@@ -36,6 +36,18 @@ type List struct {
 	Most        int  // rows that a page looks at, 0: as many as it takes; a page may then be short and have a Next
 }
 
+// Rows lists rows, of which keep leaves some out. Indexes may be a moment behind. It returns aggregate.ErrField
+// for a limit outside 1 to MaxPage, or a cursor that is not this list's.
+func Rows[T any](ctx context.Context, t *Table, l List, cursor string, limit int, keep func(T) bool) (Page[T], error) {
+	return ReadPage(ctx, t, l, cursor, limit, func(it Item) (*T, error) {
+		var x T
+		if err := Unpack(it, &x); err != nil || !keep(x) {
+			return nil, err
+		}
+		return &x, nil
+	})
+}
+
 // owners are what the partition keys of its rows begin with.
 func (l List) owners() []string {
 	out := make([]string, len(l.Prefixes))
@@ -52,7 +64,7 @@ func (l List) fingerprint() string {
 // keys are the names of the attributes that the list is ordered by.
 func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
-// page reads the page behind cursor, or before it. convert makes a value of an item, nil for what
+// ReadPage reads the page behind cursor, or before it. convert makes a value of an item, nil for what
 // the list leaves out.
 func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit int, convert func(Item) (*T, error)) (Page[T], error) {
 	r := reading[T]{list: l, limit: limit, fetch: limit + 1, convert: func(it Item) (*T, error) {

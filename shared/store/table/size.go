@@ -2,7 +2,7 @@ package table
 
 import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-// sizeOf is how DynamoDB counts an item: names and values in UTF-8, numbers at
+// SizeOf is how DynamoDB counts an item: names and values in UTF-8, numbers at
 // about half their digits, three bytes and one per entry for a list or map.
 func SizeOf(it Item) int {
 	n := 0

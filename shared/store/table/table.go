@@ -28,7 +28,7 @@ func New(db *dynamodb.Client, name string) *Table {
 	return &Table{DB: db, Name: name, Now: time.Now}
 }
 
-// tenantPartition is the key of what a tenant owns beside its aggregates: TENANT#, or QUOTA# for its counters.
+// TenantPartition is the key of what a tenant owns beside its aggregates: TENANT#, or QUOTA# for its counters.
 func TenantPartition(prefix, tenant string) (string, error) {
 	if !KeyPart(tenant) {
 		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
@@ -36,11 +36,11 @@ func TenantPartition(prefix, tenant string) (string, error) {
 	return prefix + tenant, nil
 }
 
-// keyPart reports whether s can stand between the # of a key. DynamoDB's own
+// KeyPart reports whether s can stand between the # of a key. DynamoDB's own
 // limit on a partition key is 2,048 bytes.
 func KeyPart(s string) bool { return s != "" && len(s) <= 128 && !strings.Contains(s, "#") }
 
-// get reads one item consistently, or returns aggregate.ErrNotFound.
+// Get reads one item consistently, or returns aggregate.ErrNotFound.
 func (t *Table) Get(ctx context.Context, pk, sk string, into any) error {
 	out, err := t.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &t.Name, Key: Key(pk, sk), ConsistentRead: aws.Bool(true)})
 	if err != nil {
@@ -52,7 +52,7 @@ func (t *Table) Get(ctx context.Context, pk, sk string, into any) error {
 	return Unpack(out.Item, into)
 }
 
-// queried reads a query to its end.
+// Queried reads a query to its end.
 func Queried[T any](ctx context.Context, t *Table, in *dynamodb.QueryInput, read func(Item) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		pages := dynamodb.NewQueryPaginator(t.DB, in)
@@ -73,7 +73,7 @@ func Queried[T any](ctx context.Context, t *Table, in *dynamodb.QueryInput, read
 	}
 }
 
-// put writes an item over the one of that revision.
+// Put writes an item over the one of that revision.
 func (t *Table) Put(it Item, revision int) types.TransactWriteItem {
 	e := NewExpression()
 	return types.TransactWriteItem{Put: Filled(e, &types.Put{
@@ -81,7 +81,7 @@ func (t *Table) Put(it Item, revision int) types.TransactWriteItem {
 	})}
 }
 
-// check makes a transaction rely on an item's revision.
+// Check makes a transaction rely on an item's revision.
 func (t *Table) Check(k Item, revision int) types.TransactWriteItem {
 	e := NewExpression()
 	return types.TransactWriteItem{ConditionCheck: Filled(e, &types.ConditionCheck{
@@ -89,7 +89,7 @@ func (t *Table) Check(k Item, revision int) types.TransactWriteItem {
 	})}
 }
 
-// drop deletes the item of that revision.
+// Drop deletes the item of that revision.
 func (t *Table) Drop(k Item, revision int) types.TransactWriteItem {
 	e := NewExpression()
 	return types.TransactWriteItem{Delete: Filled(e, &types.Delete{

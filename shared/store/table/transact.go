@@ -17,14 +17,14 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// retryFor bounds how long one write is tried again while the table is busy; Slack waits three seconds for the function
+// RetryFor bounds how long one write is tried again while the table is busy; Slack waits three seconds for the function
 // that needs it most.
 const RetryFor = 2 * time.Second
 
 // maxActions is DynamoDB's limit on one transaction.
 const maxActions = 100
 
-// transact writes all or nothing, and tries again while the table is throttled.
+// Transact writes all or nothing, and tries again while the table is throttled.
 // token names the transaction: DynamoDB takes a repeated one for the first, for ten minutes.
 //
 // It returns a *lost when a condition failed or another transaction was in the
@@ -49,7 +49,7 @@ func (t *Table) Transact(ctx context.Context, token string, items []types.Transa
 	}
 }
 
-// transactPast is transact, and again for up to two seconds while nothing but other transactions is in the way.
+// TransactPast is transact, and again for up to two seconds while nothing but other transactions is in the way.
 func (t *Table) TransactPast(ctx context.Context, token string, items []types.TransactWriteItem) error {
 	stop := time.Now().Add(RetryFor)
 	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
@@ -69,7 +69,7 @@ func quickly(o *dynamodb.Options) {
 	}
 }
 
-// lost is a transaction that was refused, with the reason of each action.
+// Lost is a transaction that was refused, with the reason of each action.
 type Lost struct {
 	reasons []types.CancellationReason
 }
@@ -85,12 +85,12 @@ func (l *Lost) Error() string {
 
 func (l *Lost) Unwrap() error { return aggregate.ErrConflict }
 
-// failed reports whether the condition of action i did.
+// Failed reports whether the condition of action i did.
 func (l *Lost) Failed(i int) bool {
 	return i < len(l.reasons) && aws.ToString(l.reasons[i].Code) == "ConditionalCheckFailed"
 }
 
-// onlyInTheWay reports whether no condition failed: another transaction held a row.
+// OnlyInTheWay reports whether no condition failed: another transaction held a row.
 func (l *Lost) OnlyInTheWay() bool {
 	for i := range l.reasons {
 		if l.Failed(i) {
@@ -100,7 +100,7 @@ func (l *Lost) OnlyInTheWay() bool {
 	return true
 }
 
-// found is the item that the condition of action i met, if the action asked for it.
+// Found is the item that the condition of action i met, if the action asked for it.
 func (l *Lost) Found(i int) Item {
 	if i < len(l.reasons) {
 		return l.reasons[i].Item
@@ -154,7 +154,7 @@ const fewestTries = 3
 
 func NewBackoff(first, most time.Duration) *backoff { return &backoff{next: first, most: most} }
 
-// until waits. It reports false when stop would pass, but not the first few times, or ctx end.
+// Until waits. It reports false when stop would pass, but not the first few times, or ctx end.
 func (b *backoff) Until(ctx context.Context, stop time.Time) bool {
 	d := b.next/2 + rand.N(b.next)
 	b.next = min(2*b.next, b.most)

@@ -11,10 +11,10 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// errCondition is a single write whose condition failed on an item that is there.
+// ErrCondition is a single write whose condition failed on an item that is there.
 var ErrCondition = errors.New("the condition failed")
 
-// update writes attributes of one item beside the commits, and returns the item
+// Update writes attributes of one item beside the commits, and returns the item
 // as it became. When the condition fails it returns errCondition and the item as
 // it is, or aggregate.ErrNotFound when there is none.
 func (t *Table) Update(ctx context.Context, k Item, e *Expression, condition *string) (Item, error) {
@@ -35,7 +35,7 @@ func (t *Table) Update(ctx context.Context, k Item, e *Expression, condition *st
 	return nil, err
 }
 
-// deleteIf deletes an item beside the commits.
+// DeleteIf deletes an item beside the commits.
 func (t *Table) DeleteIf(ctx context.Context, k Item, e *Expression, condition string) error {
 	_, err := Unhindered(ctx, t.DB.DeleteItem, Filled(e, &dynamodb.DeleteItemInput{
 		TableName: &t.Name, Key: k, ConditionExpression: &condition,
@@ -43,7 +43,7 @@ func (t *Table) DeleteIf(ctx context.Context, k Item, e *Expression, condition s
 	return err
 }
 
-// unhindered does a single write, and again for up to two seconds while a transaction holds the item: the SDK does not
+// Unhindered does a single write, and again for up to two seconds while a transaction holds the item: the SDK does not
 // take that for a reason to repeat a call. What is written is made once, by the caller.
 func Unhindered[In, Out any](
 	ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In,

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
+	"ringi/shared/store/table"
 )
 
 // Kind is task.Kind with what the table says for people: why an execution failed, in words.
@@ -69,7 +70,7 @@ func (s *Store) Tasks(ctx context.Context, tenant string, f task.Filter, cursor 
 	if err := f.Check(); err != nil {
 		return store.Page[task.Task]{}, err
 	}
-	return store.Rows(ctx, s.Of.Store, listOf(tenant, f), cursor, limit, f.Keeps)
+	return table.Rows(ctx, s.Table(), listOf(tenant, f), cursor, limit, f.Keeps)
 }
 
 // Listed is a task in a list, with who asked for it.
@@ -91,7 +92,7 @@ func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor
 	if l.Most = most; keep != nil {
 		l.Sparse = true
 	}
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x Listed) bool {
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x Listed) bool {
 		return f.Keeps(x.Task) && (keep == nil || keep(x))
 	})
 }
@@ -122,8 +123,8 @@ func rowsOf[T any](ctx context.Context, s *Store, key, tenant string, ids []stri
 	return out, nil
 }
 
-func listOf(tenant string, f task.Filter) store.List {
-	l := store.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
+func listOf(tenant string, f task.Filter) table.List {
+	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
 	return l

@@ -1,4 +1,4 @@
-package store
+package slackstate
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func Probes(workspace string, every time.Duration) Budget {
 }
 
 // SilentSince is since when a workspace's Slack does not answer, as a moment ago; zero if it does.
-func (s *Store) SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error) {
+func (s Notes) SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error) {
 	k, err := Probes(workspace, 1).key()
 	if err != nil {
 		return time.Time{}, err
@@ -36,7 +36,7 @@ func (s *Store) SilentSince(ctx context.Context, workspace string, now time.Time
 }
 
 // NoteSilence notes that a workspace's Slack did not answer. That holds until a time, or until it is known to answer.
-func (s *Store) NoteSilence(ctx context.Context, workspace string, now, until time.Time) error {
+func (s Notes) NoteSilence(ctx context.Context, workspace string, now, until time.Time) error {
 	k, err := Probes(workspace, 1).key()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Store) NoteSilence(ctx context.Context, workspace string, now, until ti
 }
 
 // NoteAnswer notes that a workspace's Slack answers again.
-func (s *Store) NoteAnswer(ctx context.Context, workspace string) error {
+func (s Notes) NoteAnswer(ctx context.Context, workspace string) error {
 	k, err := Probes(workspace, 1).key()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package store_test
+package slackstate_test
 
 import (
 	"sync"
@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 )
 
 func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
-	s, _ := storetest.Start(t).Store(t)
+	rows, _ := storetest.Start(t).Store(t)
+	s := slackstate.Of(rows.Table())
 	begin := func(what string) bool {
 		first, came, err := s.Once(t.Context(), "01TENANT", what)
-		if err != nil || came != (store.Came{}) {
+		if err != nil || came != (slackstate.Came{}) {
 			t.Errorf("%+v, %v", came, err)
 		}
 		return first
@@ -39,7 +40,7 @@ func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
 	if !begin("trigger 1") || begin("trigger 1") {
 		t.Error("what failed begins again, and only once")
 	}
-	is := store.Came{As: "accepted", Channel: "C1", TS: "1776675600.000900"}
+	is := slackstate.Came{As: "accepted", Channel: "C1", TS: "1776675600.000900"}
 	expect.NoError(t, s.Came(t.Context(), "01TENANT", "trigger 1", is))
 	if first, came, err := s.Once(t.Context(), "01TENANT", "trigger 1"); first || came != is || err != nil {
 		t.Errorf("%v, %+v, %v", first, came, err)

@@ -1,4 +1,4 @@
-package store
+package websession
 
 import (
 	"context"
@@ -10,16 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/websession"
 	"ringi/shared/store/table"
 )
 
 // RotateWebSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came with the
 // new one; until then it may be replaced again. It returns aggregate.ErrConflict when the old one was replaced since it was
 // read, or is gone.
-func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x websession.Session, now time.Time) error {
+func (s Sessions) RotateWebSession(ctx context.Context, old, cookie string, x Session, now time.Time) error {
 	pk, sk := webKey(cookie, webSession)
-	it, err := webItem(pk, sk, "web_session", x.Rotated(websession.Hash(old), now), x.Ends())
+	it, err := webItem(pk, sk, "web_session", x.Rotated(Hash(old), now), x.Ends())
 	if err != nil {
 		return err
 	}
@@ -31,9 +30,9 @@ func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x webs
 		e.Set("awaits_next_since", now)
 	}
 	e.Set("replaced_at", now)
-	e.Set("next", websession.Hash(cookie))
+	e.Set("next", Hash(cookie))
 	pk, sk = webKey(old, webSession)
-	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		{Put: &types.Put{TableName: &s.t.Name, Item: it}}, s.webUpdate(pk, e, e.Exists(), as),
 	})
 	if err != nil {
@@ -45,12 +44,12 @@ func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x webs
 // CameWebSession notes that somebody came with a cookie, so that the one before it ends. It returns aggregate.ErrNotFound,
 // and ends the session under all its cookies, when that one was replaced by yet another since: two have it then, and one
 // of them is not the person.
-func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.Session) error {
+func (s Sessions) CameWebSession(ctx context.Context, cookie string, x Session) error {
 	own, before := table.NewExpression(), table.NewExpression()
 	own.Remove("before")
 	before.Remove("awaits_next_since")
-	hash := websession.Hash(cookie)
-	err := s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+	hash := Hash(cookie)
+	err := s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		s.webUpdate(webPartition(hash), own, own.Exists()),
 		s.webUpdate(webPartition(x.Before), before, before.Exists(), before.Is("next", "=", hash)),
 	})
@@ -64,7 +63,7 @@ func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.
 	return nil
 }
 
-func (s *Store) webUpdate(pk string, e *table.Expression, conditions ...string) types.TransactWriteItem {
+func (s Sessions) webUpdate(pk string, e *table.Expression, conditions ...string) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
 		TableName: &s.t.Name, Key: table.Key(pk, webSession), ConditionExpression: table.All(conditions...), UpdateExpression: e.Update(),
 	})}
@@ -72,9 +71,9 @@ func (s *Store) webUpdate(pk string, e *table.Expression, conditions ...string) 
 
 // EndWebSession forgets a session, also under the cookies that replaced this one and the one that it replaced, which is taken
 // for a minute more; one that is not there is forgotten.
-func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
-	hash := websession.Hash(cookie)
-	var is websession.Session
+func (s Sessions) EndWebSession(ctx context.Context, cookie string) error {
+	hash := Hash(cookie)
+	var is Session
 	err := s.t.Get(ctx, webPartition(hash), webSession, &is)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil
@@ -89,8 +88,8 @@ func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
 }
 
 // endWeb ends the newest cookie first: should it fail, what is left still leads there.
-func (s *Store) endWeb(ctx context.Context, hash string) error {
-	var is websession.Session
+func (s Sessions) endWeb(ctx context.Context, hash string) error {
+	var is Session
 	err := s.t.Get(ctx, webPartition(hash), webSession, &is)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil
@@ -107,7 +106,7 @@ func (s *Store) endWeb(ctx context.Context, hash string) error {
 	return nil
 }
 
-func (s *Store) deleteWeb(ctx context.Context, hash string) error {
+func (s Sessions) deleteWeb(ctx context.Context, hash string) error {
 	_, err := s.t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.t.Name, Key: table.Key(webPartition(hash), webSession)})
 	return err
 }

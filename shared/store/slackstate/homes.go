@@ -1,4 +1,6 @@
-package store
+// Package slackstate keeps what functions note for each other about Slack, all of it for a while: how much may be called, whether
+// it answers, who has the app's Home tab open, what was begun already.
+package slackstate
 
 import (
 	"context"
@@ -12,6 +14,12 @@ import (
 
 // Rows of who has the app's Home tab before them: HOME#<tenant>, one for each person, with a TTL.
 const homes = "HOME#"
+
+// Notes are in the table.
+type Notes struct{ t *table.Table }
+
+// Of are those of a table.
+func Of(t *table.Table) Notes { return Notes{t} }
 
 const (
 	// HomeFor is how long a Home tab that was opened is kept up to date.
@@ -29,18 +37,18 @@ type Home struct {
 
 // HomeOpened notes that a person opened their Home tab; what reads the table's stream has it published then. A tab that
 // was opened a moment ago is up to date.
-func (s *Store) HomeOpened(ctx context.Context, tenant string, h Home) error {
+func (s Notes) HomeOpened(ctx context.Context, tenant string, h Home) error {
 	return s.home(ctx, tenant, h, func(e *table.Expression) string {
 		return table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
 	})
 }
 
 // HomeChanged has a person's Home tab published again, after they decided something there.
-func (s *Store) HomeChanged(ctx context.Context, tenant string, h Home) error {
+func (s Notes) HomeChanged(ctx context.Context, tenant string, h Home) error {
 	return s.home(ctx, tenant, h, func(e *table.Expression) string { return table.AnyOf(e.Absent(), e.Exists()) })
 }
 
-func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*table.Expression) string) error {
+func (s Notes) home(ctx context.Context, tenant string, h Home, when func(*table.Expression) string) error {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return err
@@ -58,7 +66,7 @@ func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*tabl
 }
 
 // OpenHome is the person's row. It returns aggregate.ErrNotFound for somebody who has not opened the tab for an hour.
-func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error) {
+func (s Notes) OpenHome(ctx context.Context, tenant, user string) (Home, error) {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return Home{}, err
@@ -74,13 +82,13 @@ func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error)
 }
 
 // OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment behind.
-func (s *Store) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
+func (s Notes) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return nil, err
 	}
 	l := table.List{Name: "homes", Tenant: tenant, Prefixes: []string{homes}, Partitions: []string{pk}}
-	page, err := Rows(ctx, s, l, "", min(most, table.MaxPage), func(Home) bool { return true })
+	page, err := table.Rows(ctx, s.t, l, "", min(most, table.MaxPage), func(Home) bool { return true })
 	return page.Items, err
 }
 

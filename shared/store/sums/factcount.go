@@ -1,4 +1,4 @@
-package store
+package sums
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func daysOf(tenant string) string { return countedPrefix + tenant + "#" + counte
 
 // PutFacts counts each fact once in the sums of its day and of its task's day, however often it is told: what a fact says
 // follows from a row that never changes.
-func (s *Store) PutFacts(ctx context.Context, facts []daily.Fact) error {
+func (s *Counter) PutFacts(ctx context.Context, facts []daily.Fact) error {
 	days := map[[2]string]map[string]daily.Fact{} // a transaction takes a key once
 	for _, f := range facts {
 		if !table.KeyPart(f.Tenant) || !table.KeyPart(f.Task) {
@@ -59,7 +59,7 @@ func (s *Store) PutFacts(ctx context.Context, facts []daily.Fact) error {
 }
 
 // putFacts is PutFacts for a tenant's day.
-func (s *Store) putFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
+func (s *Counter) putFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	if err := s.countingSince(ctx, tenant); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Store) putFacts(ctx context.Context, tenant, day string, facts []daily.
 
 // countFacts adds facts that were not counted yet to the sums of their tasks and of the day, all in one transaction: two write
 // units for each row, however many facts it counts.
-func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
+func (s *Counter) countFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	for len(facts) > 0 {
 		byTask := map[string][]daily.Fact{}
 		for _, f := range facts {
@@ -91,7 +91,7 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []dail
 		items = append(items, types.TransactWriteItem{Update: table.Filled(e, &types.Update{
 			TableName: &s.t.Name, Key: table.Key(daysOf(tenant), day), UpdateExpression: e.Update(),
 		})})
-		err := s.t.TransactPast(ctx, s.newID(), items)
+		err := s.t.TransactPast(ctx, aggregate.NewID(), items)
 		var l *table.Lost
 		if !errors.As(err, &l) || l.OnlyInTheWay() {
 			return err
@@ -114,7 +114,7 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []dail
 }
 
 // countOfTask adds facts to what their task has of the day, on condition that none of them was.
-func (s *Store) countOfTask(tenant, day, task string, facts []daily.Fact) types.TransactWriteItem {
+func (s *Counter) countOfTask(tenant, day, task string, facts []daily.Fact) types.TransactWriteItem {
 	e := table.NewExpression()
 	var sources, absent []string
 	for _, f := range facts {
@@ -158,7 +158,7 @@ func countsOf(it table.Item, tenant, day string) (daily.Sum, error) {
 }
 
 // countingSince notes once for each tenant since when its facts are counted.
-func (s *Store) countingSince(ctx context.Context, tenant string) error {
+func (s *Counter) countingSince(ctx context.Context, tenant string) error {
 	if _, noted := s.counting.Load(tenant); noted {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (s *Store) countingSince(ctx context.Context, tenant string) error {
 }
 
 // countedFrom is when the first day begins whose facts were all counted; ok is false when nothing is counted.
-func (s *Store) countedFrom(ctx context.Context, tenant string) (from time.Time, ok bool, err error) {
+func (s *Counter) countedFrom(ctx context.Context, tenant string) (from time.Time, ok bool, err error) {
 	var row struct {
 		Since time.Time `json:"since"`
 	}
@@ -188,7 +188,7 @@ func (s *Store) countedFrom(ctx context.Context, tenant string) (from time.Time,
 }
 
 // countedSumsOf are the sums of the days between two that have facts.
-func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
+func (s *Counter) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
 	e := table.NewExpression()
 	in := table.Filled(e, &dynamodb.QueryInput{

@@ -1,4 +1,4 @@
-package store
+package seal
 
 import (
 	"context"
@@ -32,10 +32,16 @@ type Chain struct {
 	Checked time.Time `json:"checked_at,omitzero"` // all rows before this were looked at once more
 }
 
+// Rows are those of chains in the table.
+type Rows struct{ t *table.Table }
+
+// Of are those of a table.
+func Of(t *table.Table) Rows { return Rows{t} }
+
 func linkKey(seq int) string { return linkPrefix + fmt.Sprintf("%010d", seq) }
 
 // Chain is a tenant's. Of one that has none it is empty but for the tenant.
-func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
+func (s Rows) Chain(ctx context.Context, tenant string) (Chain, error) {
 	is := Chain{Head: chain.Head{Tenant: tenant}}
 	pk, err := table.TenantPartition(chainPrefix, tenant)
 	if err == nil {
@@ -49,7 +55,7 @@ func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
 
 // AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the same
 // link twice is to append it once.
-func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
+func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 	pk, err := table.TenantPartition(chainPrefix, l.Tenant)
 	if err != nil {
 		return fmt.Errorf("append a link: %w", err)
@@ -72,7 +78,7 @@ func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
 	} else {
 		condition = table.Both(e.Is("seq", "=", l.Seq-1), e.Is("link", "=", l.Previous))
 	}
-	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		{Update: table.Filled(e, &types.Update{
 			TableName: &s.t.Name, Key: table.Key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.Update(),
 		})},
@@ -93,17 +99,17 @@ func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
 }
 
 // HeadKept notes that the head of seq was put away.
-func (s *Store) HeadKept(ctx context.Context, tenant string, seq int) error {
+func (s Rows) HeadKept(ctx context.Context, tenant string, seq int) error {
 	return s.noteChain(ctx, tenant, "kept", seq)
 }
 
 // ChainChecked notes that no row before a time waits to be sealed.
-func (s *Store) ChainChecked(ctx context.Context, tenant string, through time.Time) error {
+func (s Rows) ChainChecked(ctx context.Context, tenant string, through time.Time) error {
 	return s.noteChain(ctx, tenant, "checked_at", through)
 }
 
 // noteChain moves a note forward; one that is further already stays.
-func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error {
+func (s Rows) noteChain(ctx context.Context, tenant, name string, v any) error {
 	pk, err := table.TenantPartition(chainPrefix, tenant)
 	if err != nil {
 		return err
@@ -118,7 +124,7 @@ func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error
 }
 
 // Chains are those of all tenants, by an index that may be a moment behind.
-func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
+func (s Rows) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", chains)),
@@ -126,16 +132,16 @@ func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 }
 
 // Links are a tenant's from the first on, or, backwards, from the last.
-func (s *Store) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
+func (s Rows) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
 	return s.links(ctx, tenant, 0, backwards)
 }
 
 // LinksFrom are a tenant's from seq on.
-func (s *Store) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
+func (s Rows) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
 	return s.links(ctx, tenant, seq, false)
 }
 
-func (s *Store) links(ctx context.Context, tenant string, from int, backwards bool) iter.Seq2[chain.Link, error] {
+func (s Rows) links(ctx context.Context, tenant string, from int, backwards bool) iter.Seq2[chain.Link, error] {
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
@@ -144,7 +150,7 @@ func (s *Store) links(ctx context.Context, tenant string, from int, backwards bo
 }
 
 // Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.
-func (s *Store) Link(ctx context.Context, tenant string, seq int) (l chain.Link, err error) {
+func (s Rows) Link(ctx context.Context, tenant string, seq int) (l chain.Link, err error) {
 	if err := s.t.Get(ctx, chainPrefix+tenant, linkKey(seq), &l); err != nil {
 		return l, fmt.Errorf("read link %d of %.40s: %w", seq, tenant, err)
 	}
@@ -152,9 +158,9 @@ func (s *Store) Link(ctx context.Context, tenant string, seq int) (l chain.Link,
 }
 
 // RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.
-func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
-	if from.Before(auditBegins()) {
-		from = auditBegins()
+func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
+	if from.Before(table.AuditBegins()) {
+		from = table.AuditBegins()
 	}
 	from, until = from.UTC(), until.UTC()
 	return func(yield func(chain.Row, error) bool) {

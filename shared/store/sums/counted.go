@@ -1,4 +1,4 @@
-package store
+package sums
 
 import (
 	"context"
@@ -32,7 +32,7 @@ const (
 )
 
 // CountedOf is what a row of an aggregate adds; ok is false for a row that adds nothing.
-func (s *Store) CountedOf(it table.Item) (c Counted, ok bool, err error) {
+func (s *Counter) CountedOf(it table.Item) (c Counted, ok bool, err error) {
 	ref, known := s.kinds.Ref(table.TextOf(it, "PK"))
 	if !known {
 		return c, false, nil
@@ -55,7 +55,7 @@ func (s *Store) CountedOf(it table.Item) (c Counted, ok bool, err error) {
 
 // Count adds a row to its sums: once, however often it is told, and in the place of what an older revision of it added. A revision
 // that is older than the one counted changes nothing.
-func (s *Store) Count(ctx context.Context, c Counted) error {
+func (s *Counter) Count(ctx context.Context, c Counted) error {
 	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
 		err := s.count(ctx, c)
@@ -65,7 +65,7 @@ func (s *Store) Count(ctx context.Context, c Counted) error {
 	}
 }
 
-func (s *Store) count(ctx context.Context, c Counted) error {
+func (s *Counter) count(ctx context.Context, c Counted) error {
 	pk, sk := countedPrefix+c.Tenant+"#"+c.Of, countedRow+c.Row
 	var was Counted
 	if err := s.t.Get(ctx, pk, sk, &was); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
@@ -86,14 +86,14 @@ func (s *Store) count(ctx context.Context, c Counted) error {
 	sum := types.TransactWriteItem{Update: table.Filled(e, &types.Update{
 		TableName: &s.t.Name, Key: table.Key(pk, countedSums), UpdateExpression: e.Update(),
 	})}
-	if err := s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{s.t.Put(it, was.Rev), sum}); err != nil {
+	if err := s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{s.t.Put(it, was.Rev), sum}); err != nil {
 		return fmt.Errorf("count %s: %w", c.Row, err)
 	}
 	return nil
 }
 
 // CountedSums are sums that are kept of something, by their names; of what nothing was counted each is 0.
-func (s *Store) CountedSums(ctx context.Context, tenant, of string, names ...string) (map[string]int, error) {
+func (s *Counter) CountedSums(ctx context.Context, tenant, of string, names ...string) (map[string]int, error) {
 	if !table.KeyPart(tenant) || !table.KeyPart(of) {
 		return nil, fmt.Errorf("sums of %.40q: %w", of, aggregate.ErrNotFound)
 	}

@@ -2,35 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/websession"
-	"ringi/shared/store/table"
 )
-
-// webConsent is the sort key of a consent that a browser began, under the hash of its state.
-const webConsent = "OAUTH"
-
-// BeginConsent keeps a consent under its state until the vendor sends the person back.
-func (s *Store) BeginConsent(ctx context.Context, state string, x websession.Consent, now time.Time) error {
-	pk, sk := webKey(state, webConsent)
-	return s.putWeb(ctx, pk, sk, "web_consent", x, now.Add(websession.ConsentLasts))
-}
-
-// TakeConsent is the consent of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
-// none, or it is too old.
-func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (websession.Consent, error) {
-	var is websession.Consent
-	pk, sk := webKey(state, webConsent)
-	it, err := s.taken(ctx, table.Key(pk, sk), now)
-	if err != nil {
-		return is, fmt.Errorf("take a consent: %w", err)
-	}
-	return is, table.Unpack(it, &is)
-}
 
 // VendorClient is a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.
 func (s *Store) VendorClient(ctx context.Context, tenant, provider string) (tenancy.VendorClient, error) {

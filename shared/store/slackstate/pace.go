@@ -1,4 +1,4 @@
-package store
+package slackstate
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func callName(n int) string { return "call_" + strconv.Itoa(n) }
 
 // TakePace takes one call of a budget if spare others are left after it. It returns
 // the zero time once it is taken, else when there may be one.
-func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
+func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
 	k, err := b.key()
 	if err != nil {
 		return time.Time{}, err
@@ -81,7 +81,7 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 // JoinLine reserves the next time, not before now, for a call of a budget that must leave spare others; each value of
 // spare has a line of its own. Reserved times are as far apart as such calls may be. Like the budget they are only
 // hints.
-func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
+func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
 	k, err := b.key()
 	if err != nil {
 		return time.Time{}, err
@@ -113,7 +113,7 @@ func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time
 }
 
 // SparePace is how many calls of a budget are left, as a moment ago.
-func (s *Store) SparePace(ctx context.Context, b Budget, now time.Time) (int, error) {
+func (s Notes) SparePace(ctx context.Context, b Budget, now time.Time) (int, error) {
 	k, err := b.key()
 	if err != nil {
 		return 0, err
@@ -135,7 +135,7 @@ func (s *Store) SparePace(ctx context.Context, b Budget, now time.Time) (int, er
 }
 
 // HoldPace notes that Slack wants no call of a budget before until. A later time stands.
-func (s *Store) HoldPace(ctx context.Context, b Budget, until time.Time) error {
+func (s Notes) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	k, err := b.key()
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-package store
+// Package exports keeps what is to become of files of the audit log that administrators ask for.
+package exports
 
 import (
 	"context"
@@ -14,6 +15,12 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/store/table"
 )
+
+// Exports are the rows of exports in the table.
+type Exports struct{ t *table.Table }
+
+// Of are those of a table.
+func Of(t *table.Table) Exports { return Exports{t} }
 
 // exportKey is among the tenant's exports, whose ids sort by time.
 func exportKey(x auditlog.Export) (table.Item, error) {
@@ -32,7 +39,7 @@ type lastExport struct {
 const lastExportKey = "LAST"
 
 // BeginExport keeps an export that nobody has begun to write. It returns auditlog.ErrBusy while too many are under way.
-func (s *Store) BeginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
+func (s Exports) BeginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
 	for range auditlog.MaxAtOnce + 1 { // as often as others can be faster before they are too many
 		err := s.beginExport(ctx, x, now)
 		if !errors.Is(err, aggregate.ErrMoved) {
@@ -43,7 +50,7 @@ func (s *Store) BeginExport(ctx context.Context, x auditlog.Export, now time.Tim
 }
 
 // beginExport returns aggregate.ErrMoved when another was begun since those under way were counted.
-func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
+func (s Exports) beginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
 	k, err := exportKey(x)
 	if err != nil {
 		return err
@@ -81,7 +88,7 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 	} else {
 		unmoved = was.Is("id", "=", last.ID)
 	}
-	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		s.t.Put(it, 0),
 		{Put: table.Filled(was, &types.Put{TableName: &s.t.Name, Item: next, ConditionExpression: &unmoved})},
 	})
@@ -95,7 +102,7 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 	return nil
 }
 
-func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Export, error) {
+func (s Exports) newestExports(ctx context.Context, tenant string) ([]auditlog.Export, error) {
 	e := table.NewExpression()
 	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
@@ -114,7 +121,7 @@ func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Ex
 }
 
 // Export reads one of a tenant's exports. It returns aggregate.ErrNotFound when there is none, or its time is over.
-func (s *Store) Export(ctx context.Context, tenant, id string) (auditlog.Export, error) {
+func (s Exports) Export(ctx context.Context, tenant, id string) (auditlog.Export, error) {
 	x := auditlog.Export{Tenant: tenant, ID: id}
 	k, err := exportKey(x)
 	if err != nil {
@@ -128,7 +135,7 @@ func (s *Store) Export(ctx context.Context, tenant, id string) (auditlog.Export,
 
 // TryExport makes the caller the one who writes an export, and returns it with its try. It returns
 // aggregate.ErrSuperseded when the export is finished, or too old to be begun.
-func (s *Store) TryExport(ctx context.Context, tenant, id string, now time.Time) (auditlog.Export, error) {
+func (s Exports) TryExport(ctx context.Context, tenant, id string, now time.Time) (auditlog.Export, error) {
 	x, err := s.Export(ctx, tenant, id)
 	if err != nil {
 		return x, err
@@ -143,10 +150,11 @@ func (s *Store) TryExport(ctx context.Context, tenant, id string, now time.Time)
 
 // FinishExport notes that x.Try has written the file, in one transaction with its audit entry. It returns
 // aggregate.ErrSuperseded when another try began meanwhile.
-func (s *Store) FinishExport(ctx context.Context, x auditlog.Export, now time.Time) error {
+func (s Exports) FinishExport(ctx context.Context, x auditlog.Export, now time.Time) error {
 	at := now.UTC().Truncate(time.Millisecond)
 	x.Status, x.EndedAt, x.Key = auditlog.Done, &at, x.File()
-	entry := s.entries([]aggregate.AuditEntry{x.Entry(now)})[0]
+	entry := x.Entry(now)
+	entry.ID = aggregate.NewID()
 	it, err := table.PackAudit(entry)
 	if err != nil {
 		return err
@@ -156,14 +164,14 @@ func (s *Store) FinishExport(ctx context.Context, x auditlog.Export, now time.Ti
 }
 
 // FailExport notes why x.Try came to nothing. It returns aggregate.ErrSuperseded as FinishExport does.
-func (s *Store) FailExport(ctx context.Context, x auditlog.Export, why auditlog.Problem, now time.Time) error {
+func (s Exports) FailExport(ctx context.Context, x auditlog.Export, why auditlog.Problem, now time.Time) error {
 	at := now.UTC().Truncate(time.Millisecond)
 	x.Status, x.EndedAt, x.Problem = auditlog.Failed, &at, why
 	return s.moveExport(ctx, x, x.Try, nil)
 }
 
 // moveExport writes an export that was under way in its try was, with another item.
-func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, beside *types.TransactWriteItem) error {
+func (s Exports) moveExport(ctx context.Context, x auditlog.Export, was int, beside *types.TransactWriteItem) error {
 	k, err := exportKey(x)
 	if err != nil {
 		return err
@@ -185,7 +193,7 @@ func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, besi
 	if beside != nil {
 		items = append(items, *beside)
 	}
-	err = s.t.TransactPast(ctx, s.newID(), items)
+	err = s.t.TransactPast(ctx, aggregate.NewID(), items)
 	var l *table.Lost
 	switch {
 	case errors.As(err, &l):

@@ -1,4 +1,4 @@
-package store
+package websession
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/websession"
 	"ringi/shared/store/table"
 )
 
@@ -21,31 +20,37 @@ const (
 	webSignIn  = "SIGNIN"
 )
 
-func webKey(secret, sort string) (pk, sk string) { return webPartition(websession.Hash(secret)), sort }
+func webKey(secret, sort string) (pk, sk string) { return webPartition(Hash(secret)), sort }
 
 func webPartition(hash string) string { return "WEB#" + hash }
 
+// Sessions are the rows of browsers in the table.
+type Sessions struct{ t *table.Table }
+
+// Of are those of a table.
+func Of(t *table.Table) Sessions { return Sessions{t} }
+
 // WebSession is the session of a cookie. It returns aggregate.ErrNotFound when there is none, or it is over.
-func (s *Store) WebSession(ctx context.Context, cookie string, now time.Time) (websession.Session, error) {
-	var is websession.Session
+func (s Sessions) WebSession(ctx context.Context, cookie string, now time.Time) (Session, error) {
+	var is Session
 	pk, sk := webKey(cookie, webSession)
 	if err := s.t.Get(ctx, pk, sk, &is); err != nil {
-		return websession.Session{}, fmt.Errorf("read a session: %w", err)
+		return Session{}, fmt.Errorf("read a session: %w", err)
 	}
 	if !is.Valid(now) {
-		return websession.Session{}, fmt.Errorf("a session that is over: %w", aggregate.ErrNotFound)
+		return Session{}, fmt.Errorf("a session that is over: %w", aggregate.ErrNotFound)
 	}
 	return is, nil
 }
 
 // BeginWebSession keeps a session under its cookie.
-func (s *Store) BeginWebSession(ctx context.Context, cookie string, x websession.Session) error {
+func (s Sessions) BeginWebSession(ctx context.Context, cookie string, x Session) error {
 	pk, sk := webKey(cookie, webSession)
 	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
 }
 
 // SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays so.
-func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.Session) error {
+func (s Sessions) SawWebSession(ctx context.Context, cookie string, x Session) error {
 	e := table.NewExpression()
 	e.Set("name", x.Name)
 	e.Set("admin", x.Admin)
@@ -59,15 +64,15 @@ func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.S
 }
 
 // BeginSignIn keeps a sign-in under its state until Slack sends the person back.
-func (s *Store) BeginSignIn(ctx context.Context, state string, x websession.SignIn, now time.Time) error {
+func (s Sessions) BeginSignIn(ctx context.Context, state string, x SignIn, now time.Time) error {
 	pk, sk := webKey(state, webSignIn)
-	return s.putWeb(ctx, pk, sk, "web_signin", x, now.Add(websession.SignInLasts))
+	return s.putWeb(ctx, pk, sk, "web_signin", x, now.Add(SignInLasts))
 }
 
 // TakeSignIn is the sign-in of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
 // none, or it is too old.
-func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (websession.SignIn, error) {
-	var is websession.SignIn
+func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
+	var is SignIn
 	pk, sk := webKey(state, webSignIn)
 	it, err := s.taken(ctx, table.Key(pk, sk), now)
 	if err != nil {
@@ -78,7 +83,7 @@ func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (we
 
 // taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it is
 // too old.
-func (s *Store) taken(ctx context.Context, k table.Item, now time.Time) (table.Item, error) {
+func (s Sessions) taken(ctx context.Context, k table.Item, now time.Time) (table.Item, error) {
 	e := table.NewExpression()
 	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
 		TableName: &s.t.Name, Key: k, ConditionExpression: table.All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
@@ -94,28 +99,28 @@ func (s *Store) taken(ctx context.Context, k table.Item, now time.Time) (table.I
 
 // CountSignIn counts one that somebody begins from an address, and reports whether it is within the limit of this minute. What
 // is beyond is looked up and not written.
-func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
-	pk, sk := webKey("address "+websession.Network(address), "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
+func (s Sessions) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
+	pk, sk := webKey("address "+Network(address), "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
 	var is struct {
 		N int `json:"n"`
 	}
 	if err := s.t.Get(ctx, pk, sk, &is); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return false, fmt.Errorf("look sign-ins up: %w", err)
 	}
-	if is.N >= websession.SignInsPerMinute {
+	if is.N >= SignInsPerMinute {
 		return false, nil
 	}
 	e := table.NewExpression()
 	e.Add("n", 1)
 	e.Row("web_signins", now.Add(2*time.Minute))
-	it, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(table.AnyOf(e.Lacks("n"), e.Is("n", "<", websession.SignInsPerMinute))))
+	it, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(table.AnyOf(e.Lacks("n"), e.Is("n", "<", SignInsPerMinute))))
 	if errors.Is(err, table.ErrCondition) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("count sign-ins: %w", err)
 	}
-	return table.IntOf(it, "n") <= websession.SignInsPerMinute, nil
+	return table.IntOf(it, "n") <= SignInsPerMinute, nil
 }
 
 func webItem(pk, sk, typ string, v any, until time.Time) (table.Item, error) {
@@ -126,7 +131,7 @@ func webItem(pk, sk, typ string, v any, until time.Time) (table.Item, error) {
 	return it, err
 }
 
-func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until time.Time) error {
+func (s Sessions) putWeb(ctx context.Context, pk, sk, typ string, v any, until time.Time) error {
 	it, err := webItem(pk, sk, typ, v, until)
 	if err != nil {
 		return err
@@ -135,4 +140,25 @@ func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until tim
 		return fmt.Errorf("put %s: %w", typ, err)
 	}
 	return nil
+}
+
+// webConsent is the sort key of a consent that a browser began, under the hash of its state.
+const webConsent = "OAUTH"
+
+// BeginConsent keeps a consent under its state until the vendor sends the person back.
+func (s Sessions) BeginConsent(ctx context.Context, state string, x Consent, now time.Time) error {
+	pk, sk := webKey(state, webConsent)
+	return s.putWeb(ctx, pk, sk, "web_consent", x, now.Add(ConsentLasts))
+}
+
+// TakeConsent is the consent of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
+// none, or it is too old.
+func (s Sessions) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
+	var is Consent
+	pk, sk := webKey(state, webConsent)
+	it, err := s.taken(ctx, table.Key(pk, sk), now)
+	if err != nil {
+		return is, fmt.Errorf("take a consent: %w", err)
+	}
+	return is, table.Unpack(it, &is)
 }

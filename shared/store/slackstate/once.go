@@ -1,4 +1,4 @@
-package store
+package slackstate
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const onceFor = 24 * time.Hour
 
 // once is the key of what is to be done once.
 func once(tenant, what string) (pk, sk string, err error) {
-	pk, err = table.TenantPartition(quotas, tenant)
+	pk, err = table.TenantPartition("QUOTA#", tenant)
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
@@ -24,7 +24,7 @@ type Came struct{ As, Channel, TS string }
 
 // Once reports whether nobody began this in the tenant before, and remembers that it was begun; else what became of it. What is
 // its name from outside, such as the trigger of a command.
-func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
+func (s Notes) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return false, came, err
@@ -44,7 +44,7 @@ func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came
 }
 
 // Came notes what became of what was begun by Once, for whoever begins it again.
-func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
+func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
 }
 
 // Again lets what was begun by Once begin again, after nothing came of it.
-func (s *Store) Again(ctx context.Context, tenant, what string) error {
+func (s Notes) Again(ctx context.Context, tenant, what string) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return err

@@ -1,4 +1,6 @@
-package store
+// Package sums counts what happens, as the table's stream tells of it: facts for the numbers of a day, and what rows add to sums
+// of what they are about. What is told twice is counted once.
+package sums
 
 import (
 	"context"
@@ -25,11 +27,24 @@ const (
 	foldSpare   = 3 * time.Second
 )
 
+// Counter counts in the table.
+type Counter struct {
+	t     *table.Table
+	kinds aggregate.Kinds
+
+	counting *sync.Map // tenants of which it is noted since when their facts are counted
+}
+
+// Of is a counter in a table of rows of these kinds.
+func Of(t *table.Table, kinds aggregate.Kinds) *Counter {
+	return &Counter{t: t, kinds: kinds, counting: &sync.Map{}}
+}
+
 func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
 
 // FactOf is what a row of the audit log or of a usage says; ok is false when that is nothing.
-func (s *Store) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
+func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 	if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
 		var u aggregate.Use
 		if table.TextOf(it, "type") != u.Type() {
@@ -55,7 +70,7 @@ func (s *Store) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 // Sums are those of the days between two, both included, which must be fact.Days. A day of which all facts were counted is read.
 // An earlier one that may have become more since it was folded is folded anew, the newest first, as long as the caller's
 // time allows; the others are missing.
-func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
+func (s *Counter) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
 	if !table.KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
@@ -93,7 +108,7 @@ func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time
 }
 
 // folded puts the sums of days into known that were not counted from their beginning.
-func (s *Store) folded(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
+func (s *Counter) folded(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
 	kept, err := s.knownSums(ctx, tenant, days)
 	if err != nil {
 		return fmt.Errorf("read the sums of days: %w", err)
@@ -113,7 +128,7 @@ func begins(day string) time.Time {
 	return t
 }
 
-func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]daily.Sum, error) {
+func (s *Counter) knownSums(ctx context.Context, tenant string, days []string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
 	e := table.NewExpression()
 	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
@@ -136,7 +151,7 @@ func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (ma
 }
 
 // foldAll folds these days into known.
-func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
+func (s *Counter) foldAll(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
 	var lock sync.Mutex
 	var wait sync.WaitGroup
 	var failed error
@@ -148,7 +163,7 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 		}
 		wait.Go(func() {
 			defer func() { <-places }()
-			x, err := s.fold(ctx, tenant, d, now)
+			x, err := s.Fold(ctx, tenant, d, now)
 			lock.Lock()
 			defer lock.Unlock()
 			if known[d] = x; err != nil {
@@ -160,9 +175,9 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 	return failed
 }
 
-// fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
+// Fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
 // of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the last fact, or later.
-func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
+func (s *Counter) Fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
 	e := table.NewExpression()
 	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", factsOf(tenant, day))),
