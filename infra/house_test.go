@@ -176,7 +176,7 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		{"shared/slack/slackapi", "shared/slack/card"}:             false,
 		{"shared/tool", "shared/secret/oauth"}:                     false,
 		{"shared/slack/card", "shared/store/tasks"}:                false,
-		{"shared/decide/decision", "shared/store"}:                 true,
+		{"shared/decide", "shared/store"}:                          true,
 		{"shared/words/mask", "shared/domain/task"}:                false,
 		{"functions/serve-console", "functions/serve-console/web"}: true,
 		{"functions/close-task", "functions/serve-console/web"}:    false,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -27,7 +27,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	for _, id := range append(p.tasks(), conversation.ID(p.Team.ID, p.channel(), thread)) {
 		c = p.click(id, id)
 		c.Withdraws = true
-		if v = h.check(ctx, c, decision.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {
+		if v = h.check(ctx, c, decide.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}
 	}
@@ -64,7 +64,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	if inbound.CheckID("channel", m.Channel) == nil {
 		c.Channel, c.thread = m.Channel, m.Thread
 	}
-	v := h.decide(ctx, c, decision.End().Act)
+	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {
 		metric.Count(metric.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title(), v.text(),
@@ -85,5 +85,5 @@ func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Res
 	}
 	c := p.click(m.Session, m.Session)
 	c.Withdraws = true
-	return h.submitted(ctx, c, h.decide(ctx, c, decision.End().Act)), nil
+	return h.submitted(ctx, c, h.decide(ctx, c, decide.End().Act)), nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -59,7 +59,7 @@ type crashing struct {
 	after bool
 }
 
-func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide decision.Both) error {
+func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide decide.Both) error {
 	if d.after {
 		if err := d.Rows.DecideBoth(ctx, first, second, decide); err != nil {
 			return err
@@ -110,7 +110,7 @@ type meanwhile struct {
 	do func()
 }
 
-func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide decision.Both) error {
+func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide decide.Both) error {
 	return m.Rows.DecideBoth(ctx, first, second, func(a, b aggregate.Aggregate) (aggregate.Change, aggregate.Change, error) {
 		x, y, err := decide(a, b)
 		if do := m.do; do != nil {

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -123,11 +123,11 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 // cancelByID cancels a task as its message shortcut does; who may is asked of the same function.
 func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.Response {
 	person, _ := h.locale(ctx, c.team, c.user)
-	of := click{Click: decision.Click{
+	of := click{Click: decide.Click{
 		Ref: task.RefOf(aggregate.TenantID(c.team), id), ID: id,
 		Want: people.Want{User: c.user, Team: c.team, Channel: c.channel, Withdraws: true},
 	}}
-	v := h.decide(ctx, of, decision.End().Act)
+	v := h.decide(ctx, of, decide.End().Act)
 	v.Settings.Locale = person
 	switch {
 	case v.Err == nil && v.Empty && v.ended() != nil:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -277,7 +277,7 @@ func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {
 // A form of a conversation that is gone is answered.
 func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 	for _, locale := range language.All {
-		v := verdict{decision.Verdict{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
+		v := verdict{decide.Verdict{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
 		text, stays := v.inForm()
 		expect.That(t, text != "" && stays, "%s: %q, stays %t", locale, text, stays)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/decide/inbox"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
@@ -38,7 +38,7 @@ const (
 
 // Rows are where decisions are made.
 type Rows interface {
-	decision.Store
+	decide.Store
 	inbox.Rows
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
@@ -57,7 +57,7 @@ type Store interface {
 
 // Results opens what is too large for a row.
 type Results interface {
-	decision.Results
+	decide.Results
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
@@ -92,7 +92,7 @@ type Handler struct {
 
 // click is one act of one person: what was clicked, by whom and where.
 type click struct {
-	decision.Click
+	decide.Click
 	thread   string
 	trigger  string // of the dialog that it may open
 	home     string // workspace of a click on the Home tab, where nothing can be said but in a dialog
@@ -170,7 +170,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 // click is what the sender of the payload did: to which subject, and to what in it.
 func (p payload) click(subject, id string) click {
-	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decision.Click{
+	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
 		Ref: kinds.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
@@ -211,7 +211,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		h.takeAsReason(ctx, c)
 		return inbound.OK(), nil
 	}
-	b, ok := decision.Buttons()[a.ActionID]
+	b, ok := decide.Buttons()[a.ActionID]
 	if !ok {
 		return ignore(ctx, "action")
 	}
@@ -229,8 +229,8 @@ func (h *Handler) presses() map[string]press {
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 	c.Card = kind
-	v := h.decide(ctx, c, decision.Pressed(kind, hash, decision.Approve))
-	if errors.Is(v.Err, decision.ErrUnread) { // an earlier release drew the card
+	v := h.decide(ctx, c, decide.Pressed(kind, hash, decide.Approve))
+	if errors.Is(v.Err, decide.ErrUnread) { // an earlier release drew the card
 		h.review(ctx, c, kind, hash)
 		return
 	}
@@ -239,7 +239,7 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 
 // ask opens the form for a rejection's reason, if the person may reject now.
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	v := h.check(ctx, c, decision.Pressed(kind, hash, decision.MayReject))
+	v := h.check(ctx, c, decide.Pressed(kind, hash, decide.MayReject))
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		if kind == conversation.CardAction {
 			return card.RejectActionModal(card.ConversationForm{Session: c.Ref.ID, ID: c.ID, Hash: hash}, v.Settings.Locale), nil
@@ -299,7 +299,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	c := p.click(cmp.Or(m.Session, m.TaskID), m.ID)
 	c.reasoned = true
 	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
-	v := h.decide(ctx, c, decision.Pressed(m.Type, m.Hash, decision.Reject(reason)))
+	v := h.decide(ctx, c, decide.Pressed(m.Type, m.Hash, decide.Reject(reason)))
 	if text, ok := v.inForm(); ok {
 		return keepOpen(text), nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -346,7 +346,7 @@ func testLateNote(t *testing.T, w *world) {
 	w.oneIsTold(func(user string) bool {
 		var c click
 		c.Ref, c.User, c.Channel, c.thread = w.Ref, user, workspace.HR, w.root
-		w.h.tell(ctx, c, verdict{decision.Verdict{Settings: tenancy.DefaultSettings(), Err: errorclass.ErrUnavailable}})
+		w.h.tell(ctx, c, verdict{decide.Verdict{Settings: tenancy.DefaultSettings(), Err: errorclass.ErrUnavailable}})
 		return true
 	})
 }

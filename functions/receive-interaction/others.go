@@ -7,7 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -24,7 +24,7 @@ type Contests interface {
 // read them.
 func (h *Handler) others(ctx context.Context, c click) {
 	c.Authors = true
-	v := h.check(ctx, c, decision.MayPick())
+	v := h.check(ctx, c, decide.MayPick())
 	refused, _ := errors.AsType[aggregate.ErrNotAllowed](v.Err)
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
 		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Alone: refused.Rule == aggregate.RuleAlone}
@@ -78,7 +78,7 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 		slog.WarnContext(ctx, "the draft was not read", "task_id", c.Ref.ID, "user", p.User.ID, "err", err)
 	}
 	c.Authors = true
-	return h.submitted(ctx, c, h.decide(ctx, c, decision.Pick(o.Team, content, err))), nil
+	return h.submitted(ctx, c, h.decide(ctx, c, decide.Pick(o.Team, content, err))), nil
 }
 
 // read is the text that the dialog showed.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -21,7 +21,7 @@ import (
 // may not approve it may read it, without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
 	c.Card = "" // what is approved is what the dialog then shows
-	v := h.check(ctx, c, decision.Gate(kind, decision.Approve))
+	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
 		return h.page(ctx, v.Of, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil}, v.Settings)
 	})
@@ -55,7 +55,7 @@ func mayRead(err error) bool {
 
 // page draws one page of a Review.
 func (h *Handler) page(
-	ctx context.Context, a decision.Subject, r card.Review, s tenancy.Settings,
+	ctx context.Context, a decide.Subject, r card.Review, s tenancy.Settings,
 ) (view slack.ModalViewRequest, err error) {
 	ok := false
 	switch a := a.(type) {
@@ -116,7 +116,7 @@ func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int
 // reading reports whether whoever turns a page may, by now, read but not decide. Its error says why they may not read
 // either: somebody who has left a channel may still have its dialog open.
 func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
-	v = h.check(ctx, c, decision.MayRead)
+	v = h.check(ctx, c, decide.MayRead)
 	if !mayRead(v.Err) {
 		return v, false, v.Err
 	}
@@ -134,5 +134,5 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, err
 	}
 	c := p.click(r.TaskID, r.ID)
-	return h.submitted(ctx, c, h.decide(ctx, c, decision.Shown(r.Type, r.Hash, decision.Approve))), nil
+	return h.submitted(ctx, c, h.decide(ctx, c, decide.Shown(r.Type, r.Hash, decide.Approve))), nil
 }

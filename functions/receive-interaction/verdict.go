@@ -8,7 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -21,18 +21,18 @@ import (
 )
 
 // verdict says in Slack what became of a click.
-type verdict struct{ decision.Verdict }
+type verdict struct{ decide.Verdict }
 
-func (h *Handler) maker() decision.Maker {
-	return decision.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now}
+func (h *Handler) maker() decide.Maker {
+	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now}
 }
 
-// decide makes a decision, as decision.Maker does.
-func (h *Handler) decide(ctx context.Context, c click, act decision.Act) verdict {
+// decide makes a decision, as decide.Maker does.
+func (h *Handler) decide(ctx context.Context, c click, act decide.Act) verdict {
 	return verdict{h.maker().Decide(ctx, c.Click, act)}
 }
 
-func (h *Handler) check(ctx context.Context, c click, act decision.Act) verdict {
+func (h *Handler) check(ctx context.Context, c click, act decide.Act) verdict {
 	return verdict{h.maker().Check(ctx, c.Click, act)}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -36,7 +36,7 @@ type subjectPage struct {
 	refOf func(r *http.Request, v *viewer) (aggregate.Ref, error)
 	ends  aggregate.Act // the act that ends the subject
 	// whole refuses to approve what the page could not show whole: it has no button for that.
-	whole func(ctx context.Context, v *viewer, a decision.Subject, x wanted) error
+	whole func(ctx context.Context, v *viewer, a decide.Subject, x wanted) error
 	// refused shows the page as it is now, why nothing was decided, and what was typed.
 	refused func(w http.ResponseWriter, r *http.Request, v *viewer, ref aggregate.Ref, x wanted, why error) error
 }
@@ -67,21 +67,21 @@ func wantedBy(r *http.Request) wanted {
 
 // button is the same as a card's. ok is false for an act that there is not, or not on this page. An id that nothing has any
 // more has no kind either: the decision itself says so, and gives a typed reason back.
-func (x wanted) button(on subjectPage) (b decision.Button, ok bool) {
+func (x wanted) button(on subjectPage) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
-		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Approve)}, true
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
 	case aggregate.ActReject:
-		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, x.Kind == "" || kinds.Asks(x.Kind)
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))}, x.Kind == "" || kinds.Asks(x.Kind)
 	case on.ends:
-		return decision.End(), true
+		return decide.End(), true
 	}
-	b, ok = decision.Buttons()[string(x.Act)]
+	b, ok = decide.Buttons()[string(x.Act)]
 	return b, ok
 }
 
 // subject is what an address names, for somebody who may read it.
-func (c *Console) subject(r *http.Request, v *viewer, on subjectPage) (decision.Subject, error) {
+func (c *Console) subject(r *http.Request, v *viewer, on subjectPage) (decide.Subject, error) {
 	ref, err := on.refOf(r, v)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (c *Console) subject(r *http.Request, v *viewer, on subjectPage) (decision.
 	if err != nil {
 		return nil, err
 	}
-	a, asks := x.(decision.Subject)
+	a, asks := x.(decide.Subject)
 	if !asks {
 		return nil, fmt.Errorf("%s asks nobody: %w", ref, aggregate.ErrNotFound)
 	}
@@ -124,15 +124,15 @@ func (c *Console) act(on subjectPage) page {
 }
 
 // click is an act of the viewer's.
-func (v *viewer) click(ref aggregate.Ref, id string) decision.Click {
-	return decision.Click{Ref: ref, ID: id, Want: people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}}
+func (v *viewer) click(ref aggregate.Ref, id string) decide.Click {
+	return decide.Click{Ref: ref, ID: id, Want: people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}}
 }
 
-func (c *Console) maker() decision.Maker {
-	return decision.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now}
+func (c *Console) maker() decide.Maker {
+	return decide.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now}
 }
 
-func (c *Console) decide(ctx context.Context, v *viewer, on subjectPage, a decision.Subject, click decision.Click, x wanted) (decision.Verdict, error) {
+func (c *Console) decide(ctx context.Context, v *viewer, on subjectPage, a decide.Subject, click decide.Click, x wanted) (decide.Verdict, error) {
 	if x.Act == task.ActTakeAsReason {
 		verdict, _, refused := c.maker().TakeAsReason(ctx, click)
 		if refused != nil {
@@ -142,11 +142,11 @@ func (c *Console) decide(ctx context.Context, v *viewer, on subjectPage, a decis
 	}
 	b, ok := x.button(on)
 	if !ok {
-		return decision.Verdict{}, errorclass.ErrMalformedForm
+		return decide.Verdict{}, errorclass.ErrMalformedForm
 	}
 	if x.Act == aggregate.ActApprove {
 		if err := on.whole(ctx, v, a, x); err != nil {
-			return decision.Verdict{}, err
+			return decide.Verdict{}, err
 		}
 	}
 	click.Withdraws, click.Retries = b.Withdraws, b.Retries
@@ -155,7 +155,7 @@ func (c *Console) decide(ctx context.Context, v *viewer, on subjectPage, a decis
 
 // decided answers a form: it leads back to the page, or shows there why nothing was decided.
 func (c *Console) decided(
-	w http.ResponseWriter, r *http.Request, v *viewer, on subjectPage, click decision.Click, x wanted, verdict decision.Verdict, done string,
+	w http.ResponseWriter, r *http.Request, v *viewer, on subjectPage, click decide.Click, x wanted, verdict decide.Verdict, done string,
 ) error {
 	log := slog.With(click.Ref.Kind+"_id", click.Ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	switch {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -23,7 +23,7 @@ type actButton struct {
 
 // buttonsFor are the acts that a subject offers, in the viewer's words; an approval only where all that is asked about is
 // shown. What the settings alone say that this viewer may not is not offered, with the sentence that a click would get.
-func buttonsFor(words web.Texts, a decision.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface, v *viewer) []actButton {
+func buttonsFor(words web.Texts, a decide.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface, v *viewer) []actButton {
 	var out []actButton
 	for _, x := range offers {
 		if x.Act == aggregate.ActApprove && !whole {
@@ -46,7 +46,7 @@ func buttonsFor(words web.Texts, a decision.Subject, offers []aggregate.Offer, w
 }
 
 // likely is the rule by which a click of this viewer would be refused, as far as it can be known without asking Slack.
-func likely(a decision.Subject, set tenancy.Settings, v *viewer, act aggregate.Act) (err error) {
+func likely(a decide.Subject, set tenancy.Settings, v *viewer, act aggregate.Act) (err error) {
 	by, p := likelyAt(a.Origin(), set, v)
 	requester := a.Root().Common().Requester
 	switch act {

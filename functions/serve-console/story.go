@@ -14,7 +14,7 @@ import (
 
 	"ringi/functions/serve-console/story"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -26,7 +26,7 @@ import (
 
 // Results opens values that are too large for a row.
 type Results interface {
-	decision.Results
+	decide.Results
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
@@ -97,7 +97,7 @@ func (c *Console) tell(ctx context.Context, v *viewer, ref aggregate.Ref) (t tel
 }
 
 // readable is the tenant's settings, for somebody who may read the subject.
-func (c *Console) readable(ctx context.Context, v *viewer, a decision.Subject) (s tenancy.Settings, err error) {
+func (c *Console) readable(ctx context.Context, v *viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
 		return s, err
 	}
@@ -311,7 +311,7 @@ func runAt(machine, id string, run int) string {
 const localAccount = "123456789012"
 
 // wholeStep refuses to approve a step's arguments of which the page could not show everything.
-func (c *Console) wholeStep(ctx context.Context, v *viewer, a decision.Subject, x wanted) error {
+func (c *Console) wholeStep(ctx context.Context, v *viewer, a decide.Subject, x wanted) error {
 	if x.Kind != task.CardStep {
 		return nil
 	}

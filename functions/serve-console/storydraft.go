@@ -9,7 +9,7 @@ import (
 	"net/http"
 
 	"ringi/functions/serve-console/story"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -140,6 +140,6 @@ func (c *Console) pickDraft(w http.ResponseWriter, r *http.Request, v *viewer) e
 	}
 	click := v.click(ref, p.ID)
 	click.Authors = true
-	verdict := c.maker().Decide(ctx, click, decision.Pick(e.TeamID, draft.SubmissionContent, nil))
+	verdict := c.maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent, nil))
 	return c.decided(w, r, v, c.taskPage(), click, wanted{}, verdict, "pick_draft")
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -375,7 +375,7 @@ func (p *talkPage) entries(t talk, locale string) {
 }
 
 // wholeAction refuses to approve an action of which the page could not show everything.
-func (c *Console) wholeAction(ctx context.Context, _ *viewer, a decision.Subject, x wanted) error {
+func (c *Console) wholeAction(ctx context.Context, _ *viewer, a decide.Subject, x wanted) error {
 	talk, is := a.(*conversation.Aggregate)
 	if !is || !talk.IsOpen(x.ID) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -60,7 +60,7 @@ func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (h
 func (d *drawing) copy(
 	ctx context.Context, k withCopies, a aggregate.Aggregate, c *aggregate.Card,
 ) (card.Message, bool) {
-	of := a.(decision.Subject)
+	of := a.(decide.Subject)
 	at, thread := of.Beginning()
 	at = cmp.Or(at, thread)
 	cards := a.Common().Cards
@@ -77,7 +77,7 @@ func (d *drawing) copy(
 
 // toCopy is the open gate whose card approvers should get and none has got yet.
 func (d *drawing) toCopy() (aggregate.Question, bool) {
-	q, waits := d.a.(decision.Subject).Asks()
+	q, waits := d.a.(decide.Subject).Asks()
 	s := d.settings
 	listed := s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
 	return q, waits && listed && s.ApprovalCopies != tenancy.CopiesNone && len(d.a.Common().CopiesOf(q.Key)) == 0
@@ -213,7 +213,7 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string
 		all = append(all, members...)
 	}
 	var out []string
-	of := d.a.(decision.Subject)
+	of := d.a.(decide.Subject)
 	origin := of.Origin()
 	policy := aggregate.Policy{Team: origin.Team, Mode: d.settings.Approvers.Mode, Approvers: all,
 		AllowSelf: d.settings.AllowSelfApproval}
@@ -229,7 +229,7 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string
 		if err != nil {
 			return nil, err
 		}
-		if decision.Approves(of, q.ID, by, policy, d.Now()) {
+		if decide.Approves(of, q.ID, by, policy, d.Now()) {
 			out = append(out, user)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -32,7 +32,7 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return false, nil
 	}
-	a, asks := x.(decision.Subject)
+	a, asks := x.(decide.Subject)
 	if err != nil || !asks {
 		return false, err
 	}
@@ -51,7 +51,7 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return decision.Approves(a, q.ID, by, policy, time.Now()), nil
+	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
 }
 
 // directory is the sandbox's workspace as Slack would describe it, without asking over its Web API.

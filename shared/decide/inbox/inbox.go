@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -56,7 +56,7 @@ type Inbox struct {
 
 // Item is a gate that waits, and whose it is.
 type Item struct {
-	Of decision.Subject
+	Of decide.Subject
 	aggregate.Question
 }
 
@@ -111,11 +111,11 @@ func (r Reader) mine(ctx context.Context, tenant, user string) ([]*task.Aggregat
 }
 
 // load reads subjects side by side; nil stands for one that can't be read.
-func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []decision.Subject {
-	out := make([]decision.Subject, len(refs))
+func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []decide.Subject {
+	out := make([]decide.Subject, len(refs))
 	sideBySide(len(refs), func(i int) {
 		a, err := r.Rows.Load(ctx, refs[i])
-		if of, asks := a.(decision.Subject); err == nil && asks && of.Readable(r.Now()) == nil {
+		if of, asks := a.(decide.Subject); err == nil && asks && of.Readable(r.Now()) == nil {
 			out[i] = of
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/decision"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
@@ -81,7 +81,7 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 			if err != nil {
 				return nil, 0, err
 			}
-			if decision.Approves(x.Of, x.ID, by, policy, l.Now()) {
+			if decide.Approves(x.Of, x.ID, by, policy, l.Now()) {
 				out = append(out, x)
 			}
 		}

@@ -1,4 +1,4 @@
-package decision
+package decide
 
 import (
 	"time"

@@ -1,7 +1,4 @@
-// Package decision makes what a person wants of a task or a conversation a commit, wherever they say so: it asks who they are and whether
-// they may, decides on the rows as they are now, and says what became of it. A card's buttons, Slack's dialogs and the
-// console's forms all decide here, so that one rule holds for all of them.
-package decision
+package decide
 
 import (
 	"context"
