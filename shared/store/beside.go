@@ -110,7 +110,7 @@ func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until 
 	e := table.NewExpression()
 	in := table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
-		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Name("SK")+" BETWEEN "+e.Value(cmp.Or(from, " "))+" AND "+e.Value(until)),
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Between("SK", cmp.Or(from, " "), until)),
 	})
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(limit))

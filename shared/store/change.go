@@ -97,18 +97,15 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 			conditions = append(conditions, e.Is(name, "=", w.If[name]))
 		}
 	}
-	as := table.All(conditions...)
 	if w.Delete {
 		return types.TransactWriteItem{Delete: table.Filled(e, &types.Delete{
-			TableName: &s.t.Name, Key: table.Key(pk, sk), ConditionExpression: as,
+			TableName: &s.t.Name, Key: table.Key(pk, sk), ConditionExpression: table.All(conditions...),
 		})}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Set)) {
 		e.Set(name, w.Set[name])
 	}
-	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: table.Key(pk, sk), UpdateExpression: e.Update(), ConditionExpression: as,
-	})}, nil
+	return s.t.Move(table.Key(pk, sk), e, conditions...), nil
 }
 
 // whileConflict tries again for up to two seconds while others write.

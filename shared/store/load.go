@@ -47,7 +47,7 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 	e := table.NewExpression()
 	which := []string{e.Is("PK", "=", pk)}
 	if prefix != "" {
-		which = append(which, "begins_with("+e.Name("SK")+", "+e.Value(prefix)+")")
+		which = append(which, e.Begins("SK", prefix))
 	}
 	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(which...),

@@ -19,26 +19,22 @@ func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, 
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	e := table.NewExpression()
-	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: table.All(e.Is("PK", "=", pk), "begins_with("+e.Name("SK")+", "+e.Value(prefix)+")"),
-	}))
+	found := table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Begins("SK", prefix)),
+	}), func(it table.Item) (table.Item, error) { return it, nil })
 	out := []T{}
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for it, err := range found {
+		var x T
+		if err == nil && table.Expired(it, s.t.Now()) {
+			continue
+		}
+		if err == nil {
+			err = table.Unpack(it, &x)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s of %s: %w", prefix, pk, err)
 		}
-		for _, it := range page.Items {
-			if table.Expired(it, s.t.Now()) {
-				continue
-			}
-			var x T
-			if err := table.Unpack(it, &x); err != nil {
-				return nil, err
-			}
-			out = append(out, x)
-		}
+		out = append(out, x)
 	}
 	return out, nil
 }

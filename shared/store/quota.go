@@ -35,15 +35,15 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 		e := table.NewExpression()
 		e.Add("n", c.By)
 		e.Row("quota", c.Keep)
-		u := &types.Update{TableName: &s.t.Name, Key: table.Key(pk, c.Key), UpdateExpression: e.Update()}
+		var holds []string
 		if c.Most > 0 {
-			holds := []string{e.Is("n", "<=", c.Most-c.By)}
+			is := []string{e.Is("n", "<=", c.Most-c.By)}
 			if c.By <= c.Most {
-				holds = append(holds, e.Lacks("n"))
+				is = append(is, e.Lacks("n"))
 			}
-			u.ConditionExpression = table.All(table.AnyOf(holds...))
+			holds = []string{table.AnyOf(is...)}
 		}
-		out = append(out, types.TransactWriteItem{Update: table.Filled(e, u)})
+		out = append(out, s.t.Move(table.Key(pk, c.Key), e, holds...))
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 	e, today := table.NewExpression(), now.UTC().Format(time.DateOnly)
 	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: table.All(e.Is("PK", "=", pk), "begins_with("+e.Name("SK")+", "+e.Value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Begins("SK", tenancy.SpentPrefix+today[:len("2006-01-")])),
 	}))
 	if err != nil {
 		return tenancy.Sums{}, fmt.Errorf("read what %s has spent: %w", tenant, err)

@@ -24,10 +24,8 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	e := table.NewExpression()
 	e.Add("rev", 1)
 	setDue(e, ref.ID, c.Now.Add(dueAfterCommit))
-	head := types.TransactWriteItem{Update: table.Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: table.Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
-		ConditionExpression: table.All(e.Exists(), table.AnyOf(e.Lacks("forgotten_at"), e.Is("forgotten_at", ">", c.Now))),
-	})}
+	kept := table.AnyOf(e.Lacks("forgotten_at"), e.Is("forgotten_at", ">", c.Now))
+	head := s.t.Move(table.Key(pk, aggregate.HeadKey), e, e.Exists(), kept)
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", ref, err)

@@ -186,10 +186,8 @@ func (s Exports) moveExport(ctx context.Context, x auditlog.Export, was int, bes
 	if x.EndedAt != nil {
 		e.Set("ended_at", *x.EndedAt)
 	}
-	open := table.All(e.Is("try", "=", was), table.AnyOf(e.Is("status", "=", auditlog.Waiting), e.Is("status", "=", auditlog.Running)))
-	items := []types.TransactWriteItem{{Update: table.Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: k, ConditionExpression: open, UpdateExpression: e.Update(),
-	})}}
+	open := table.AnyOf(e.Is("status", "=", auditlog.Waiting), e.Is("status", "=", auditlog.Running))
+	items := []types.TransactWriteItem{s.t.Move(k, e, e.Is("try", "=", was), open)}
 	if beside != nil {
 		items = append(items, *beside)
 	}

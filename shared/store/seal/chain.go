@@ -79,10 +79,7 @@ func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 		condition = table.Both(e.Is("seq", "=", l.Seq-1), e.Is("link", "=", l.Previous))
 	}
 	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
-		{Update: table.Filled(e, &types.Update{
-			TableName: &s.t.Name, Key: table.Key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.Update(),
-		})},
-		{Put: &types.Put{TableName: &s.t.Name, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}},
+		s.t.Move(table.Key(pk, chainHead), e, condition), s.t.Put(it, 0),
 	})
 	var l2 *table.Lost
 	if errors.As(err, &l2) {
@@ -145,7 +142,7 @@ func (s Rows) links(ctx context.Context, tenant string, from int, backwards bool
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
-		KeyConditionExpression: table.All(e.Is("PK", "=", chainPrefix+tenant), e.Name("SK")+" BETWEEN "+e.Value(linkKey(from))+" AND "+e.Value(linkPrefix+"~")),
+		KeyConditionExpression: table.All(e.Is("PK", "=", chainPrefix+tenant), e.Between("SK", linkKey(from), linkPrefix+"~")),
 	}), func(it table.Item) (l chain.Link, err error) { return l, table.Unpack(it, &l) })
 }
 
@@ -168,7 +165,7 @@ func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Tim
 			e := table.NewExpression()
 			in := table.Filled(e, &dynamodb.QueryInput{
 				TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-				KeyConditionExpression: table.All(e.Is("PK", "=", table.AuditMonth(tenant, m)), e.Name("SK")+" BETWEEN "+e.Value(aggregate.TimeText(from))+" AND "+e.Value(aggregate.TimeText(until))),
+				KeyConditionExpression: table.All(e.Is("PK", "=", table.AuditMonth(tenant, m)), e.Between("SK", aggregate.TimeText(from), aggregate.TimeText(until))),
 			})
 			for r, err := range table.Queried(ctx, s.t, in, SealedRow) {
 				if !yield(r, err) || err != nil {

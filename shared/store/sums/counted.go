@@ -83,9 +83,7 @@ func (s *Counter) count(ctx context.Context, c Counted) error {
 		e.Add(name, c.Adds[name]-was.Adds[name])
 	}
 	e.Row("counted_sum", time.Time{})
-	sum := types.TransactWriteItem{Update: table.Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: table.Key(pk, countedSums), UpdateExpression: e.Update(),
-	})}
+	sum := s.t.Move(table.Key(pk, countedSums), e)
 	if err := s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{s.t.Put(it, was.Rev), sum}); err != nil {
 		return fmt.Errorf("count %s: %w", c.Row, err)
 	}

@@ -88,9 +88,7 @@ func (s *Counter) countFacts(ctx context.Context, tenant, day string, facts []da
 		e := table.NewExpression()
 		counts(e, daily.Fold(tenant, day, facts, time.Time{}))
 		e.Row("counted_day", time.Time{})
-		items = append(items, types.TransactWriteItem{Update: table.Filled(e, &types.Update{
-			TableName: &s.t.Name, Key: table.Key(daysOf(tenant), day), UpdateExpression: e.Update(),
-		})})
+		items = append(items, s.t.Move(table.Key(daysOf(tenant), day), e))
 		err := s.t.TransactPast(ctx, aggregate.NewID(), items)
 		var l *table.Lost
 		if !errors.As(err, &l) || l.OnlyInTheWay() {
@@ -124,10 +122,9 @@ func (s *Counter) countOfTask(tenant, day, task string, facts []daily.Fact) type
 	e.Adds = append(e.Adds, e.Name(taskSources)+" "+e.Placeholder(&types.AttributeValueMemberSS{Value: sources}))
 	counts(e, daily.Fold(tenant, day, facts, time.Time{}))
 	e.Row(taskDay, begins(day).Add(factsLast))
-	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: table.Key(factsOf(tenant, day), task), UpdateExpression: e.Update(), ConditionExpression: table.All(absent...),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})}
+	move := s.t.Move(table.Key(factsOf(tenant, day), task), e, absent...)
+	move.Update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	return move
 }
 
 // sourcesOf are those of the facts that a task's row counted.
@@ -191,21 +188,13 @@ func (s *Counter) countedFrom(ctx context.Context, tenant string) (from time.Tim
 func (s *Counter) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
 	e := table.NewExpression()
-	in := table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", daysOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(from)+" AND "+e.Value(to)),
-	})
-	pages := dynamodb.NewQueryPaginator(s.t.DB, in)
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for x, err := range table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", daysOf(tenant)), e.Between("SK", from, to)),
+	}), func(it table.Item) (daily.Sum, error) { return countsOf(it, tenant, table.TextOf(it, "SK")) }) {
 		if err != nil {
 			return nil, err
 		}
-		for _, it := range page.Items {
-			day := table.TextOf(it, "SK")
-			if known[day], err = countsOf(it, tenant, day); err != nil {
-				return nil, err
-			}
-		}
+		known[x.Day] = x
 	}
 	return known, nil
 }

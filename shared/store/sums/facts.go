@@ -131,21 +131,13 @@ func begins(day string) time.Time {
 func (s *Counter) knownSums(ctx context.Context, tenant string, days []string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
 	e := table.NewExpression()
-	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", sumsOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(days[0])+" AND "+e.Value(days[len(days)-1])),
-	}))
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for x, err := range table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", sumsOf(tenant)), e.Between("SK", days[0], days[len(days)-1])),
+	}), func(it table.Item) (x daily.Sum, err error) { return x, table.Unpack(it, &x) }) {
 		if err != nil {
 			return nil, err
 		}
-		for _, it := range page.Items {
-			var x daily.Sum
-			if err := table.Unpack(it, &x); err != nil {
-				return nil, err
-			}
-			known[x.Day] = x
-		}
+		known[x.Day] = x
 	}
 	return known, nil
 }

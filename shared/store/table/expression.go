@@ -93,6 +93,16 @@ func (e *Expression) Is(attribute, op string, v any) string {
 	return e.Name(attribute) + " " + op + " " + e.Value(v)
 }
 
+// Between is the condition that an attribute is from one text to another, both included.
+func (e *Expression) Between(attribute, from, until string) string {
+	return e.Name(attribute) + " BETWEEN " + e.Value(from) + " AND " + e.Value(until)
+}
+
+// Begins is the condition that an attribute begins with a text.
+func (e *Expression) Begins(attribute, prefix string) string {
+	return "begins_with(" + e.Name(attribute) + ", " + e.Value(prefix) + ")"
+}
+
 func (e *Expression) Exists() string { return "attribute_exists(" + e.Name("PK") + ")" }
 func (e *Expression) Absent() string { return "attribute_not_exists(" + e.Name("PK") + ")" }
 

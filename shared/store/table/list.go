@@ -184,7 +184,7 @@ func (l List) query(table, partition string, start Item, limit int) *dynamodb.Qu
 	pk, sk := l.keys()
 	conditions := []string{e.Is(pk, "=", partition)}
 	if l.From != "" || l.Until != "" {
-		conditions = append(conditions, e.Name(sk)+" BETWEEN "+e.Value(l.From)+" AND "+e.Value(l.Until))
+		conditions = append(conditions, e.Between(sk, l.From, l.Until))
 	}
 	in := Filled(e, &dynamodb.QueryInput{
 		TableName: &table, KeyConditionExpression: All(conditions...),

@@ -60,7 +60,7 @@ func Queried[T any](ctx context.Context, t *Table, in *dynamodb.QueryInput, read
 			page, err := pages.NextPage(ctx)
 			if err != nil {
 				var none T
-				yield(none, fmt.Errorf("read the chain: %w", err))
+				yield(none, fmt.Errorf("query the table: %w", err))
 				return
 			}
 			for _, it := range page.Items {
@@ -79,6 +79,15 @@ func (t *Table) Put(it Item, revision int) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: Filled(e, &types.Put{
 		TableName: &t.Name, Item: it, ConditionExpression: All(e.revision(revision)),
 	})}
+}
+
+// Move changes attributes of an item within a transaction, if the conditions hold.
+func (t *Table) Move(k Item, e *Expression, conditions ...string) types.TransactWriteItem {
+	u := &types.Update{TableName: &t.Name, Key: k, UpdateExpression: e.Update()}
+	if conditions != nil {
+		u.ConditionExpression = All(conditions...)
+	}
+	return types.TransactWriteItem{Update: Filled(e, u)}
 }
 
 // Check makes a transaction rely on an item's revision.

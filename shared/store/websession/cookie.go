@@ -64,9 +64,7 @@ func (s Sessions) CameWebSession(ctx context.Context, cookie string, x Session) 
 }
 
 func (s Sessions) webUpdate(pk string, e *table.Expression, conditions ...string) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: table.Key(pk, webSession), ConditionExpression: table.All(conditions...), UpdateExpression: e.Update(),
-	})}
+	return s.t.Move(table.Key(pk, webSession), e, conditions...)
 }
 
 // EndWebSession forgets a session, also under the cookies that replaced this one and the one that it replaced, which is taken
