@@ -44,11 +44,11 @@ func none(t *testing.T, o outcome) {
 	}
 }
 
-func TestNoSystemCallLeadsOutOfARoom(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "calls", string(l)))) })
+func TestNoSystemCallLeadsOutOfABox(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "calls", string(l)))) })
 }
 
-// listener is a service of the host's that nobody in a room may reach: over TCP on every address of this machine, over
+// listener is a service of the host's that nobody in a box may reach: over TCP on every address of this machine, over
 // UDP, and over a socket in the file system.
 type listener struct{ tcp, udp, unix, abstract, seen string }
 
@@ -90,17 +90,16 @@ func listen(t *testing.T) *listener {
 }
 
 // The Runtime API of Lambda is a port of the machine's loopback address, the metadata service one beyond it.
-func TestNobodyIsReachedFromARoom(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+func TestNobodyIsReachedFromABox(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
 		host := listen(t)
 		targets := []string{"tcp 169.254.169.254:80", "tcp 169.254.170.2:80", "tcp [fd00:ec2::254]:80", "udp 169.254.169.253:53", "udp 1.1.1.1:53", "unix " + host.unix, "unix " + host.abstract}
 		for _, a := range addresses() {
 			targets = append(targets, "tcp "+a+":"+host.tcp, "udp "+a+":"+host.udp)
 		}
 		none(t, run(t, l, armed(t, newStore(t), append([]string{"network"}, targets...)...)))
-		if what, err := os.ReadFile(host.seen); err == nil {
-			t.Errorf("the host was reached over %s", what)
-		}
+		what, err := os.ReadFile(host.seen)
+		expect.That(t, err != nil, "the host was reached over %s", what)
 	})
 }
 
@@ -111,11 +110,11 @@ func TestWhatWasLeftOpenIsClosed(t *testing.T) {
 		defer unix.Close(fd)
 		defer unix.Close(expect.Value(unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 77))(t)) // above those that a stage needs
 	}
-	inRooms(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "files"))) })
+	inBoxes(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "files"))) })
 }
 
 func TestAForkBombEndsWithItsTime(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		o := newStore(t).order(`b() { b | b & }; b; while :; do sleep 1; done`)
 		o.TimeoutSeconds = 2
 		most := make(chan int, 1)
@@ -139,15 +138,13 @@ func TestAForkBombEndsWithItsTime(t *testing.T) {
 		if !got.end.TimedOut && got.end.Limit != isolated.EndedByMemory || got.took > 40*time.Second {
 			t.Errorf("%+v after %s", got.end, got.took)
 		}
-		if highest < 50 || highest > maxProcesses+20 {
-			t.Errorf("%d processes at most", highest)
-		}
+		expect.That(t, highest >= 50 && highest <= maxProcesses+20, "%d processes at most", highest)
 		t.Logf("%d processes at most, %s from start to end", highest, got.took)
 		noneIsLeft(t)
 	})
 }
 
-// noneIsLeft fails if a room's process lives on; a zombie waits for init and does nothing.
+// noneIsLeft fails if a box's process lives on; a zombie waits for init and does nothing.
 func noneIsLeft(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -156,15 +153,13 @@ func noneIsLeft(t *testing.T) {
 		if len(left) == 0 {
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d processes are left", len(left))
-		}
+		expect.Must(t, !time.Now().After(deadline), "%d processes are left", len(left))
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 func TestADiskIsNotFilled(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		one := run(t, l, newStore(t).order(`dd if=/dev/zero of=$TMPDIR/big bs=1M count=4000 status=none; echo ended $?; wc -c < $TMPDIR/big`))
 		expect.NoError(t, one.err)
 		// What the shell says of it comes before or after.
@@ -186,8 +181,8 @@ func TestADiskIsNotFilled(t *testing.T) {
 
 func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 	expect.Patience(t)
-	inRooms(t, func(t *testing.T, l level) {
-		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory is the same in every room: once is enough.
+	inBoxes(t, func(t *testing.T, l level) {
+		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory is the same in every box: once is enough.
 		mb, want := 100, 1059168
 		if l != namespaces {
 			mb, want = 10, 105917
@@ -210,7 +205,7 @@ func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 }
 
 func TestMemoryIsWithheld(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		got := run(t, l, armed(t, newStore(t), "memory"))
 		expect.NoError(t, got.err)
 		if got.end.Limit != isolated.EndedByMemory || got.end.Signal != "SIGKILL" {
@@ -224,7 +219,7 @@ func TestMemoryIsWithheld(t *testing.T) {
 func TestMemoryThatIsSharedIsWithheldToo(t *testing.T) {
 	for _, way := range []string{"mapped", "device", "System V", "file"} {
 		t.Run(way, func(t *testing.T) {
-			inRooms(t, func(t *testing.T, l level) {
+			inBoxes(t, func(t *testing.T, l level) {
 				got := run(t, l, armed(t, newStore(t), "shared", way))
 				if got.end.Limit != isolated.EndedByMemory {
 					none(t, got)
@@ -236,7 +231,7 @@ func TestMemoryThatIsSharedIsWithheldToo(t *testing.T) {
 
 func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_HOST", "an access key")
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		script := `env; tr '\0' '\n' < /proc/$PPID/environ; echo tried`
 		if l != machine || os.Geteuid() == 0 { // there nothing but the file's owner withholds it; that of a Lambda function is its user's
 			script = `cat /proc/*/environ | tr '\0' '\n'; ` + script
@@ -250,7 +245,7 @@ func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 }
 
 func TestAnEarlierActionLeavesNothing(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		name := fmt.Sprintf("leftover-%d", os.Getpid())
 		places := `. $HOME $TMPDIR /tmp /dev/shm /var/tmp /workspace`
 		if l == machine { // whose shared folders go with it; no environment of Lambda's serves two actions
@@ -268,7 +263,7 @@ func TestAnEarlierActionLeavesNothing(t *testing.T) {
 }
 
 func TestALinkLeadsNobodyOut(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		dir := expect.Value(os.MkdirTemp("", "outside"))(t)
 		defer os.RemoveAll(dir)
 		expect.NoError(t, os.Chmod(dir, 0o777))
@@ -279,10 +274,8 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 		out := run(t, l, s.order(fmt.Sprintf(`ln -s %s l; mkdir d; echo x > d/f; mv d e; ln -s %s d; ln -s /proc/self/environ p; echo tried`, secret, dir)))
 		none(t, out)
 		expect.Same(t, []string{"e/f"}, s.after(t).Paths())
-		if len(out.end.Left) != 3 || bytes.Contains(s.uploaded, []byte("of the host")) {
-			t.Errorf("%q", out.end.Left)
-		}
-		// Through: it shows nothing of this machine either, where the room has files of its own.
+		expect.That(t, len(out.end.Left) == 3 && !bytes.Contains(s.uploaded, []byte("of the host")), "%q", out.end.Left)
+		// Through: it shows nothing of this machine either, where the box has files of its own.
 		if l != machine {
 			none(t, run(t, l, newStore(t).order(fmt.Sprintf(`ln -s %s l; cat l && echo GOT it; echo x > l && echo GOT it; echo tried`, secret))))
 		}
@@ -299,16 +292,16 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 	})
 }
 
-// A room's workspace is the folder that was made for it, whatever a command puts in its place.
+// A box's workspace is the folder that was made for it, whatever a command puts in its place.
 func TestNothingTakesThePlaceOfTheWorkspace(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		dir := expect.Value(os.MkdirTemp("", "outside"))(t)
 		defer os.RemoveAll(dir)
 		expect.NoError(t, os.Chmod(dir, 0o755))
 		expect.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("of the host"), 0o644))
 		s := newStore(t)
 		got := run(t, l, s.order(fmt.Sprintf(`echo x > f; cd ..; mv workspace was && ln -s %s workspace && echo GOT it; mv tmp t && echo GOT it; : > new && echo GOT it; echo tried`, dir)))
-		if l != machine { // there the whole room is its user's
+		if l != machine { // there the whole box is its user's
 			none(t, got)
 		}
 		expect.Same(t, []string{"f"}, s.after(t).Paths())
@@ -317,18 +310,18 @@ func TestNothingTakesThePlaceOfTheWorkspace(t *testing.T) {
 
 // Folders that their owner may not list are looked into before they are kept, and deleted.
 func TestWhatACommandClosedToItselfIsKeptAndGoneAfterwards(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
-		before := len(rooms(t))
+	inBoxes(t, func(t *testing.T, l level) {
+		before := len(boxes(t))
 		s := newStore(t)
 		got := run(t, l, s.order(`for d in . $TMPDIR; do mkdir -p $d/a/b; echo x > $d/a/b/f; chmod 0 $d/a/b/f; chmod 100 $d/a/b; chmod 0 $d/a; done`))
 		expect.NoError(t, got.err)
 		expect.Same(t, []string{"a/b/f"}, s.after(t).Paths())
-		expect.Is(t, len(rooms(t)), before, "rooms are left")
+		expect.Is(t, len(boxes(t)), before, "boxes are left")
 	})
 }
 
 func TestNothingOutlivesItsCommand(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		ignore := `trap "" TERM HUP INT; while :; do sleep 0.1; done`
 		o := newStore(t).order(fmt.Sprintf(`
 			nohup sh -c '%[1]s' >/dev/null 2>&1 &
@@ -346,7 +339,7 @@ func TestNothingOutlivesItsCommand(t *testing.T) {
 }
 
 func TestACommandThatIgnoresSignalsIsKilled(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		o := newStore(t).order(`trap 'echo ignored' TERM INT HUP; echo begun; while :; do sleep 0.1; done`)
 		o.TimeoutSeconds = 1
 		var got outcome
@@ -361,7 +354,7 @@ func TestACommandThatIgnoresSignalsIsKilled(t *testing.T) {
 
 // A command that kills whoever looks after it gains no more than that nobody knows how it ended.
 func TestAParentIsNotKilled(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		got := run(t, l, armed(t, newStore(t), "parent"))
 		if l != machine {
 			none(t, got)

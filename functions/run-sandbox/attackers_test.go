@@ -109,7 +109,7 @@ func attackTheNetwork(targets []string) {
 		if err != nil {
 			continue
 		}
-		// A datagram to the room's own loopback leaves without a word; the host says if it came.
+		// A datagram to the box's own loopback leaves without a word; the host says if it came.
 		if _, err = c.Write([]byte("x")); network != "udp" || err == nil && !strings.HasPrefix(address, "127.") && !ownAddress(address) {
 			got("%s", target)
 		}

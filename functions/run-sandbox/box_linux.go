@@ -26,7 +26,8 @@ import (
 type level string
 
 const (
-	// namespaces shows a command nothing of this machine but the tools, read only, and no process and no network but its own.
+	// namespaces shows a command nothing of this machine but the tools, read only, and no process and no network but its
+	// own.
 	namespaces level = "namespaces"
 	// landlock is for a machine that gives no namespaces: the same files by a filter, and no socket at all.
 	landlock level = "landlock"
@@ -41,13 +42,13 @@ type plan struct {
 	Script  string // instead of Argv
 	Seconds int    // of processor time, for each of its processes and processors
 	Memory  int64  // bytes
-	Folder  string // where the room is made; empty with namespaces, which bring their own
-	Own     bool   // the room's processes are of this process's own user
+	Folder  string // where the box is made; empty with namespaces, which bring their own
+	Own     bool   // the box's processes are of this process's own user
 }
 
 // event is what inside tells. The fields come in this order, each at most once.
 type event struct {
-	Held    []string // the room is ready, and this holds
+	Held    []string // the box is ready, and this holds
 	Failed  string   // it could not be made
 	Missing string   // there is no such tool
 	Limit   string   // what ended the command
@@ -81,10 +82,10 @@ func (e event) tell(end *isolated.End) {
 	}
 }
 
-// box is one room with one command in it.
+// box is what keeps one command apart from everything else.
 type box struct {
 	cmd     *exec.Cmd
-	control *os.File // inside reads it; when it closes everything in the room is killed
+	control *os.File // inside reads it; when it closes everything in the box is killed
 	result  *os.File // inside packs the workspace into it
 	events  chan event
 	held    []string
@@ -96,7 +97,7 @@ type box struct {
 	closing sync.Once
 }
 
-// startBox makes a room and waits until it is ready: nothing of the command has run when it returns.
+// startBox makes a box and waits until it is ready: nothing of the command has run when it returns.
 func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) {
 	p.Level = l
 	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
@@ -105,7 +106,7 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 			b.close()
 		}
 	}()
-	uid := roomUser()
+	uid := boxUser()
 	p.Own = uid == os.Geteuid()
 	if l != namespaces {
 		if b.folder, err = makeFolder(uid); err != nil {
@@ -134,9 +135,9 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 	}
 }
 
-// roomUser is whose a room's processes are outside of it: this process's user, or for root, whose processes are not even
-// counted, one that owns nothing and that no other action has.
-func roomUser() int {
+// boxUser is the user that a box's processes have outside of it: this process's user, or for root, whose processes are not
+// even counted, one that owns nothing and that no other action has.
+func boxUser() int {
 	own := os.Geteuid()
 	if own != 0 {
 		return own
@@ -149,11 +150,11 @@ func roomUser() int {
 	return own // root of a container that has no other users, and nobody's outside of it
 }
 
-// spare are the users that root gives to rooms.
+// spare are the users that root gives to boxes.
 var spare = []struct{ first, count int }{{0x52000000, 1 << 24}, {61184, 4096}}
 
-// ofRooms reports whether a user is one to whom this process gives rooms.
-func ofRooms(uid int) bool {
+// ofBoxes reports whether a user is one to whom this process gives boxes.
+func ofBoxes(uid int) bool {
 	own := os.Geteuid()
 	for _, s := range spare {
 		if own == 0 && s.first <= uid && uid < s.first+s.count {
@@ -178,8 +179,8 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with its six files: nothing to read, the output's pipes, its orders, its reports, the archive and
-// room for the next one.
+// launch starts inside with its six files: nothing to read, the output's pipes, its orders, its reports, the archive
+// and room for the next one.
 func (b *box) launch(l level, uid int, archive []byte) (err error) {
 	var theirs []*os.File
 	defer func() {
@@ -239,7 +240,7 @@ func (b *box) start() error {
 }
 
 // attributes are inside's. With namespaces it is the first process of its own and may do there, and only there, what
-// makes a room; without them it is nobody in particular.
+// makes a box; without them it is nobody in particular.
 func attributes(l level, uid int) *syscall.SysProcAttr {
 	root := uid != os.Geteuid()
 	a := &syscall.SysProcAttr{Setsid: true}
@@ -249,22 +250,22 @@ func attributes(l level, uid int) *syscall.SysProcAttr {
 		}
 		return a
 	}
-	a.Pdeathsig = syscall.SIGKILL // the room ends with its first process
+	a.Pdeathsig = syscall.SIGKILL // the box ends with its first process
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	gid := uid
 	if !root {
 		gid = os.Getegid()
 	}
-	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: roomID, HostID: uid, Size: 1}}
-	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: roomID, HostID: gid, Size: 1}}
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: boxID, HostID: uid, Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: boxID, HostID: gid, Size: 1}}
 	a.GidMappingsEnableSetgroups = root
-	a.Credential = &syscall.Credential{Uid: roomID, Gid: roomID, NoSetGroups: !root}
+	a.Credential = &syscall.Credential{Uid: boxID, Gid: boxID, NoSetGroups: !root}
 	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_KILL}
 	return a
 }
 
-// roomID is the user and the group inside of a room.
-const roomID = 1000
+// boxID is the user and the group inside of a box.
+const boxID = 1000
 
 // memoryFile is a file without a name.
 func memoryFile(name string, content []byte) (*os.File, error) {
@@ -304,13 +305,14 @@ func (b *box) begin() { io.WriteString(b.control, "begin\n") }
 // stop asks the command to end; what doesn't within two seconds is killed.
 func (b *box) stop() { io.WriteString(b.control, "stop\n") }
 
-// kill ends everything in the room at once. Should inside not do so, because a command has stopped it, it is killed itself.
+// kill ends everything in the box at once. Should inside not do so, because a command has stopped it, it is killed
+// itself.
 func (b *box) kill() {
 	b.control.Close()
 	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })
 }
 
-// drain waits until all output is read. A process that outlived its room would hold the pipes open.
+// drain waits until all output is read. A process that outlived its box would hold the pipes open.
 func (b *box) drain() {
 	read := make(chan struct{})
 	go func() {
@@ -344,7 +346,7 @@ func (b *box) packed() (archive []byte, version string, err error) {
 	return archive, conversation.Version(archive), nil
 }
 
-// close leaves nothing of the room: no process, no file.
+// close leaves nothing of the box: no process, no file.
 func (b *box) close() {
 	b.closing.Do(func() {
 		if b.control != nil {
@@ -368,7 +370,7 @@ func (b *box) close() {
 			b.result.Close()
 		}
 		if b.folder != nil {
-			removeRoom(b.folder)
+			removeBox(b.folder)
 		}
 	})
 }

@@ -17,9 +17,9 @@ import (
 
 // The most that one process of a command may take.
 const (
-	maxProcesses  = 512 // and threads, of the whole room
+	maxProcesses  = 512 // and threads, of the whole box
 	maxFiles      = 1024
-	maxSockets    = 1024 // of the whole room
+	maxSockets    = 1024 // of the whole box
 	maxFileBytes  = 128 << 20
 	maxDataBytes  = memory
 	maxQueueBytes = 64 << 10
@@ -79,10 +79,10 @@ func runCommand() error {
 	return nil
 }
 
-// keepFiles keeps a stage's own files, the first to the last, from the program that it becomes or starts, and closes what
-// whoever started the supervisor had left open: a folder's descriptor leads around every room. What Go's runtime has opened
-// by now is marked to be closed by the next program; what was left open for this one isn't. It does what close_range does,
-// which marks nothing in kernels before 5.11, such as Lambda's.
+// keepFiles keeps a stage's own files, the first to the last, from the program that it becomes or starts, and closes
+// what whoever started the supervisor had left open: a folder's descriptor leads around every box. What Go's runtime
+// has opened by now is marked to be closed by the next program; what was left open for this one isn't. It does what
+// close_range does, which marks nothing in kernels before 5.11, such as Lambda's.
 func keepFiles(first, last int) error {
 	for fd := first; fd <= last; fd++ {
 		unix.CloseOnExec(fd)

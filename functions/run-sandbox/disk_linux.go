@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a room without a file system of its own takes from the disk, and how deep its folders lie, at most. As many
+// What a box without a file system of its own takes from the disk, and how deep its folders lie, at most. As many
 // descriptors are open while they are counted.
 const (
-	roomBytes = 384 << 20
-	roomDepth = 400
+	boxBytes = 384 << 20
+	boxDepth = 400
 )
 
 // usage counts what files take. A file that can't be measured counts as more than is allowed.
@@ -25,13 +25,13 @@ type usage struct {
 	stop    func() bool // nobody wants to know any more
 }
 
-func (u *usage) full() bool { return u.bytes > roomBytes || u.sockets > maxSockets || u.stop() }
+func (u *usage) full() bool { return u.bytes > boxBytes || u.sockets > maxSockets || u.stop() }
 
 // folder counts a folder's files as they stand on the disk; an empty one takes its place, too. What happens to them
 // meanwhile leads nowhere else: it goes from descriptor to descriptor.
 func (u *usage) folder(parent int, name string, depth int) {
-	if depth > roomDepth {
-		u.bytes += roomBytes + 1
+	if depth > boxDepth {
+		u.bytes += boxBytes + 1
 		return
 	}
 	f, closed, err := openFolder(parent, name)
@@ -39,7 +39,7 @@ func (u *usage) folder(parent int, name string, depth int) {
 		return // it has gone
 	}
 	if err != nil {
-		u.bytes += roomBytes + 1
+		u.bytes += boxBytes + 1
 		return
 	}
 	defer closed()
@@ -52,7 +52,7 @@ func (u *usage) folder(parent int, name string, depth int) {
 			return
 		}
 		if err != nil {
-			u.bytes += roomBytes + 1
+			u.bytes += boxBytes + 1
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (u *usage) entry(folder int, name string, depth int) {
 	case u.full() || errors.Is(err, unix.ENOENT):
 		return
 	case err != nil:
-		u.bytes += roomBytes + 1
+		u.bytes += boxBytes + 1
 		return
 	}
 	u.bytes += max(s.Blocks*512, 4096)
@@ -72,7 +72,8 @@ func (u *usage) entry(folder int, name string, depth int) {
 	}
 }
 
-// openFolder opens a folder to list it. One that its owner, who is this user, may not list is made so until it is closed.
+// openFolder opens a folder to list it. One that its owner, who is this user, may not list is made so until it is
+// closed.
 func openFolder(parent int, name string) (_ *os.File, closed func(), err error) {
 	const flags, listable = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, 0o500
 	at, err := unix.Openat(parent, name, unix.O_PATH|flags, 0)
@@ -111,7 +112,7 @@ func (u *usage) opened(all []process) {
 	for _, p := range all {
 		names, ok := p.files()
 		if !ok {
-			u.bytes += roomBytes + 1
+			u.bytes += boxBytes + 1
 		}
 		for _, name := range names {
 			var s unix.Stat_t
@@ -132,8 +133,8 @@ func (u *usage) opened(all []process) {
 	}
 }
 
-// files are the names of what a process has open. The filter of system calls lets no thread have files of its own. It is
-// not ok if the process goes on and can't be looked into.
+// files are the names of what a process has open. The filter of system calls lets no thread have files of its own. It
+// is not ok if the process goes on and can't be looked into.
 func (p process) files() (names []string, ok bool) {
 	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
 	threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))

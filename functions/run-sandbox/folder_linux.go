@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The folders of a room without namespaces: what a command writes lies below these two.
+// The folders of a box without namespaces: what a command writes lies below these two.
 const (
 	workspaceName = "workspace"
 	temporaryName = "tmp"
 )
 
-// roomPrefix begins the name of each such folder.
-const roomPrefix = "ringi-sandbox-"
+// boxPrefix begins the name of each such folder.
+const boxPrefix = "ringi-sandbox-"
 
-// makeFolder is where a room without namespaces is. It is locked for as long as the file is open: what nobody has locked
-// any more was left by somebody who was killed, and is removed first.
+// makeFolder is where a box without namespaces is. It is locked for as long as the file is open: what nobody has
+// locked any more was left by somebody who was killed, and is removed first.
 func makeFolder(uid int) (lock *os.File, err error) {
 	removeAbandoned()
 	for range 3 { // somebody else may take it for an abandoned one before it is locked
 		var folder string
-		if folder, err = os.MkdirTemp("", roomPrefix); err != nil {
+		if folder, err = os.MkdirTemp("", boxPrefix); err != nil {
 			break
 		}
 		if lock, err = lockFolder(folder); err != nil {
@@ -38,12 +38,12 @@ func makeFolder(uid int) (lock *os.File, err error) {
 		if err == nil {
 			return lock, nil
 		}
-		removeRoom(lock)
+		removeBox(lock)
 	}
 	return nil, fmt.Errorf("make the room: %w", err)
 }
 
-// lockFolder opens a room's folder, which nobody else has locked.
+// lockFolder opens a box's folder, which nobody else has locked.
 func lockFolder(folder string) (*os.File, error) {
 	f, _, err := openFolder(unix.AT_FDCWD, folder)
 	if err != nil {
@@ -61,14 +61,14 @@ func lockFolder(folder string) (*os.File, error) {
 }
 
 func removeAbandoned() {
-	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), roomPrefix+"*"))
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), boxPrefix+"*"))
 	for _, folder := range folders {
 		var s unix.Stat_t
-		if unix.Lstat(folder, &s) != nil || !ofRooms(int(s.Uid)) {
+		if unix.Lstat(folder, &s) != nil || !ofBoxes(int(s.Uid)) {
 			continue
 		}
 		if lock, err := lockFolder(folder); err == nil {
-			removeRoom(lock)
+			removeBox(lock)
 		}
 	}
 }
@@ -80,9 +80,9 @@ func ignoreExist(err error) error {
 	return err
 }
 
-// removeRoom deletes a room's folder and unlocks it. A command may have closed the folder and those below it to their owner,
-// who may be this user.
-func removeRoom(lock *os.File) {
+// removeBox deletes a box's folder and unlocks it. A command may have closed the folder and those below it to their
+// owner, who may be this user.
+func removeBox(lock *os.File) {
 	defer lock.Close()
 	folder := lock.Name()
 	lock.Chmod(0o700)

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/conversation"
 )
 
-// inside is the first process of a room. It makes the room, starts the command, ends whatever the command left running
+// inside is the first process of a box. It makes the box, starts the command, ends whatever the command left running
 // and packs the workspace once nothing runs any more.
 type inside struct {
 	plan     plan
@@ -47,7 +47,7 @@ func runInside() error {
 		return err
 	}
 	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")), control: bufio.NewReader(os.NewFile(fileControl, "control"))}
-	// Whoever stops the local stack by Ctrl-C stops the supervisor, which ends the room.
+	// Whoever stops the local stack by Ctrl-C stops the supervisor, which ends the box.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	text, err := in.control.ReadBytes('\n')
 	if err == nil {
@@ -67,7 +67,7 @@ func runInside() error {
 	return in.attend(c)
 }
 
-// furnish makes the room and unpacks the workspace in it.
+// furnish makes the box and unpacks the workspace in it.
 func (in *inside) furnish() error {
 	var err error
 	if in.plan.Level == namespaces {

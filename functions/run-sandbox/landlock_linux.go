@@ -22,9 +22,9 @@ const signalsFrom = 6
 // rightsOf are how many rights on files each version of Landlock knows; a later one knows as many as the last.
 var rightsOf = []int{0, 13, 14, 15, 15, 16}
 
-// restrictFiles lets this process and what it becomes see the tools and use a room's two folders, and nothing else of the
-// file system: neither folder can be moved or replaced. Nor may it look into, or from version 6 on signal, a process that
-// is not restricted alike.
+// restrictFiles lets this process and what it becomes see the tools and use a box's two folders, and nothing else of
+// the file system: neither folder can be moved or replaced. Nor may it look into, or from version 6 on signal, a
+// process that is not restricted alike.
 func restrictFiles(folder string) (version int, err error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -72,7 +72,8 @@ func restrictFiles(folder string) (version int, err error) {
 	for _, name := range devices {
 		err = errors.Join(err, allow("/dev/"+name, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE))
 	}
-	err = errors.Join(err, allow("/dev/"+zeros, unix.LANDLOCK_ACCESS_FS_READ_FILE)) // who may write it has shared memory of it
+	// who may write it has shared memory of it
+	err = errors.Join(err, allow("/dev/"+zeros, unix.LANDLOCK_ACCESS_FS_READ_FILE))
 	for _, name := range []string{workspaceName, temporaryName} {
 		err = errors.Join(err, allow(filepath.Join(folder, name), all))
 	}

@@ -12,13 +12,13 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// roomOf runs each order in a room of one level.
-type roomOf struct {
+// boxOf runs each order in a box of one level.
+type boxOf struct {
 	t *testing.T
 	l level
 }
 
-func (b roomOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
+func (b boxOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	got := run(b.t, b.l, o)
 	for _, l := range got.lines {
 		if err := onLine(l); err != nil {
@@ -30,8 +30,8 @@ func (b roomOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Li
 
 // What a member of a contest runs has text to give and nothing else: no files before, and none afterwards.
 func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
-		members := round.Isolated(roomOf{t, l})
+	inBoxes(t, func(t *testing.T, l level) {
+		members := round.Isolated(boxOf{t, l})
 		const script = "echo $((6*7)); ls; echo secret > kept.txt"
 		for range 2 {
 			got := expect.Value(members.Run(t.Context(), script))(t)

@@ -9,27 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where a command works in a room with a file system of its own.
+// Where a command works in a box with a file system of its own.
 const (
 	workspaceFolder = "/workspace"
 	temporaryFolder = "/tmp"
 )
 
-// What a room has on disk, in memory: twice what a workspace may keep and more, for what tools write meanwhile.
+// What a box has on disk, in memory: twice what a workspace may keep and more, for what tools write meanwhile.
 const (
 	workspaceSize = "size=128m,nr_inodes=20000,mode=0755"
 	temporarySize = "size=256m,nr_inodes=50000,mode=1777"
 )
 
-// tools are the folders that a room shows of this machine, read only. Nothing of anybody's home, of configuration or of
+// tools are the folders that a box shows of this machine, read only. Nothing of anybody's home, of configuration or of
 // services is among them.
 var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives", "/var/lang"}
 
 // devices that programs expect.
 var devices = []string{"null", "full", "random", "urandom"}
 
-// zeros is one more: whoever may write it has shared memory of it, which nobody could count. A room with a file system of
-// its own has a file of nothing but a hole in its place.
+// zeros is one more: whoever may write it has shared memory of it, which nobody could count. A box with a file system
+// of its own has a file of nothing but a hole in its place.
 const zeros = "zero"
 
 // written are the files that programs look for to learn who and where they are.
@@ -40,10 +40,10 @@ var written = map[string]string{
 	"/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
 
-// copied are small files of this machine without which its tools don't start.
+// copied are small files of this machine that its tools need to start.
 var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
 
-// furnishNamespaces makes the whole file system of a room and enters it for good.
+// furnishNamespaces makes the whole file system of a box and enters it for good.
 func furnishNamespaces() (held []string, err error) {
 	const root = "/tmp" // every machine has it; what is in it stays hidden below
 	steps := []struct {
@@ -203,7 +203,7 @@ func pivot(root string) error {
 	return unix.Chdir("/")
 }
 
-// loopback brings up the room's own network, in which a test may talk to its own server and nobody else.
+// loopback brings up the box's own network, in which a test may talk to its own server and nobody else.
 func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

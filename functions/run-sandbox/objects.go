@@ -43,7 +43,7 @@ func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	return b, nil
 }
 
-// cancelled reports whether the cancel object is there. Not to know is to go on.
+// cancelled reports whether the cancel object is there. While nobody can tell, the command goes on.
 func (o *objects) cancelled(ctx context.Context, address string) bool {
 	_, status, err := o.get(ctx, address, 1<<10)
 	return err == nil && status == http.StatusOK

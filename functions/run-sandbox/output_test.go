@@ -45,9 +45,7 @@ func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
 			got := lines(t, o, true)
 			expect.Same(t, tt.want, got)
 			for _, l := range got {
-				if len(l.Text) > isolated.MaxLine || !utf8.ValidString(l.Text) {
-					t.Errorf("%d bytes", len(l.Text))
-				}
+				expect.That(t, len(l.Text) <= isolated.MaxLine && utf8.ValidString(l.Text), "%d bytes", len(l.Text))
 			}
 		})
 	}
@@ -71,7 +69,6 @@ func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
 	// By bytes, too: 500 lines of 8 KiB would be 4 MiB.
 	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", isolated.MaxLine-1)+"\n", 500)), false)
 	expect.Is(t, len(lines(t, o, false)), 2, "lines of 8 KiB at once")
-	if got := lines(t, o, true); len(got)*isolated.MaxLine > maxWaitingBytes+isolated.MaxLine {
-		t.Errorf("%d lines of 8 KiB waited", len(got))
-	}
+	got := lines(t, o, true)
+	expect.That(t, len(got)*isolated.MaxLine <= maxWaitingBytes+isolated.MaxLine, "%d lines of 8 KiB waited", len(got))
 }

@@ -21,8 +21,9 @@ const placeThreads = 17
 // process is a process of the isolated command.
 type process struct{ pid, parent int }
 
-// ownMemory are the kinds of memory that are a process's and no file's, in memory or swapped out, with the tables of its
-// pages. sharedMemory is that of files in memory: of a room with such files, which are bounded, it would count them twice.
+// ownMemory are the kinds of memory that are a process's and no file's, in memory or swapped out, with the tables of
+// its pages. sharedMemory is that of files in memory: of a box with such files, which are bounded, it would count them
+// twice.
 var (
 	ownMemory    = []string{"RssAnon", "VmSwap", "VmPTE", "HugetlbPages"}
 	sharedMemory = []string{"RssShmem"}
@@ -40,8 +41,8 @@ func (p process) memory(kinds []string) (bytes int64) {
 	return bytes
 }
 
-// status is what the kernel tells of a process's memory, empty if it has ended. The first thread may have ended before the
-// others, and another one while it is read: only those that go on tell.
+// status is what the kernel tells of a process's memory, empty if it has ended. The first thread may have ended before
+// the others, and another one while it is read: only those that go on tell.
 func (p process) status() string {
 	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
 	for range 5 {
@@ -86,7 +87,7 @@ func processes() []process {
 	return all
 }
 
-// descendants are the processes of a room: all others of the namespace, or what descends from this process.
+// descendants are the processes of a box: all others of the namespace, or what descends from this process.
 func (in *inside) descendants() []process {
 	self, all := os.Getpid(), processes()
 	var found []process
@@ -98,12 +99,12 @@ func (in *inside) descendants() []process {
 		}
 		return found
 	}
-	inRoom := map[int]bool{self: true}
+	inBox := map[int]bool{self: true}
 	for grown := true; grown; {
 		grown = false
 		for _, p := range all {
-			if !inRoom[p.pid] && inRoom[p.parent] {
-				inRoom[p.pid], grown = true, true
+			if !inBox[p.pid] && inBox[p.parent] {
+				inBox[p.pid], grown = true, true
 				found = append(found, p)
 			}
 		}
@@ -111,7 +112,7 @@ func (in *inside) descendants() []process {
 	return found
 }
 
-// signalAll reaches every process of the room.
+// signalAll reaches every process of the box.
 func (in *inside) signalAll(s syscall.Signal) {
 	if in.alone { // -1 is everybody in the namespace but its first process: one call, which no fork escapes
 		syscall.Kill(-1, s)
@@ -125,7 +126,8 @@ func (in *inside) signalAll(s syscall.Signal) {
 	}
 }
 
-// freeze stops the room's processes until no new one turns up: what forks as fast as it is killed must stand still first.
+// freeze stops the box's processes until no new one turns up: what forks as fast as it is killed must stand still
+// first.
 func (in *inside) freeze() {
 	stopped := map[int]bool{}
 	for range 50 {
@@ -178,8 +180,8 @@ func (in *inside) watch() {
 	}
 }
 
-// watchFiles ends a command that takes more from the disk than it may, or has more sockets, whose buffers are no process's
-// memory. It takes its time apart from what counts memory.
+// watchFiles ends a command that takes more from the disk than it may, or has more sockets, whose buffers are no
+// process's memory. It takes its time apart from what counts memory.
 func (in *inside) watchFiles() {
 	for !in.finished.Load() {
 		u := usage{stop: in.finished.Load}
@@ -190,7 +192,7 @@ func (in *inside) watchFiles() {
 		switch {
 		case u.sockets > maxSockets:
 			in.end(isolated.EndedByMemory)
-		case u.bytes > roomBytes:
+		case u.bytes > boxBytes:
 			in.end(isolated.EndedByDisk)
 		}
 		time.Sleep(200 * time.Millisecond)

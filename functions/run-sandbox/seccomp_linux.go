@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are the system calls that no test and no build needs, and by which one gets out of a room or at the kernel:
-// other name spaces and file systems, other processes, the kernel's own programs and keys, the machine's clock and power.
+// refused are the system calls that no test and no build needs, and by which one gets out of a box or at the kernel:
+// other name spaces and file systems, other processes, the kernel's own programs and keys, the machine's clock and
+// power.
 var refused = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
 	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
@@ -30,8 +31,8 @@ var uncounted = []uint32{
 }
 
 // missing are those that programs do without where the kernel is too old for them: files without a name are memory that
-// nobody could count either, and the flags of clone3 stand in memory, which a filter can't read. Who watches a folder learns
-// the names of what others use in it, the tools' folders too.
+// nobody could count either, and the flags of clone3 stand in memory, which a filter can't read. Who watches a folder
+// learns the names of what others use in it, the tools' folders too.
 var missing = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_CLONE3, unix.SYS_INOTIFY_ADD_WATCH}
 
 // queues are those by which a command without a name space of its own reaches queues of others.
@@ -91,7 +92,8 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 		p.answer(errno(unix.ENOSYS))
 	}
 
-	p.unless(unix.BPF_JEQ, unix.SYS_MMAP, 5) // memory of no file that is shared outlives its mapping: nobody could count it
+	// memory of no file that is shared outlives its mapping: nobody could count it
+	p.unless(unix.BPF_JEQ, unix.SYS_MMAP, 5)
 	p.load(placeArgument(3))
 	p.unless(unix.BPF_JSET, unix.MAP_ANONYMOUS, 2)
 	p.unless(unix.BPF_JSET, unix.MAP_SHARED, 1) // a bit of MAP_SHARED_VALIDATE, too
@@ -127,8 +129,8 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	return p
 }
 
-// files keeps open what a process has open to those that count it: its threads have the same files, and it may be looked
-// into. Programs that hide themselves are told that they do.
+// files keeps open what a process has open to those that count it: its threads have the same files, and it may be
+// looked into. Programs that hide themselves are told that they do.
 func (p *program) files() {
 	p.unless(unix.BPF_JEQ, unix.SYS_CLOSE_RANGE, 4)
 	p.load(placeArgument(2))
@@ -157,7 +159,7 @@ func (p *program) sockets(alone bool) {
 		p.unless(unix.BPF_JEQ, family, 1)
 		p.answer(unix.SECCOMP_RET_ALLOW)
 	}
-	p.unless(unix.BPF_JEQ, unix.AF_NETLINK, 3) // to list the room's interfaces
+	p.unless(unix.BPF_JEQ, unix.AF_NETLINK, 3) // to list the box's interfaces
 	p.load(placeArgument(2))
 	p.unless(unix.BPF_JEQ, unix.NETLINK_ROUTE, 1)
 	p.answer(unix.SECCOMP_RET_ALLOW)

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// The stages of one action are processes of this one binary: the supervisor starts inside, which makes the room and keeps
-// it in order, and inside starts command, which gives up everything and becomes the command.
+// The stages of one action are processes of this one binary: the supervisor starts inside, which makes the box and
+// keeps it in order, and inside starts command, which gives up everything and becomes the command.
 const (
 	stageInside  = "inside"
 	stageCommand = "command"
@@ -52,7 +52,7 @@ func serve(args []string) error {
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), true)
 	}
-	// Should a command kill the process that keeps its room in order, what is left becomes a child of this one.
+	// Should a command kill the process that keeps its box in order, what is left becomes a child of this one.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ const (
 	sendEach   = 250 * time.Millisecond
 	pollEach   = 2 * time.Second
 	packWithin = 10 * time.Second
-	stopWithin = 6 * time.Second // from the order to end a command until the whole room is killed
+	stopWithin = 6 * time.Second // from the order to end a command until the whole box is killed
 	killWithin = 6 * time.Second // from then on until the process that keeps it in order is killed
 )
 
@@ -89,8 +89,8 @@ type supervisor struct {
 	log     *slog.Logger
 }
 
-// run does all of an order. With an error the answer has no end: who asked is gone, or how the command ended is not known.
-// Nothing is left running either way.
+// run does all of an order. With an error the answer has no end: who asked is gone, or how the command ended is not
+// known. Nothing is left running either way.
 func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	left := time.Until(o.Deadline) - reserve
 	limit := min(time.Duration(o.TimeoutSeconds)*time.Second, left)
@@ -132,7 +132,7 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	return s.answer.End(end)
 }
 
-// start makes the strictest room that this machine gives.
+// start makes the strictest box that this machine gives.
 func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
@@ -223,7 +223,8 @@ func (s *supervisor) watchCancel(ctx context.Context, address string) <-chan str
 	return found
 }
 
-// keep uploads what became of the workspace. That it could not be kept is said, and changes nothing in how the command ended.
+// keep uploads what became of the workspace. That it could not be kept is said, and changes nothing in how the command
+// ended.
 func (s *supervisor) keep(ctx context.Context, b *box, o isolated.Order, end *isolated.End) {
 	archive, version, err := b.packed()
 	if err == nil {

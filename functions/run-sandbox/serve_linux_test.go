@@ -14,7 +14,7 @@ import (
 )
 
 func TestACommandRunsInItsWorkspace(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "in/a.txt", Content: "before\n"}}))(t)
 		s.archive = expect.Value(tree.Archive())(t)
@@ -64,14 +64,12 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inRooms(t, func(t *testing.T, l level) {
+			inBoxes(t, func(t *testing.T, l level) {
 				o := s.order("")
 				tt.change(&o)
 				got := run(t, l, o)
 				expect.NoError(t, got.err)
-				if got.end.Version == "" {
-					t.Errorf("the workspace was not kept: %+v", got.end)
-				}
+				expect.That(t, got.end.Version != "", "the workspace was not kept: %+v", got.end)
 				got.end.Held, got.end.Version = nil, ""
 				expect.Same(t, tt.want, got.end)
 			})
@@ -81,7 +79,7 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 
 func TestACancelEndsACommand(t *testing.T) {
 	expect.Patience(t)
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		var s *store
 		var got outcome
 		expect.Within(t, 10*time.Second, func() {
@@ -97,14 +95,12 @@ func TestACancelEndsACommand(t *testing.T) {
 		if !got.end.Cancelled || got.end.Signal != "SIGTERM" || got.text() != "begun" {
 			t.Errorf("%+v after %s, %q", got.end, got.took, got.text())
 		}
-		if s.uploaded != nil {
-			t.Error("the workspace of a cancelled command was kept")
-		}
+		expect.That(t, s.uploaded == nil, "the workspace of a cancelled command was kept")
 	})
 }
 
 func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		s.refuse = 1 // and the second try succeeds
 		got := run(t, l, s.order(`ln -s /etc/passwd l; mkfifo p; echo x > f`))
@@ -145,27 +141,27 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 }
 
 func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
-	t.Setenv("TMPDIR", "/no/such/folder") // so that no room is made
+	t.Setenv("TMPDIR", "/no/such/folder") // so that no box is made
 	got := run(t, landlock, newStore(t).order("echo begun"))
 	if !errors.Is(got.err, isolated.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") || len(got.lines) > 0 {
 		t.Errorf("%+v, %v", got.lines, got.err)
 	}
 }
 
-// Of what is started nothing stays: neither processes nor files of a room.
-func TestARoomIsGoneAfterwards(t *testing.T) {
-	before := len(rooms(t))
-	inRooms(t, func(t *testing.T, l level) {
+// Of what is started nothing stays: neither processes nor files of a box.
+func TestABoxIsGoneAfterwards(t *testing.T) {
+	before := len(boxes(t))
+	inBoxes(t, func(t *testing.T, l level) {
 		run(t, l, newStore(t).order("echo x > f"))
-		expect.Is(t, len(rooms(t)), before, "rooms are left")
+		expect.Is(t, len(boxes(t)), before, "boxes are left")
 	})
 }
 
-func rooms(t *testing.T) []string {
+func boxes(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	for _, e := range expect.Value(os.ReadDir(os.TempDir()))(t) {
-		if strings.HasPrefix(e.Name(), roomPrefix) {
+		if strings.HasPrefix(e.Name(), boxPrefix) {
 			found = append(found, e.Name())
 		}
 	}

@@ -69,7 +69,7 @@ func attackByHoarding([]string) {
 	fmt.Println("tried")
 }
 
-// attackBySignals sends every signal to every thread of the process that keeps the room in order.
+// attackBySignals sends every signal to every thread of the process that keeps the box in order.
 func attackBySignals([]string) {
 	parent := os.Getppid()
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", parent))
@@ -85,8 +85,8 @@ func attackBySignals([]string) {
 	fmt.Println("tried")
 }
 
-// attackDevices changes what is the machine's of a device. Only a device that nobody may change says so itself: who is no
-// root of this machine would be refused anyhow.
+// attackDevices changes a device's attributes, which belong to the machine. It asks for an error that only a device that
+// nobody may change returns: somebody who is not root of this machine would be refused anyway.
 func attackDevices([]string) {
 	for _, name := range devices {
 		path := "/dev/" + name

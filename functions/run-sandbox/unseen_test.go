@@ -18,7 +18,7 @@ import (
 )
 
 // running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of this
-// machine instead of what a room takes for its own.
+// machine instead of what a box takes for its own.
 func running() (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*/stat")
 	for _, s := range stats {
@@ -54,7 +54,7 @@ func nothingRuns(t *testing.T) {
 }
 
 func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		t.Run("its memory", func(t *testing.T) {
 			o := run(t, l, armed(t, newStore(t), "hoard"))
 			if o.end.Limit != isolated.EndedByMemory || strings.Contains(o.text(), "GOT") {
@@ -83,14 +83,12 @@ func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
 
 // Where a command can stop the process that would end it, the supervisor does that.
 func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + unseenChild + ` sleep 40`)
 		o.TimeoutSeconds = 1
 		var got outcome
 		expect.Within(t, 30*time.Second, func() { got = run(t, l, o) })
-		if l == machine && got.err == nil || l != machine && !got.end.TimedOut {
-			t.Errorf("%+v, %v", got.end, got.err)
-		}
+		expect.That(t, (l != machine || got.err != nil) && (l == machine || got.end.TimedOut), "%+v, %v", got.end, got.err)
 		for _, p := range (&inside{}).descendants() { // as the supervisor's own process does at its end
 			syscall.Kill(p.pid, syscall.SIGKILL)
 		}
@@ -98,8 +96,8 @@ func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
 	})
 }
 
-func TestTheFirstProcessOfARoomTakesNoSignals(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+func TestTheFirstProcessOfABoxTakesNoSignals(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
 		if l != machine { // there the same user's processes can be killed
 			none(t, run(t, l, armed(t, newStore(t), "signals")))
 		}
@@ -107,7 +105,7 @@ func TestTheFirstProcessOfARoomTakesNoSignals(t *testing.T) {
 }
 
 func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		if l == namespaces {
 			none(t, run(t, l, armed(t, newStore(t), "devices")))
 		}
@@ -127,7 +125,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 		"files of a program nobody reads": `chmod 111 attacker; exec ./attacker attack unlinked`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inRooms(t, func(t *testing.T, l level) {
+			inBoxes(t, func(t *testing.T, l level) {
 				if l == namespaces { // whose disk is memory of a fixed size
 					return
 				}
@@ -143,7 +141,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 
 // What is in a socket is no process's memory: their number bounds it.
 func TestSocketsAreCounted(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
+	inBoxes(t, func(t *testing.T, l level) {
 		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
 		nothingRuns(t)
 	})
@@ -151,32 +149,31 @@ func TestSocketsAreCounted(t *testing.T) {
 
 // Of the files of whoever starts it Landlock withholds neither modes nor times: then nothing is run by it.
 func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
-	if roomUser() != os.Geteuid() {
+	if boxUser() != os.Geteuid() {
 		t.Skip("commands are another user's here")
 	}
-	if got := run(t, landlock, newStore(t).order("echo begun")); !errors.Is(got.err, isolated.ErrCannot) || len(got.lines) > 0 {
-		t.Errorf("%+v, %v", got.lines, got.err)
-	}
+	got := run(t, landlock, newStore(t).order("echo begun"))
+	expect.That(t, errors.Is(got.err, isolated.ErrCannot) && len(got.lines) <= 0, "%+v, %v", got.lines, got.err)
 }
 
 // A supervisor that is killed removes nothing: the next one does, but not what belongs to one that goes on.
 func TestWhatAKilledSupervisorLeftIsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	kept := expect.Value(makeFolder(os.Geteuid()))(t)
-	defer removeRoom(kept)
+	defer removeBox(kept)
 	left := expect.Value(makeFolder(os.Geteuid()))(t)
 	expect.NoError(t, os.WriteFile(filepath.Join(left.Name(), temporaryName, "big"), []byte("x"), 0o600))
 	expect.NoError(t, os.Chmod(filepath.Join(left.Name(), temporaryName), 0))
 	expect.NoError(t, os.Chmod(left.Name(), 0))
 	expect.NoError(t, left.Close())
-	removeRoom(expect.Value(makeFolder(os.Geteuid()))(t))
-	expect.Same(t, []string{filepath.Base(kept.Name())}, rooms(t))
+	removeBox(expect.Value(makeFolder(os.Geteuid()))(t))
+	expect.Same(t, []string{filepath.Base(kept.Name())}, boxes(t))
 }
 
-func TestARoomThatACommandClosedIsGoneAfterwards(t *testing.T) {
-	inRooms(t, func(t *testing.T, l level) {
-		before := len(rooms(t))
+func TestABoxThatACommandClosedIsGoneAfterwards(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
+		before := len(boxes(t))
 		expect.NoError(t, run(t, l, newStore(t).order(`echo x > $TMPDIR/f; chmod 0 $TMPDIR .. 2>/dev/null`)).err)
-		expect.Is(t, len(rooms(t)), before, "rooms are left")
+		expect.Is(t, len(boxes(t)), before, "boxes are left")
 	})
 }

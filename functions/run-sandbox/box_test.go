@@ -112,7 +112,7 @@ func (s *store) order(script string) isolated.Order {
 	}
 }
 
-// run runs an order in a room of one level.
+// run runs an order in a box of one level.
 func run(t *testing.T, l level, o isolated.Order) outcome {
 	t.Helper()
 	r, w := io.Pipe()
@@ -137,11 +137,11 @@ func run(t *testing.T, l level, o isolated.Order) outcome {
 	return got
 }
 
-// given is what became of a command that does nothing, in a room of each level that was asked for.
+// given is what became of a command that does nothing, in a box of each level that was asked for.
 var given = map[level]outcome{}
 
-// inRooms runs a test in a room of each level that this machine gives. What it refuses has to refuse to run anything.
-func inRooms(t *testing.T, test func(t *testing.T, l level)) {
+// inBoxes runs a test in a box of each level that this machine gives. What it refuses has to refuse to run anything.
+func inBoxes(t *testing.T, test func(t *testing.T, l level)) {
 	expect.Patience(t)
 	for _, l := range []level{namespaces, landlock, machine} {
 		t.Run(string(l), func(t *testing.T) {
@@ -152,7 +152,7 @@ func inRooms(t *testing.T, test func(t *testing.T, l level)) {
 			}
 			switch {
 			case errors.Is(got.err, isolated.ErrCannot):
-				t.Logf("this machine gives no such room, and nothing was run: %v", got.err)
+				t.Logf("this machine gives no such box, and nothing was run: %v", got.err)
 			case got.err != nil || got.end.ExitCode != 0:
 				t.Fatalf("%+v, %v", got.end, got.err)
 			default:
