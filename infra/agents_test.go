@@ -102,8 +102,8 @@ func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 
 func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 	for limit, of := range map[string][2]int{
-		"messages shown":     {1000, chat.MaxMessages},
-		"bytes shown":        {200 << 10, chat.MaxBytes},
+		"messages shown":     {1000, turn.MaxMessages},
+		"bytes shown":        {200 << 10, turn.MaxBytes},
 		"lines of an action": {500, conversation.MostLines},
 	} {
 		if of[0] != of[1] {

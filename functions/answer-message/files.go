@@ -16,14 +16,14 @@ import (
 // filesWithin bounds the reading of all files of a turn: the agent answers without those that take longer.
 const filesWithin = 20 * time.Second
 
-// attach reads the files that the turn shows. What can't be read is said to the agent with the reason.
-func (t *turn) attach(ctx context.Context, history []chat.Message) {
+// attach reads the files that the turn shows. Where one can't be read, the agent is told why.
+func (t *answering) attach(ctx context.Context, history []turn.Message) {
 	if t.File == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, filesWithin)
 	defer cancel()
-	shown := chat.Attach(history, func(f chat.File, most int) ([]byte, string) {
+	shown := turn.Attach(history, func(f turn.File, most int) ([]byte, string) {
 		got, err := t.File(ctx, t.ref, f.ID, most)
 		switch {
 		case errors.Is(err, slackapi.ErrFile):
@@ -43,7 +43,7 @@ func (t *turn) attach(ctx context.Context, history []chat.Message) {
 const unread = "unread"
 
 // remember notes what earlier answers were made of: they say so themselves.
-func (t *turn) remember(all []conversation.Message) {
+func (t *answering) remember(all []conversation.Message) {
 	t.read = map[string]conversation.Attachment{}
 	for _, m := range all {
 		if m.Sender != conversation.FromAgent {
@@ -56,16 +56,17 @@ func (t *turn) remember(all []conversation.Message) {
 }
 
 // files are a message's, with the hash of what an earlier answer was made of.
-func (t *turn) files(m conversation.Message) []chat.File {
-	var out []chat.File
+func (t *answering) files(m conversation.Message) []turn.File {
+	var out []turn.File
 	for _, f := range m.Attachments {
-		out = append(out, chat.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes), Why: f.Why})
+		out = append(out, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes), Why: f.Why})
 	}
 	return out
 }
 
-// readings are the files of a history that no earlier answer says it was made of, as they were read now, or why they were not.
-func (t *turn) readings(history []chat.Message) []conversation.Attachment {
+// readings are the files of a history that no earlier answer says it was made of, as they were read now, or why they
+// were not.
+func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	var out []conversation.Attachment
 	noted := map[string]bool{}
 	for _, m := range history {

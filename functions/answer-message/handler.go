@@ -44,22 +44,25 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
-	Prompts  func(ref aggregate.Ref) model.Keep                                                       // keeps what models are sent
-	Who      func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
+	// keeps what models are sent
+	Prompts func(ref aggregate.Ref) model.Keep
+	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
 	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what these ask for together there.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	File       func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
-	Streamer   Streamer                                                                                 // shows answers while they are made; nil: none is
-	Notes      Notes
-	Every      time.Duration // between two calls that show more of an answer
-	Allow      []string      // endpoints outside of the public internet that agents may have
-	Sandbox    bool          // commands can be executed here
-	Now        func() time.Time
+	// of Slack's; nil: none is read
+	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
+	// shows answers while they are made; nil: none is
+	Streamer Streamer
+	Notes    Notes
+	Every    time.Duration // between two calls that show more of an answer
+	Allow    []string      // endpoints outside of the public internet that agents may have
+	Sandbox  bool          // commands can be executed here
+	Now      func() time.Time
 }
 
-// turn is one answer.
-type turn struct {
+// answering is one answer.
+type answering struct {
 	*Handler
 	in       pipeline.Input
 	ref      aggregate.Ref
@@ -70,7 +73,8 @@ type turn struct {
 	read     map[string]conversation.Attachment // by Slack's id: what earlier answers were made of
 }
 
-// Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone.
+// Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says
+// so alone.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	ctx = slackapi.For(ctx, ref.Tenant)
@@ -94,7 +98,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
-	t := &turn{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)
@@ -102,7 +106,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return next, err
 }
 
-// rest ends the run. What came meanwhile is answered instead.
+// rest ends the run, unless more messages have come meanwhile: then those are answered.
 func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
 	if errors.Is(err, aggregate.ErrMoved) {
@@ -115,7 +119,7 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, 
 }
 
 // answer makes one turn, or says in a sentence why there is none.
-func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
+func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
@@ -137,18 +141,18 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	var x conversation.Answer
-	if older, shown := chat.Fold(history); len(older) > 0 {
-		summary, used := chat.Summarize(ctx, wire, older, t.settings.Locale)
+	if older, shown := turn.Fold(history); len(older) > 0 {
+		summary, used := turn.Summarize(ctx, wire, older, t.settings.Locale)
 		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
 			x.Summary, x.Folded = summary, t.waitingOf(older)
 		}
-		history = append([]chat.Message{{Sender: chat.FromSystem, Text: summary, Collapsed: true}}, shown...)
+		history = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true}}, shown...)
 	}
 	t.attach(ctx, history)
 	x.Read = t.readings(history)
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
-	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
+	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
 	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
@@ -170,7 +174,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 }
 
 // commit records the answer, and the action that it proposes.
-func (t *turn) commit(ctx context.Context, d agent.Definition, x conversation.Answer, p *chat.Proposal) (aggregate.Next, error) {
+func (t *answering) commit(ctx context.Context, d agent.Definition, x conversation.Answer, p *turn.Proposal) (aggregate.Next, error) {
 	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) { return t.record(ctx, x, p) }, t.alone(x.Usage))
 	switch {
 	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
@@ -187,7 +191,7 @@ func (t *turn) commit(ctx context.Context, d agent.Definition, x conversation.An
 }
 
 // record commits the answer, or that it is too long to be kept.
-func (t *turn) record(ctx context.Context, x conversation.Answer, p *chat.Proposal) (*conversation.Aggregate, error) {
+func (t *answering) record(ctx context.Context, x conversation.Answer, p *turn.Proposal) (*conversation.Aggregate, error) {
 	for again := false; ; again = true {
 		var err error
 		if x.Proposal, err = t.proposal(ctx, p); err != nil {
@@ -226,21 +230,21 @@ func (t *turn) record(ctx context.Context, x conversation.Answer, p *chat.Propos
 }
 
 // alone records what an answer cost that was not taken.
-func (t *turn) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
+func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
 	return func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) })
 	}
 }
 
 // say commits a sentence in the answer's place.
-func (t *turn) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
+func (t *answering) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
 	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
 	})
 }
 
 // again is what comes next after somebody else was faster.
-func (t *turn) again(ctx context.Context) (aggregate.Next, error) {
+func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 	a, err := t.Store.Load(ctx, t.ref)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
@@ -260,7 +264,7 @@ func (t *turn) again(ctx context.Context) (aggregate.Next, error) {
 }
 
 // proposal is what the agent proposed, with its payload kept and the terms under which people decide.
-func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*conversation.Proposal, error) {
+func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversation.Proposal, error) {
 	if p == nil {
 		return nil, nil
 	}
@@ -286,9 +290,9 @@ func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*conversation.Pr
 	return out, nil
 }
 
-// failed says what a model's error means: what another try may mend is left to the state machine, all else is a sentence.
-// What was paid until then is x's.
-func (t *turn) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
+// failed says what a model's error means: what another try may mend is left to the state machine, all else is a
+// sentence. x carries what was paid until then.
+func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
 	if f.Transient {
@@ -299,9 +303,9 @@ func (t *turn) failed(ctx context.Context, err error, x conversation.Answer) (ag
 	}, nil)
 }
 
-// tried leaves the answer to another try, which the state machine makes. What the vendor charges for this one is recorded
-// first: where nothing more is tried, it is known what it cost, and what to tell people.
-func (t *turn) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer, err error) (aggregate.Next, error) {
+// tried leaves the answer to another try, which the state machine makes. What the vendor charges for this one is
+// recorded first: where nothing more is tried, it is known what it cost, and what to tell people.
+func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer, err error) (aggregate.Next, error) {
 	if x.Usage.Free() {
 		x.Usage = aggregate.Usage{}
 	}
@@ -318,7 +322,7 @@ func (t *turn) tried(ctx context.Context, why aggregate.Reason, x conversation.A
 }
 
 // refused answers by a sentence.
-func (t *turn) refused(ctx context.Context, why *conversation.Refusal, err error) (aggregate.Next, error) {
+func (t *answering) refused(ctx context.Context, why *conversation.Refusal, err error) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}

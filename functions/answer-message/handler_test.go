@@ -54,14 +54,14 @@ func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) 
 	return v.says, v.err
 }
 
-// shelf keeps payloads in their rows.
-type shelf struct{}
+// inRows keeps payloads in their rows.
+type inRows struct{}
 
-func (shelf) KeepArguments(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
+func (inRows) KeepArguments(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
 	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
 }
 
-func (shelf) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+func (inRows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(b.JSON), nil
 }
 
@@ -107,7 +107,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	s.Locale = "en"
 	change(&s)
 	w.Handler = &Handler{
-		Store: settled{w.rows, s}, Payloads: shelf{}, Sandbox: true, Now: time.Now,
+		Store: settled{w.rows, s}, Payloads: inRows{}, Sandbox: true, Now: time.Now,
 		Open:    func(agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
@@ -235,9 +235,8 @@ func testMeanwhile(t *testing.T, w *world) {
 	if strings.Contains(first, "and me") || !strings.Contains(first, "name of U1") || !strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
 		t.Errorf("first %s\nthen %s", first, then)
 	}
-	if a := w.load(); !a.Head.Resting || len(a.Cards) != 2 || len(a.Inbox) != 0 {
-		t.Errorf("%+v with %d cards", a.Head, len(a.Cards))
-	}
+	a := w.load()
+	expect.That(t, a.Head.Resting && len(a.Cards) == 2 && len(a.Inbox) == 0, "%+v with %d cards", a.Head, len(a.Cards))
 }
 
 func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
@@ -304,9 +303,8 @@ func testFiles(t *testing.T, w *world) {
 		w.tell([]string{"1775034002.000100", "1775034003.000100"}[i], "U1", "again")
 		w.wake()
 		expect.Value(w.handle())(t)
-		if m := w.said(); m.Sender != conversation.FromAgent || len(m.Attachments) != 0 {
-			t.Errorf("noted again: %+v", m)
-		}
+		m := w.said()
+		expect.That(t, m.Sender == conversation.FromAgent && len(m.Attachments) == 0, "noted again: %+v", m)
 		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
 		expect.Is(t, strings.Contains(said, "it was changed after"), now == "two", "the file has %q now: %s", now, said)
 	}
@@ -359,9 +357,8 @@ func testCost(t *testing.T, w *world) {
 		return a.Answered(1, nil, conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}, time.Now())
 	}))(t)
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != reasonSessionCost || len(w.vendor.requests) != 0 || len(w.load().Inbox) != 0 {
-		t.Errorf("%+v", m)
-	}
+	m := w.said()
+	expect.That(t, m.Reason == reasonSessionCost && len(w.vendor.requests) == 0 && len(w.load().Inbox) == 0, "%+v", m)
 }
 
 func testOutsiders(t *testing.T, w *world) {

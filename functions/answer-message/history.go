@@ -13,9 +13,10 @@ import (
 	"ringi/shared/model/turn"
 )
 
-// history is what was said, as the agent knows it: the summary of what is folded away, then what was answered, then what is
-// answered now. The session is read again after the messages, so that every message that came meanwhile is known to wait.
-func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
+// history is what was said, as the agent knows it: the summary of what is folded away, then what was answered, then
+// what is answered now. The session is read again after the messages, so that every message that came meanwhile is
+// known to wait.
+func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	s := t.a.Session
 	t.from = s.From()
 	said, err := t.Store.Messages(ctx, t.in.Tenant, s.ID, t.from)
@@ -59,13 +60,13 @@ func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the summary: %w", err)
 	}
-	return slices.Insert(out, 0, chat.Message{Key: s.CollapsedThrough, Sender: chat.FromSystem, Text: summary.Content, Collapsed: true}), nil
+	return slices.Insert(out, 0, turn.Message{Key: s.CollapsedThrough, Sender: turn.FromSystem, Text: summary.Content, Collapsed: true}), nil
 }
 
-// asked are the messages that are answered now, in the order of their inbox rows: a message may stand before t.from, where
-// Slack brought it late; one that is folded is told by the summary. A row whose message can't be read is no part of the turn.
-// Where none can be, another try reads again.
-func (t *turn) asked(ctx context.Context, said []conversation.Message) ([]conversation.Message, error) {
+// asked are the messages that are answered now, in the order of their inbox rows: a message may stand before t.from,
+// where Slack brought it late; one that is folded is told by the summary. A row whose message can't be read is no part
+// of the turn. Where none can be, another try reads again.
+func (t *answering) asked(ctx context.Context, said []conversation.Message) ([]conversation.Message, error) {
 	found := map[string]conversation.Message{}
 	for _, m := range said {
 		found[m.Key()] = m
@@ -97,7 +98,7 @@ func (t *turn) asked(ctx context.Context, said []conversation.Message) ([]conver
 }
 
 // late are the messages before t.from that this one answered, as far as they are kept.
-func (t *turn) late(ctx context.Context, m conversation.Message) (out []conversation.Message, err error) {
+func (t *answering) late(ctx context.Context, m conversation.Message) (out []conversation.Message, err error) {
 	for _, key := range m.Late {
 		if key > t.from {
 			continue
@@ -114,10 +115,10 @@ func (t *turn) late(ctx context.Context, m conversation.Message) (out []conversa
 	return out, nil
 }
 
-// standsThrough is the key through which a summary of older stands for all that was said; empty if for nothing. What is shown
-// or waits is never before it, though it may have been written before an answer that is folded: while that was made. What
-// stands before t.from bounds nothing: it is read by its key.
-func (t *turn) standsThrough(older, shown []chat.Message) (key string) {
+// standsThrough is the key through which a summary of older stands for all that was said; empty if for nothing. What is
+// shown or waits is never before it, though it may have been written before an answer that is folded: while that was
+// made. Messages before t.from don't matter here: they are read by their keys.
+func (t *answering) standsThrough(older, shown []turn.Message) (key string) {
 	folded := map[string]bool{}
 	for _, m := range older {
 		folded[m.Key] = true
@@ -141,7 +142,7 @@ func (t *turn) standsThrough(older, shown []chat.Message) (key string) {
 }
 
 // waitingOf are the keys of those among messages that are answered now.
-func (t *turn) waitingOf(all []chat.Message) (keys []string) {
+func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 	for _, m := range all {
 		if slices.ContainsFunc(t.seen, func(i *conversation.Inbox) bool { return i.Message == m.Key }) {
 			keys = append(keys, m.Key)
@@ -151,7 +152,7 @@ func (t *turn) waitingOf(all []chat.Message) (keys []string) {
 }
 
 // told are messages as the agent is told them.
-func (t *turn) told(ctx context.Context, all []conversation.Message) ([]chat.Message, error) {
+func (t *answering) told(ctx context.Context, all []conversation.Message) ([]turn.Message, error) {
 	var people []string
 	for _, m := range all {
 		if m.User != "" && !slices.Contains(people, m.User) {
@@ -164,15 +165,15 @@ func (t *turn) told(ctx context.Context, all []conversation.Message) ([]chat.Mes
 		return nil, err
 	}
 	t.remember(all)
-	out := make([]chat.Message, len(all))
+	out := make([]turn.Message, len(all))
 	for i, m := range all {
-		out[i] = chat.Message{Key: m.Key(), Sender: chat.Sender(m.Sender), Name: names[m.User], Text: m.Content, Collapsed: m.Collapsed}
+		out[i] = turn.Message{Key: m.Key(), Sender: turn.Sender(m.Sender), Name: names[m.User], Text: m.Content, Collapsed: m.Collapsed}
 		if m.Sender != conversation.FromAgent {
 			out[i].Files = t.files(m)
 		}
 		if m.Sender == conversation.FromSystem {
 			for _, p := range m.Pieces() {
-				out[i].Pieces = append(out[i].Pieces, chat.Piece(p))
+				out[i].Pieces = append(out[i].Pieces, turn.Piece(p))
 			}
 		}
 		x := actions[m.ActionID]
@@ -181,7 +182,7 @@ func (t *turn) told(ctx context.Context, all []conversation.Message) ([]chat.Mes
 		case m.Sender == conversation.FromAgent:
 			out[i].Proposal = t.proposed(ctx, x)
 			for _, p := range m.Refused {
-				out[i].Refused = append(out[i].Refused, chat.Proposal{Type: p.ActionType, Payload: p.Payload, Summary: p.Summary})
+				out[i].Refused = append(out[i].Refused, turn.Proposal{Type: p.ActionType, Payload: p.Payload, Summary: p.Summary})
 			}
 		default:
 			out[i].ActionID = x.ActionID
@@ -191,7 +192,7 @@ func (t *turn) told(ctx context.Context, all []conversation.Message) ([]chat.Mes
 }
 
 // actions are those that messages are about, by id.
-func (t *turn) actions(ctx context.Context, all []conversation.Message) (map[string]*conversation.Action, error) {
+func (t *answering) actions(ctx context.Context, all []conversation.Message) (map[string]*conversation.Action, error) {
 	out := map[string]*conversation.Action{}
 	for _, x := range t.a.Actions {
 		out[x.ActionID] = x
@@ -210,8 +211,8 @@ func (t *turn) actions(ctx context.Context, all []conversation.Message) (map[str
 }
 
 // proposed is what the agent proposed, as it wrote it. A large one of long ago is not read again.
-func (t *turn) proposed(ctx context.Context, x *conversation.Action) *chat.Proposal {
-	p := &chat.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
+func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.Proposal {
+	p := &turn.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
 	if p.Payload == "" {
 		p.Payload = "{}"
 		if text, err := t.Payloads.Open(ctx, t.ref, x.Payload); err == nil && x.Number > t.a.Session.Actions-3 {

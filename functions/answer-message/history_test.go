@@ -58,9 +58,7 @@ func testSummaryGone(t *testing.T, w *world) {
 	}
 	expect.Value(w.handle())(t)
 	key := w.load().Session.SummaryKey
-	if key == "" {
-		t.Fatal("nothing was folded")
-	}
+	expect.Must(t, key != "", "nothing was folded")
 	pk := conversation.MessagesList + w.ref.Tenant + "#" + w.ref.ID
 	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
@@ -116,7 +114,6 @@ func testQuoted(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	said := w.vendor.requests[1].Messages
 	result := said[len(said)-1].Parts[0].Result
-	if want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`; result == nil || !strings.Contains(result.Text, want) {
-		t.Errorf("%+v", result)
-	}
+	want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`
+	expect.That(t, result != nil && strings.Contains(result.Text, want), "%+v", result)
 }

@@ -100,9 +100,7 @@ func testLateForTheBeginning(t *testing.T, w *world) {
 func testLateForTheSummary(t *testing.T, w *world) {
 	w.long(1)
 	folded := w.load().Session.CollapsedThrough
-	if folded == "" {
-		t.Fatal("nothing was folded")
-	}
+	expect.Must(t, folded != "", "nothing was folded")
 	for i, late := range []string{"1775034000.900000", "1775034000.800000"} {
 		w.later(10 + i)
 		w.says(late, fmt.Sprintf("pay invoice 1%d", i))
@@ -118,9 +116,7 @@ func testLateForTheSummary(t *testing.T, w *world) {
 		t.Errorf("folded through %s, and then through %s: summed up %.300s", folded, s.CollapsedThrough, summed)
 	}
 	w.says(w.later(30), "and now?")
-	if strings.Contains(w.told(), "pay invoice") {
-		t.Error("what the summary stands for is told beside it")
-	}
+	expect.That(t, !strings.Contains(w.told(), "pay invoice"), "what the summary stands for is told beside it")
 }
 
 // A sentence says that what was written is kept: the agent knows it when it answers again.

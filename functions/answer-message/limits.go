@@ -41,9 +41,9 @@ var inEach = language.InEach(
 
 func wordsIn(locale string) words { return inEach.In(locale) }
 
-// outsider says why no model is asked where a guest, or somebody who is of another workspace or has left ours, wrote: they may
-// not ask for anything here. Nothing waits for an answer of Slack's but the messages themselves.
-func (t *turn) outsider(ctx context.Context) (*conversation.Refusal, error) {
+// outsider says why no model is asked where a guest, or somebody who is of another workspace or has left ours, wrote:
+// they may not ask for anything here. Only the messages themselves wait for Slack's answer.
+func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error) {
 	team, asked := t.a.Session.TeamID, map[string]bool{"": true}
 	for _, i := range t.seen {
 		if asked[i.User] {
@@ -69,7 +69,7 @@ func (t *turn) outsider(ctx context.Context) (*conversation.Refusal, error) {
 }
 
 // undecidable says why no model is asked where nobody could approve what the agent may propose to whoever wrote.
-func (t *turn) undecidable(ctx context.Context) (*conversation.Refusal, error) {
+func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
 	var askers []string
 	for _, i := range t.seen {
 		if i.User != "" && !slices.Contains(askers, i.User) {
@@ -91,9 +91,9 @@ func (t *turn) undecidable(ctx context.Context) (*conversation.Refusal, error) {
 	return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 }
 
-// limits says why no model is asked: somebody may not ask, nobody could approve what comes of it, the session has cost enough, the tenant's budgets are used up, or
-// somebody has written too much within the hour.
-func (t *turn) limits(ctx context.Context) (*conversation.Refusal, error) {
+// limits says why no model is asked: somebody may not ask, nobody could approve what comes of it, the session has cost
+// enough, the tenant's budgets are used up, or somebody has written too much within the hour.
+func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
 	}
@@ -149,7 +149,7 @@ func hourly(user string, now time.Time) string {
 }
 
 // counted counts the messages that a change answers towards the hour.
-func (t *turn) counted(c aggregate.Change, err error) (aggregate.Change, error) {
+func (t *answering) counted(c aggregate.Change, err error) (aggregate.Change, error) {
 	if err != nil || c.Head == nil {
 		return c, err
 	}

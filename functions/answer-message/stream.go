@@ -39,10 +39,10 @@ type Notes interface {
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 }
 
-// growing is the message of one turn. What goes wrong with it ends it, and never the answer: the card of the answer is drawn
-// in its place, or posted where there is none.
+// growing is the message of one turn. What goes wrong with it ends it, and never the answer: the card of the answer is
+// drawn in its place, or posted where there is none.
 type growing struct {
-	*turn
+	*answering
 	row    *conversation.Stream
 	latest chan string // holds the newest text alone
 	ended  chan struct{}
@@ -51,13 +51,13 @@ type growing struct {
 	failed bool
 }
 
-// grow has the text so far shown while the answer is made. end returns once nothing is sent any more. A turn that is tried
-// again begins no second message: its answer takes the first one's place.
-func (t *turn) grow(ctx context.Context) (onText func(string), end func()) {
+// grow has the text so far shown while the answer is made. end returns once nothing is sent any more. A turn that is
+// tried again begins no second message: its answer takes the first one's place.
+func (t *answering) grow(ctx context.Context) (onText func(string), end func()) {
 	if t.Streamer == nil || !t.clear(ctx) {
 		return nil, func() {}
 	}
-	g := &growing{turn: t, latest: make(chan string, 1), ended: make(chan struct{}), over: make(chan struct{})}
+	g := &growing{answering: t, latest: make(chan string, 1), ended: make(chan struct{}), over: make(chan struct{})}
 	go g.run(context.WithoutCancel(ctx))
 	return g.say, func() {
 		close(g.ended)
@@ -172,7 +172,8 @@ func asker(seen []*conversation.Inbox, s *conversation.Session) string {
 	return s.Opener
 }
 
-// stop ends the message's growing, so that the card can be drawn in its place. The card updater does it where this fails.
+// stop ends the message's growing, so that the card can be drawn in its place. The card updater does it where this
+// fails.
 func (g *growing) stop(ctx context.Context) {
 	if g.row == nil {
 		return
@@ -185,7 +186,7 @@ func (g *growing) stop(ctx context.Context) {
 }
 
 // clear deals with the message that an earlier turn left, and reports whether this one may begin its own.
-func (t *turn) clear(ctx context.Context) bool {
+func (t *answering) clear(ctx context.Context) bool {
 	row := t.a.Stream
 	if row == nil {
 		return len(t.seen) > 0
@@ -211,7 +212,7 @@ func (t *turn) clear(ctx context.Context) bool {
 }
 
 // unknown returns those messages that belong to no card.
-func (t *turn) unknown(found []string) (out []string) {
+func (t *answering) unknown(found []string) (out []string) {
 	for _, ts := range found {
 		if !shownBy(t.a.Cards, ts) {
 			out = append(out, ts)
@@ -230,7 +231,7 @@ func shownBy(cards []*aggregate.Card, ts string) bool {
 }
 
 // orphaned deletes a message whose answer was superseded.
-func (t *turn) orphaned(ctx context.Context) {
+func (t *answering) orphaned(ctx context.Context) {
 	a, err := t.Store.Load(ctx, t.ref)
 	if err != nil { // the card updater deletes it, or the next answer
 		return
@@ -242,7 +243,7 @@ func (t *turn) orphaned(ctx context.Context) {
 }
 
 // discard deletes a message that nobody's answer is, and its row. It reports whether both are gone.
-func (t *turn) discard(ctx context.Context, row *conversation.Stream) bool {
+func (t *answering) discard(ctx context.Context, row *conversation.Stream) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamWithin)
 	defer cancel()
 	channel, found, err := t.a.Session.Channel, []string{row.TS}, error(nil)

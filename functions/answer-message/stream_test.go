@@ -46,9 +46,7 @@ func (g *stage) shows(text string) workspace.Message {
 		if len(all) == 1 && strings.Contains(all[0].Text, text) {
 			return all[0]
 		}
-		if time.Now().After(end) {
-			g.t.Fatalf("the thread shows %d messages, want %q: %+v", len(all), text, all)
-		}
+		expect.Must(g.t, !time.Now().After(end), "the thread shows %d messages, want %q: %+v", len(all), text, all)
 	}
 }
 
@@ -100,9 +98,8 @@ func testGrows(t *testing.T, g *stage) {
 		onText(long + "<!channel> [here](https://example.com) th")
 		first = g.shows("[here")
 	}
-	if next := expect.Value(g.handle())(t); next.State != aggregate.StateFinish {
-		t.Fatalf("%+v", next)
-	}
+	next := expect.Value(g.handle())(t)
+	expect.Must(t, next.State == aggregate.StateFinish, "%+v", next)
 	m := g.shows("answer")
 	if first.TS != m.TS || strings.Contains(m.Text, "<!") || strings.Contains(m.Text, "](") || m.Streaming || m.Metadata != nil {
 		t.Errorf("%+v", m)
@@ -114,9 +111,8 @@ func testGrows(t *testing.T, g *stage) {
 func testShort(t *testing.T, g *stage) {
 	g.vendor.writes = func(onText func(string)) { onText(long[:streamFrom]) }
 	expect.Value(g.handle())(t)
-	if calls := g.slack.Calls(); len(calls) != 0 || g.load().Cards[0].State != aggregate.CardNone {
-		t.Errorf("%q", calls)
-	}
+	calls := g.slack.Calls()
+	expect.That(t, len(calls) == 0 && g.load().Cards[0].State == aggregate.CardNone, "%q", calls)
 }
 
 func testTriedAgain(t *testing.T, g *stage) {
@@ -138,9 +134,8 @@ func testLostStart(t *testing.T, g *stage) {
 	if _, err := g.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
-	if row := g.load().Stream; row == nil || row.TS != "" {
-		t.Fatalf("%+v", row)
-	}
+	row := g.load().Stream
+	expect.Must(t, row != nil && row.TS == "", "%+v", row)
 	g.vendor.err = nil
 	expect.Value(g.handle())(t)
 	g.taken(g.shows("words").TS)
@@ -169,9 +164,8 @@ func testStopped(t *testing.T, g *stage) {
 		g.recorded()
 		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, policy, time.Now()) }))(t)
 	})
-	if _, err := g.handle(); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Fatal(err)
-	}
+	_, err := g.handle()
+	expect.Must(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
 	g.taken(g.shows("words").TS)
 	expect.Is(t, g.said().Reason, conversation.ReasonStopped)
 }
@@ -195,9 +189,7 @@ func testClosed(t *testing.T, g *stage) {
 		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, policy, time.Now()) }))(t)
 	})
 	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.ref.Tenant, Kind: "session", ID: g.ref.ID, Run: run})
-	if !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Fatal(err)
-	}
+	expect.Must(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
 	if a := g.load(); a.Stream != nil || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
 		t.Errorf("%v: %+v, and %d messages", err, a.Stream, len(g.slack.Thread(t, g.channel, g.thread)))
 	}
@@ -210,8 +202,6 @@ func testLeft(t *testing.T, g *stage) {
 	g.writesLong(nil)
 	expect.Value(g.handle())(t)
 	m := g.shows("words")
-	if m.TS == row.TS {
-		t.Error("the earlier one stays")
-	}
+	expect.That(t, m.TS != row.TS, "the earlier one stays")
 	g.taken(m.TS)
 }

@@ -25,9 +25,9 @@ type Contests interface {
 	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
 }
 
-// contest leaves the version to a contest where the settings want one, and opens its gate with the best submission once there
-// is one. It reports false where the model of the settings drafts by itself: no contest is wanted, or no team of it has a
-// submission that people could approve.
+// contest leaves the version to a contest where the settings want one, and opens its gate with the best submission once
+// there is one. It reports false where the model of the settings drafts by itself: no contest is wanted, or no team of
+// it has a submission that people could approve.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregate.Next, done bool, err error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(in.Run, h.Now()) })
 	if err != nil {
@@ -91,8 +91,8 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 	return err
 }
 
-// budget is what a contest may cost: what the settings give one, what the day and the month leave, and half of what the task's own
-// leaves, since the policy is still to be planned and carried out. 0: there is nothing left.
+// budget is what a contest may cost: what the settings give one, what the day and the month leave, and half of what the
+// task's own leaves, since the policy is still to be planned and carried out. 0: there is nothing left.
 func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.MicroUSD, error) {
 	left, err := pipeline.WithinBudgets(ctx, h.Store, a.Head.TenantID, s, h.Now())
 	switch over := (task.StopError{}); {
@@ -160,8 +160,8 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	return o, nil, err
 }
 
-// config reads the files of a contest; the settings bound its rounds. It returns errorclass.ErrUnavailable when nobody knows
-// what is in them.
+// config reads the files of a contest; the settings bound its rounds. It returns errorclass.ErrUnavailable when nobody
+// knows what is in them.
 func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftContest) (teamconfig.Contest, error) {
 	w, err := h.Workspace(ctx, tenant)
 	if err != nil {

@@ -76,9 +76,8 @@ func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handl
 		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostUSD = true, 5, limit
 	})
 	h, all := contested(w)
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest {
-		t.Fatalf("%+v", next)
-	}
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.Must(t, next.State == task.StateAwaitContest, "%+v", next)
 	o := ordered(t, w.Load().Prompt())
 	expect.NoError(t, all.Begin(t.Context(), o))
 	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
@@ -122,9 +121,8 @@ func TestContestsOfManyRequestsShareWhatTheDayLeaves(t *testing.T) {
 			sum += k.Reserved
 		}
 	}
-	if sums := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, w.Now()))(t); sum != aggregate.USD(1) || sums.Day != sum {
-		t.Errorf("%s are reserved, the day counts %s", sum, sums.Day)
-	}
+	sums := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, w.Now()))(t)
+	expect.That(t, sum == aggregate.USD(1) && sums.Day == sum, "%s are reserved, the day counts %s", sum, sums.Day)
 }
 
 func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
@@ -141,9 +139,8 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	h, _ := contested(w)
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval, "parked")
 	a := w.Load()
-	if x := a.Prompt().Contest; !x.Over() || x.As != task.ContestTooLong {
-		t.Errorf("the version does not say why: %+v", x)
-	}
+	x := a.Prompt().Contest
+	expect.That(t, x.Over() && x.As == task.ContestTooLong, "the version does not say why: %+v", x)
 	expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), "依頼が長い", "the card says")
 }
 

@@ -93,9 +93,8 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 		handle(t, w, g)
 		first := w.Load().Prompt().Content
 		reject(w)
-		if next := handle(t, w, g); next.Gate != task.PromptKey(2) {
-			t.Fatalf("%+v", next)
-		}
+		next := handle(t, w, g)
+		expect.Must(t, next.Gate == task.PromptKey(2), "%+v", next)
 		if last := g.Asked[len(g.Asked)-1]; !strings.Contains(last, reason) || w.Load().Prompt().Content == first {
 			t.Errorf("version 2 is %q; asked with %s", w.Load().Prompt().Content, last)
 		}
@@ -144,9 +143,8 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 			}
 			expect.Is(t, handle(t, w, slow).State, task.StateDraftPrompt)
-			if h := w.Load().Head; h.Parked != nil || h.PausedUntil != nil {
-				t.Errorf("parked %+v, paused until %v", h.Parked, h.PausedUntil)
-			}
+			h := w.Load().Head
+			expect.That(t, h.Parked == nil && h.PausedUntil == nil, "parked %+v, paused until %v", h.Parked, h.PausedUntil)
 		})
 	}
 	t.Run("a policy that can't be saved is paid for", func(t *testing.T) {
@@ -168,9 +166,8 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		w := server.World(t)
 		w.Extracted()
 		expect.Is(t, handle(t, w, &modeltest.Demo{Err: &model.Error{Kind: model.Refused}}).State, task.StateFail)
-		if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonModelRefused {
-			t.Errorf("%+v", p)
-		}
+		p := w.Load().Head.Parked
+		expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonModelRefused, "%+v", p)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 )
 
@@ -31,16 +32,12 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		uses := w.Load().Uses
-		if len(uses) != 1 {
-			t.Fatalf("%d usages", len(uses))
-		}
+		expect.Must(t, len(uses) == 1, "%d usages", len(uses))
 		return uses[0]
 	}
 	kept := func(t *testing.T, w *pipelinetest.World, u *aggregate.Use) {
 		t.Helper()
-		if u.Sent == nil {
-			t.Fatal("the usage names no prompt")
-		}
+		expect.Must(t, u.Sent != nil, "the usage names no prompt")
 		body, err := large.Store{S3: w.S3(), Bucket: w.Bucket}.Open(t.Context(), w.Ref, *u.Sent)
 		if err != nil || !strings.Contains(string(body), pipelinetest.Text) || len(body) != u.Sent.Bytes || !strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))) {
 			t.Errorf("%+v, %v: %s", u.Sent, err, body)

@@ -87,7 +87,8 @@ func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	}
 }
 
-// outcome is what is recorded of a call. It returns an error only for a read whose result could not be stored before until.
+// outcome is what is recorded of a call. It returns an error only for a read whose result could not be stored before
+// until.
 func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
 	if err == nil {
 		return j.kept(ctx, ref, step, value, until)

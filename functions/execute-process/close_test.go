@@ -67,9 +67,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		rests := 0
 		for next := m.run(); next.State == task.StatePause; next = m.run() {
 			rests++
-			if m.Load().DueAt(m.h.Now()) == nil {
-				t.Fatal("the task rests before its session is paid")
-			}
+			expect.Must(t, m.Load().DueAt(m.h.Now()) != nil, "the task rests before its session is paid")
 			m.later(time.Duration(next.WaitSeconds) * time.Second)
 		}
 		if e := m.Load().Execution(); rests < 2 || !e.SessionClosed || e.Usage == nil || e.Usage.Cost == 0 {

@@ -107,9 +107,8 @@ func testListedDestination(t *testing.T, w *world) {
 
 func testUnlistedDestination(t *testing.T, w *world) {
 	w.approved(w.lone(1), w.follow(2))
-	if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 1, 2) {
-		t.Errorf("%+v", next)
-	}
+	next := w.run()
+	expect.That(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 1, 2), "%+v", next)
 	w.written(1)
 }
 
@@ -160,9 +159,8 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.later(2 * time.Minute)
 	began := time.Now()
 	expect.Is(t, w.run().State, task.StateFail)
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %s to say so", took)
-	}
+	took := time.Since(began)
+	expect.That(t, took <= 10*time.Second, "it took %s to say so", took)
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
 	w.written(0)
 }
@@ -184,7 +182,8 @@ func testUnreadable(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// Stamped were the employees of the department above another; there is none above, and null would list the whole company.
+// People approved the employees of the department above another. There is no such department, and null would list the
+// whole company.
 func testNullArgument(t *testing.T, w *world) {
 	w.approved(
 		w.step(1, "list_departments", aggregate.Read, `{"department":"営業部"}`),

@@ -114,8 +114,7 @@ func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
 		a.Head.Usage = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(2)}
 		w.spend("1", 1)
 		j := &job{Handler: w.h, in: w.In(), settings: w.Settings(func(*tenancy.Settings) {})}
-		if _, err := j.advance(t.Context(), a); !errors.Is(err, task.StopError{Reason: task.ReasonCostLimit, Detail: "3.00/3.00"}) {
-			t.Errorf("%v", err)
-		}
+		_, err := j.advance(t.Context(), a)
+		expect.That(t, errors.Is(err, task.StopError{Reason: task.ReasonCostLimit, Detail: "3.00/3.00"}), "%v", err)
 	})
 }

@@ -68,9 +68,8 @@ func testCancelHanging(t *testing.T, w *world) {
 	w.tools.before = func(tool.Call) { w.Cancel() }
 	began := time.Now()
 	w.run()
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %s to notice", took)
-	}
+	took := time.Since(began)
+	expect.That(t, took <= 20*time.Second, "it took %s to notice", took)
 	w.ends(task.ExecutionCancelled, "", task.StepFailed)
 }
 
@@ -78,9 +77,8 @@ func testCutOff(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.vendors.Drop(writing)
 	for range 2 {
-		if next, err := w.try(time.Minute); err == nil && next.State != task.StateFail {
-			t.Errorf("%+v", next)
-		}
+		next, err := w.try(time.Minute)
+		expect.That(t, err != nil || next.State == task.StateFail, "%+v", next)
 	}
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 	w.written(1)
@@ -93,9 +91,7 @@ func testHangs(t *testing.T, w *world) {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	next, err := w.h.Handle(ctx, w.In())
-	if err != nil || next.State != task.StateExecuteProcess {
-		t.Errorf("%+v, %v, want to come round again", next, err)
-	}
+	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
 	if timeLeft(ctx) < claimSpare/2 {
 		t.Errorf("%s were left to write down what happened", timeLeft(ctx))
 	}
@@ -196,9 +192,8 @@ func testBucketDown(t *testing.T, w *world) {
 	down := func(call string, want task.StepStatus) {
 		t.Helper()
 		w.Transport.DropCalls(call, 99)
-		if _, err := w.try(time.Minute); pipeline.Name(err) != pipeline.Unavailable {
-			t.Errorf("%s: %v, want one that is tried again", call, err)
-		}
+		_, err := w.try(time.Minute)
+		expect.That(t, pipeline.Name(err) == pipeline.Unavailable, "%s: %v, want one that is tried again", call, err)
 		w.ends(task.ExecutionRunning, "", want)
 		w.Transport.ClearFaults()
 		w.later(2 * time.Minute)
@@ -285,9 +280,7 @@ func testDied(t *testing.T, w *world) {
 	}
 	w.later(2 * time.Minute)
 	w.tools.before = func(c tool.Call) {
-		if c.Tool == writing {
-			t.Error("the write is made")
-		}
+		expect.That(t, c.Tool != writing, "the write is made")
 	}
 	w.h.Tools = stops{w.tools, w}
 	expect.Value(w.try(time.Minute))(t)
@@ -343,12 +336,9 @@ func testNoProgress(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	c := &alwaysMoved{Store: w.h.Store}
 	w.h.Store = c
-	if next, err := w.try(functionTime); !errors.Is(err, errNoProgress) || pipeline.Name(err) != pipeline.Internal {
-		t.Errorf("%+v, %v", next, err)
-	}
-	if c.asked > maxIdleTurns {
-		t.Errorf("it went round %d times", c.asked)
-	}
+	next, err := w.try(functionTime)
+	expect.That(t, errors.Is(err, errNoProgress) && pipeline.Name(err) == pipeline.Internal, "%+v, %v", next, err)
+	expect.That(t, c.asked <= maxIdleTurns, "it went round %d times", c.asked)
 	w.written(0)
 }
 
@@ -357,9 +347,7 @@ func testLateWrite(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	first := true
 	w.tools.before = func(tool.Call) {
-		if !first {
-			t.Error("it is written again")
-		}
+		expect.That(t, first, "it is written again")
 		if first = false; w.Load().Execution().Attempt > 1 {
 			return
 		}
@@ -372,13 +360,10 @@ func testLateWrite(t *testing.T, w *world) {
 			return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
 		})
 	}
-	if _, err := w.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("%v, want ErrSuperseded: the run is another", err)
-	}
+	_, err := w.try(functionTime)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded: the run is another", err)
 	w.run()
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if e.Attempt != 2 || !e.Results[0].Reused {
-		t.Errorf("attempt %d with %+v", e.Attempt, e.Results)
-	}
+	expect.That(t, e.Attempt == 2 && e.Results[0].Reused, "attempt %d with %+v", e.Attempt, e.Results)
 	w.written(1)
 }

@@ -24,7 +24,8 @@ const (
 	claimWithin = 3 * time.Second
 	// keepWithin bounds the first try to store a result; each further try may take twice as long as the one before.
 	keepWithin = 6 * time.Second
-	// commitWithin before the lease's end, storing a result is given up, so that the call's outcome can still be committed.
+	// commitWithin before the lease's end, storing a result is given up, so that the call's outcome can still be
+	// committed.
 	commitWithin = 6 * time.Second
 	// summaryWithin bounds the model's call for the summary; finishWithin of the function's time is left to commit it.
 	summaryWithin, finishWithin = 30 * time.Second, 5 * time.Second
@@ -88,7 +89,8 @@ type job struct {
 	used     bool // it has made a call or waited, so a new invocation would have more time left
 }
 
-// maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight while the task's revision stays the same.
+// maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight while the task's revision stays the
+// same.
 const maxIdleTurns = 10
 
 // errNoProgress: maxIdleTurns is reached. That is a defect of this program; the run fails, and its card says so.
@@ -103,7 +105,8 @@ var errNoTime = errors.New("no time for the call")
 // are read again only after a turn that did not return them.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		if a.OpenSession() != nil && a.Head.Run == in.Run { // a new attempt waits until the previous attempt's session is closed
+		// a new attempt waits until the previous attempt's session is closed
+		if a.OpenSession() != nil && a.Head.Run == in.Run {
 			return aggregate.Change{}, nil
 		}
 		return a.StartExecution(in.Run, h.Now())
@@ -161,7 +164,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // execution must be failed.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	limit := j.settings.MaxCost()
-	if limit > 0 { // what other invocations used moves no head, so that it is read again; what earlier releases charged stands in the head
+	// what other invocations used moves no head, so that it is read again; what earlier releases charged stands in the
+	// head
+	if limit > 0 {
 		uses, err := j.Store.Uses(ctx, a.Ref())
 		if err != nil {
 			return nil, fmt.Errorf("read what the task has cost before its next step: %w", err)
@@ -186,7 +191,8 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	return j.take(ctx, a, j.fill(ctx, a, *step), "")
 }
 
-// take calls a step's tool, or opens the step's gate first. request is the id of the session's tool request, empty without one.
+// take calls a step's tool, or opens the step's gate first. request is the id of the session's tool request, empty
+// without one.
 func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request string) (*task.Aggregate, error) {
 	e, step := a.Execution(), f.step
 	t, err := j.find(ctx, a.Head.TenantID, step)

@@ -48,9 +48,7 @@ func testCompletes(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2))
 	expect.Is(t, w.run().State, task.StateFinish)
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	if e.Summary == "" {
-		t.Errorf("summary %q", e.Summary)
-	}
+	expect.That(t, e.Summary != "", "summary %q", e.Summary)
 	if len(e.Results) != 2 || e.Results[0].Result.S3Key == "" || e.Results[0].Result.Preview == "" {
 		t.Errorf("the list of employees is not in the bucket: %+v", e.Results)
 	}
@@ -63,9 +61,8 @@ func testGate(t *testing.T, w *world) {
 	step.RequiresHumanCheck = true
 	w.approved(w.read(1), step)
 	for range 2 {
-		if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 1, 2) {
-			t.Fatalf("%+v", next)
-		}
+		next := w.run()
+		expect.Must(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 1, 2), "%+v", next)
 	}
 	w.written(0)
 	if g := w.Load().Gates[0]; strings.Contains(string(g.Arguments.JSON)+g.Arguments.Preview, "$ref") {
@@ -113,9 +110,8 @@ func testGateOfRetry(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
-	if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 2, 1) {
-		t.Errorf("%+v", next)
-	}
+	next := w.run()
+	expect.That(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 2, 1), "%+v", next)
 	w.written(1)
 }
 
@@ -146,7 +142,7 @@ func testTimeUp(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// testNoRoomBetweenSteps: while Lambda has no room the time limit waits, too.
+// testNoRoomBetweenSteps: while Lambda has no capacity for the function, the time limit is suspended.
 func testNoRoomBetweenSteps(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.Begin()
@@ -160,18 +156,15 @@ func testSuperseded(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	in := w.In()
 	w.Restart()
-	if _, err := w.h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("%v, want ErrSuperseded", err)
-	}
+	_, err := w.h.Handle(t.Context(), in)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded", err)
 	w.written(0)
 }
 
 func testNoTime(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	next, err := w.try(minTurn - time.Second)
-	if err != nil || next.State != task.StateExecuteProcess {
-		t.Errorf("%+v, %v, want to come round again", next, err)
-	}
+	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
 	w.ends(task.ExecutionRunning, "")
 	w.written(0)
 }
@@ -205,9 +198,7 @@ func testSlowArguments(t *testing.T, w *world) {
 	ctx := &shrinking{Context: t.Context()}
 	w.h.Results = slowResults{w.h.Results, ctx}
 	next, err := w.h.Handle(ctx, w.In())
-	if err != nil || next.State != task.StateExecuteProcess {
-		t.Errorf("%+v, %v, want to come round again", next, err)
-	}
+	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
 	w.ends(task.ExecutionRunning, "")
 	w.written(0)
 }

@@ -7,7 +7,8 @@ import (
 	"ringi/shared/model/managed"
 )
 
-// leaseSpare: a call must end when a tenth of the lease is left, so that a call that timed out is not still under way when the lease ends.
+// leaseSpare: a call must end when a tenth of the lease is left, so that a call that timed out is not still under way
+// when the lease ends.
 const leaseSpare = 10
 
 // leased makes a sessionJob's calls end before its lease does, so that none overlaps with those of the invocation that

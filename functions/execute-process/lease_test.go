@@ -93,9 +93,8 @@ func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 		t.Fatalf("asked %d times: %v", len(asked), asked)
 	}
 	for i := 1; i <= 30; i++ {
-		if wait := asked[i].Sub(asked[i-1]); wait < 5*time.Second || wait > 8*time.Minute {
-			t.Errorf("asked again after %s", wait)
-		}
+		wait := asked[i].Sub(asked[i-1])
+		expect.That(t, wait >= 5*time.Second && wait <= 8*time.Minute, "asked again after %s", wait)
 	}
 }
 
@@ -110,9 +109,7 @@ func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) 
 		t.Errorf("%+v, %v, %d requests", next, err, sent)
 	}
 	held := m.leaseUntil().Sub(m.h.Now())
-	if held <= 0 || held > m.h.HoldFor {
-		t.Errorf("the session is held for %s", held)
-	}
+	expect.That(t, held > 0 && held <= m.h.HoldFor, "the session is held for %s", held)
 	next := m.run()
 	if wait := time.Duration(next.WaitSeconds) * time.Second; next.State != task.StatePause || wait > m.h.HoldFor+time.Second || sent != 0 {
 		t.Errorf("the next run: %+v, %d requests", next, sent)

@@ -15,7 +15,8 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// closeTries is how often an invocation asks what a session has cost, and tells it to stop, before the run waits for closeAgain.
+// closeTries is how often an invocation asks what a session has cost, and tells it to stop, before the run waits for
+// closeAgain.
 const closeTries, closeAgain = 3, 5 * time.Minute
 
 // Sessions keeps sessions with managed agents; see managed.Client.
@@ -101,7 +102,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		if a == nil || a.Next(now).State != task.StateAwaitStepApproval {
 			return a, err
 		}
-		return a, j.release(ctx, a, 0) // whoever comes after the decision need not wait
+		return a, j.release(ctx, a, 0) // the invocation after the decision need not wait for the lease
 	}
 	return j.wait(ctx, a, j.PollEvery)
 }
@@ -180,8 +181,8 @@ func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.
 	})
 }
 
-// later waits after a request that failed, as pipeline.RetryDelay says, but not past the execution's time limit. The next
-// turn learns from the session's events whether the request was handled. StopError: trying again would not help.
+// later waits after a request that failed, as pipeline.RetryDelay says, but not past the execution's time limit. The
+// next turn learns from the session's events whether the request was handled. StopError: trying again would not help.
 func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
 	f := model.Failure(err)
 	slog.WarnContext(ctx, "session", "task_id", j.in.Task, "err", err, "retry_after_ms", f.RetryAfter.Milliseconds())

@@ -135,13 +135,9 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 		if written > 1 || e.Status == task.ExecutionCompleted && written != 1 || e.Status != task.ExecutionCompleted && !unknown || !e.SessionClosed {
 			t.Errorf("%d calls wrote; %s for %q, session closed: %v", written, e.Status, e.Error, e.SessionClosed)
 		}
-		if e.Usage == nil || e.Usage.Cost == 0 {
-			t.Errorf("charged %+v", e.Usage)
-		}
+		expect.That(t, e.Usage != nil && e.Usage.Cost != 0, "charged %+v", e.Usage)
 		made := m.agents.Sessions()[sessions:]
-		if len(made) != 1 || made[0].ID != e.SessionID {
-			t.Fatalf("%d sessions were made", len(made))
-		}
+		expect.Must(t, len(made) == 1 && made[0].ID == e.SessionID, "%d sessions were made", len(made))
 		if x := made[0]; len(x.Messages) != 1 || x.Refused > 0 || len(x.Answers) > 2 || e.Status == task.ExecutionCompleted && len(x.Answers) != 2 {
 			t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
 		} else if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error }) {
@@ -156,12 +152,8 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 		if m.Load().Execution().Status == task.ExecutionFailed {
 			unknown++
 		}
-		if t.Failed() {
-			t.Fatalf("it died %s, at point %d", dies.where, at)
-		}
+		expect.Must(t, !t.Failed(), "it died %s, at point %d", dies.where, at)
 	}
 	t.Logf("%d points, %d of them leave a write unknown", all, unknown)
-	if unknown == 0 || unknown > 4 {
-		t.Errorf("a write is unknown after %d of %d deaths", unknown, all)
-	}
+	expect.That(t, unknown != 0 && unknown <= 4, "a write is unknown after %d of %d deaths", unknown, all)
 }

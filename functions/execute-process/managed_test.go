@@ -74,9 +74,7 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 	if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error || !strings.Contains(a.Text, `"done"`) }) {
 		t.Errorf("answers %+v", x.Answers)
 	}
-	if strings.Contains(fmt.Sprint(x.Answers), "佐藤") {
-		t.Error("the session saw the list of people")
-	}
+	expect.That(t, !strings.Contains(fmt.Sprint(x.Answers), "佐藤"), "the session saw the list of people")
 	if len(x.Made.Agent.Tools) != 2 || x.Made.Agent.Model.ID != "claude-sonnet-4-6" || !strings.Contains(x.Made.Agent.System, "承認された") {
 		t.Errorf("made of %+v", x.Made)
 	}
@@ -86,9 +84,8 @@ func testLeavesSteps(t *testing.T, m *sessionWorld) {
 	m.does(asks(listing, string(m.read(1).ToolInput)), ends)
 	m.approved(m.read(1), m.write(2), m.lone(3))
 	expect.Is(t, m.run().State, task.StateFail)
-	if e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone, task.StepCompleted); e.ErrorDetail != "2, 3" {
-		t.Errorf("left undone: %s", e.ErrorDetail)
-	}
+	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone, task.StepCompleted)
+	expect.That(t, e.ErrorDetail == "2, 3", "left undone: %s", e.ErrorDetail)
 }
 
 func testEndsOtherwise(t *testing.T, m *sessionWorld) {
@@ -119,9 +116,8 @@ func testSessionGate(t *testing.T, m *sessionWorld) {
 	step.RequiresHumanCheck = true
 	m.approved(m.read(1), step)
 	for range 2 {
-		if next := m.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 1, 2) {
-			t.Fatalf("%+v", next)
-		}
+		next := m.run()
+		expect.Must(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 1, 2), "%+v", next)
 	}
 	m.written(0)
 	m.Approve()
@@ -137,9 +133,7 @@ func testSessionToolFails(t *testing.T, m *sessionWorld) {
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 	m.written(1)
-	if m.session().Interrupts == 0 {
-		t.Error("the session was not told to stop")
-	}
+	expect.That(t, m.session().Interrupts != 0, "the session was not told to stop")
 }
 
 func testSessionRetry(t *testing.T, m *sessionWorld) {
@@ -172,9 +166,8 @@ func testSessionCancel(t *testing.T, m *sessionWorld) {
 	}
 	expect.Is(t, m.run().State, task.StateFinish)
 	e := m.ends(task.ExecutionCancelled, "")
-	if n := m.session().Interrupts; n != 1 || !e.SessionClosed {
-		t.Errorf("%d interrupts, closed %v", n, e.SessionClosed)
-	}
+	n := m.session().Interrupts
+	expect.That(t, n == 1 && e.SessionClosed, "%d interrupts, closed %v", n, e.SessionClosed)
 	m.written(0)
 }
 
@@ -182,9 +175,8 @@ func testSessionCancelInPause(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks, m.h.PollFor = 1000, 20*time.Millisecond
 	m.approved(m.lone(1))
 	for m.Load().Execution().SessionID == "" {
-		if next := m.run(); next.State != task.StatePause {
-			t.Fatalf("%+v", next)
-		}
+		next := m.run()
+		expect.Must(t, next.State == task.StatePause, "%+v", next)
 		m.later(time.Minute)
 	}
 	m.Cancel()
@@ -241,9 +233,7 @@ func testBusy(t *testing.T, m *sessionWorld) {
 	}
 	m.agents.Fail(agents.ListEvents, agents.Fault{Status: 429, RetryAfter: "240"}, agents.Fault{Status: 429, RetryAfter: "240"})
 	next := m.run()
-	if next.State != task.StatePause || next.WaitSeconds < 235 || next.WaitSeconds > 300 {
-		t.Fatalf("%+v", next)
-	}
+	expect.Must(t, next.State == task.StatePause && next.WaitSeconds >= 235 && next.WaitSeconds <= 300, "%+v", next)
 	m.later(5 * time.Minute)
 	m.through()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
@@ -270,9 +260,8 @@ func testBudget(t *testing.T, m *sessionWorld) {
 	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
 	m.approved(m.lone(1))
 	m.run()
-	if b := m.session().Made.Budget; b == nil || b.MaxListCost.Amount != "25" {
-		t.Errorf("%+v", b)
-	}
+	b := m.session().Made.Budget
+	expect.That(t, b != nil && b.MaxListCost.Amount == "25", "%+v", b)
 }
 
 func testManyPauses(t *testing.T, m *sessionWorld) {
@@ -285,12 +274,10 @@ func testManyPauses(t *testing.T, m *sessionWorld) {
 	l.Pauses = task.MaxSessionPauses - 1
 	expect.NoError(t, m.Store.PutLease(t.Context(), a, &l))
 	m.later(time.Minute)
-	if _, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("%v", err)
-	}
-	if r := m.Load().Effects(m.h.Now()).Run; r == nil || r.Run != 2 {
-		t.Fatalf("the next run: %+v", r)
-	}
+	_, err := m.try(functionTime)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
+	r := m.Load().Effects(m.h.Now()).Run
+	expect.Must(t, r != nil && r.Run == 2, "the next run: %+v", r)
 	m.agents.Thinks, m.h.PollFor = 0, time.Minute
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)

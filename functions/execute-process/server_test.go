@@ -74,9 +74,7 @@ func (m *meeting) planned(order int, name, input string) task.Step {
 	m.T.Helper()
 	settings := expect.Value(m.Store.Settings(m.T.Context(), m.Ref.Tenant))(m.T)
 	spec, ok := tool.Pinned(m.permission(name), settings.MCPServers)
-	if !ok {
-		m.T.Fatalf("%s is not allowed", name)
-	}
+	expect.Must(m.T, ok, "%s is not allowed", name)
 	s := pipelinetest.Step(order, name, spec.Access, input)
 	s.ToolVersion = spec.Version()
 	return s
@@ -116,9 +114,8 @@ func testBooksWhatWasFound(t *testing.T, m *meeting) {
 		m.planned(2, booking, `{"room_id":{"$ref":"step-1.result.rooms.0.id"},`+at+`,"title":"定例"}`))
 	expect.Is(t, m.run().State, task.StateAwaitStepApproval)
 	a := m.Load()
-	if g := a.GateOf(a.Execution(), 2); g == nil || !strings.Contains(string(g.Arguments.JSON), `"room_id":"fuji"`) {
-		t.Errorf("the gate shows %+v", g)
-	}
+	g := a.GateOf(a.Execution(), 2)
+	expect.That(t, g != nil && strings.Contains(string(g.Arguments.JSON), `"room_id":"fuji"`), "the gate shows %+v", g)
 	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
 }
 
@@ -130,9 +127,8 @@ func testServerChanged(t *testing.T, m *meeting) {
 	if !strings.Contains(e.ErrorDetail, "book_room") || !strings.Contains(e.ErrorDetail, "許可し直して") {
 		t.Errorf("the card says %q", e.ErrorDetail)
 	}
-	if p := m.permission(booking); p.ChangedAt == nil {
-		t.Error("the tool is still on")
-	}
+	p := m.permission(booking)
+	expect.That(t, p.ChangedAt != nil, "the tool is still on")
 	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
 }
 
@@ -177,9 +173,8 @@ func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
 	m.approved(m.book(1))
 	real := m.tools.Tools
 	m.tools.Tools = toolsFunc(func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-		if _, err := real.Run(ctx, c); err != nil {
-			t.Error(err)
-		}
+		_, err := real.Run(ctx, c)
+		expect.That(t, err == nil, "%v", err)
 		panic("it dies")
 	})
 	m.run()

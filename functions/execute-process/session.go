@@ -72,7 +72,8 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	return a, err
 }
 
-// createAgent makes an agent for the tenant. If another invocation saved one first, that is used and this one is archived.
+// createAgent makes an agent for the tenant. If another invocation saved one first, that is used and this one is
+// archived.
 func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenancy.Tenant, model string) (*task.Aggregate, error) {
 	at, err := j.Sessions.CreateAgent(ctx, t.ID, model)
 	if err != nil {

@@ -53,9 +53,7 @@ func (m *sessionWorld) approved(steps ...task.Step) {
 func (m *sessionWorld) session() *agents.Session {
 	m.T.Helper()
 	all := m.agents.Sessions()
-	if len(all) != 1 {
-		m.T.Fatalf("%d sessions were made", len(all))
-	}
+	expect.Must(m.T, len(all) == 1, "%d sessions were made", len(all))
 	return all[0]
 }
 

@@ -62,8 +62,8 @@ func (j *job) constraint(p failedcall.Problem, args ...any) task.StopError {
 	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failedcall.Sentence(j.settings.Locale, p, args...)}
 }
 
-// undecidable returns a StopError where nobody may approve a step that has to wait for a person, since the settings have changed.
-// What Slack doesn't say stops nothing: the gate's card names who may decide.
+// undecidable returns a StopError where nobody may approve a step that has to wait for a person, since the settings
+// have changed. What Slack doesn't say stops nothing: the gate's card names who may decide.
 func (j *job) undecidable(ctx context.Context, a *task.Aggregate) error {
 	settings, err := j.Store.Settings(ctx, j.in.Tenant)
 	if err != nil {
@@ -105,8 +105,8 @@ func (j *job) fill(ctx context.Context, a *task.Aggregate, step task.Step) fille
 	return f
 }
 
-// prepare checks a step's resolved arguments against the tool's schema and the tenant's constraints, and stores them; the
-// claim's commit fails if the permission changes meanwhile. It returns the arguments as checked.
+// prepare checks a step's resolved arguments against the tool's schema and the tenant's constraints, and stores them;
+// the claim's commit fails if the permission changes meanwhile. It returns the arguments as checked.
 func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found) (task.Call, tool.Resolved, error) {
 	none, e, step := task.Call{}, a.Execution(), f.step
 	switch {

@@ -57,9 +57,7 @@ func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
 	t.Helper()
 	expect.Is(t, len(s.had), n, "calls")
 	for i, had := range s.had {
-		if had < timeout-2*claimWithin {
-			t.Errorf("call %d had %s of its %s", i+1, had, timeout)
-		}
+		expect.That(t, had >= timeout-2*claimWithin, "call %d had %s of its %s", i+1, had, timeout)
 	}
 }
 
@@ -115,12 +113,8 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		ctx := w.span()
 		ctx.end = w.h.Now().Add(40 * time.Second)
 		next, err := w.h.Handle(ctx, w.In())
-		if err != nil || next.State != task.StateExecuteProcess {
-			t.Errorf("%+v, %v, want to come round again", next, err)
-		}
+		expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
 		w.ends(task.ExecutionRunning, "", task.StepCompleted)
-		if len(s.had) != 1 || s.had[0] > 25*time.Second || s.had[0] < 20*time.Second {
-			t.Errorf("calls had %s", s.had)
-		}
+		expect.That(t, len(s.had) == 1 && s.had[0] <= 25*time.Second && s.had[0] >= 20*time.Second, "calls had %s", s.had)
 	})
 }

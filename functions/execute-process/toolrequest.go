@@ -106,7 +106,8 @@ func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w managed.To
 		slog.WarnContext(ctx, "denied", "task_id", j.in.Task, "reason", r.Reason)
 	}
 	err = j.Sessions.Answer(ctx, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
-	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest { // answered already, or the session has ended
+	// answered already, or the session has ended
+	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest {
 		return j.wait(ctx, a, j.PollEvery)
 	}
 	if err != nil {

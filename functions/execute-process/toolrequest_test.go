@@ -120,9 +120,7 @@ func TestASessionCallsAServersTools(t *testing.T) {
 
 func TestEveryDenialSaysWhatToDo(t *testing.T) {
 	for _, d := range task.Denials {
-		if denials[d] == "" {
-			t.Errorf("nothing is said of %s", d)
-		}
+		expect.That(t, denials[d] != "", "nothing is said of %s", d)
 	}
 	expect.Is(t, len(denials), len(task.Denials), "sentences for denials")
 }

@@ -121,9 +121,7 @@ func (w *world) lone(order int) task.Step {
 func (w *world) step(order int, name string, access aggregate.Access, input string) task.Step {
 	s := pipelinetest.Step(order, name, access, input)
 	spec, ok := w.h.Catalog.Lookup(name)
-	if !ok {
-		w.T.Fatalf("no tool %s", name)
-	}
+	expect.Must(w.T, ok, "no tool %s", name)
 	s.ToolVersion = spec.Version()
 	return s
 }
@@ -164,9 +162,7 @@ func (w *world) goesWell(invoke func() (aggregate.Next, error)) aggregate.Next {
 		if err == nil {
 			return next
 		}
-		if pipeline.Name(err) != pipeline.Unavailable || time.Since(began) < claimWithin/2 {
-			w.T.Fatal(err)
-		}
+		expect.Must(w.T, pipeline.Name(err) == pipeline.Unavailable && time.Since(began) >= claimWithin/2, "%v", err)
 		w.T.Logf("called again: %v", err)
 	}
 	w.T.Fatal("the table is never available")
@@ -182,9 +178,7 @@ func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ..
 		w.T.Errorf("the execution is %s for %q (%s), want %s for %q", e.Status, e.Error, e.ErrorDetail, status, why)
 	}
 	got := a.StepsOf(e)
-	if len(got) != len(steps) {
-		w.T.Fatalf("%d steps have begun, want %d", len(got), len(steps))
-	}
+	expect.Must(w.T, len(got) == len(steps), "%d steps have begun, want %d", len(got), len(steps))
 	for i, s := range got {
 		expect.Is(w.T, s.Status, steps[i], "step %d", i+1)
 	}

@@ -22,8 +22,8 @@ func (j *job) execute(ctx context.Context) (conversation.Result, error) {
 	return j.run(ctx)
 }
 
-// write applies files to the workspace. Nothing of it can be seen before its version is the session's, so that whatever goes
-// wrong has done nothing.
+// write applies files to the workspace. Nothing of it can be seen before its version is the session's, so that whatever
+// goes wrong has done nothing.
 func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
@@ -103,7 +103,7 @@ func (j *job) watch(ctx context.Context) {
 		}
 		head, err := j.Store.Head(ctx, j.ref)
 		if err != nil || head.Acting == j.action.ActionID {
-			continue // not to know is to go on: the claim ends some time
+			continue // while nobody can tell, the action goes on: its claim ends some time
 		}
 		if j.Files.Cancel(ctx, j.files(), j.action.ActionID) == nil {
 			return

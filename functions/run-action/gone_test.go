@@ -35,7 +35,7 @@ func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command, conversation.CodeGenerate: files} {
 		w := approved(t, server, conversation.CodeGenerate, files)
 		expect.Value(w.handle())(t)
-		clear(w.shelf.trees)
+		clear(w.archives.trees)
 		w.box.err = isolated.ErrCannot
 		a := w.propose(typ, p)
 		if x := a.Actions[1]; x.Error != reasonRefused || x.ErrorDetail != inEach.In("en").gone || a.Session.WorkspaceVersion != "" {

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// leaseSpare is what a claim holds beyond the command's time: to fetch and pack the workspace, to upload it, and to commit.
+	// leaseSpare is what a claim holds beyond the command's time: to fetch and pack the workspace, to upload it, and to
+	// commit.
 	leaseSpare = 75 * time.Second
 	// commitSpare of that is left to this function after the sandbox has ended.
 	commitSpare = 20 * time.Second
@@ -90,8 +91,8 @@ type job struct {
 // files are whose workspaces the action works on.
 func (j *job) files() versions.Session { return versions.Session{Tenant: j.ref.Tenant, ID: j.ref.ID} }
 
-// Handle executes the session's approved action, once, and says what the run does next. It ends quietly where there is nothing
-// to execute any more.
+// Handle executes the session's approved action, once, and says what the run does next. It ends quietly where there is
+// nothing to execute any more.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	a, err := h.Store.Load(ctx, ref)
@@ -144,7 +145,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
-// decide commits what became of an action and says what comes next. What is no longer so is no error.
+// decide commits what became of an action and says what comes next. It is no error where the action is in another state by now.
 func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), decide)
 	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {

@@ -53,8 +53,8 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 	return b.end, b.err
 }
 
-// shelf keeps workspaces in memory.
-type shelf struct {
+// archives are those of files, in memory.
+type archives struct {
 	mu        sync.Mutex // of cancelled
 	trees     map[string]*conversation.Tree
 	uploaded  *conversation.Tree
@@ -62,7 +62,7 @@ type shelf struct {
 	told      chan struct{} // gets a value for each
 }
 
-func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*conversation.Tree, error) {
+func (s *archives) Get(_ context.Context, _ versions.Session, version string) (*conversation.Tree, error) {
 	if version == "" {
 		return &conversation.Tree{}, nil
 	}
@@ -72,7 +72,7 @@ func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*con
 	return s.trees[version], nil
 }
 
-func (s *shelf) Put(_ context.Context, _ versions.Session, t *conversation.Tree) (string, error) {
+func (s *archives) Put(_ context.Context, _ versions.Session, t *conversation.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
@@ -82,14 +82,14 @@ func (s *shelf) Put(_ context.Context, _ versions.Session, t *conversation.Tree)
 	return version, nil
 }
 
-func (s *shelf) Take(ctx context.Context, of versions.Session, _ string) (string, error) {
+func (s *archives) Take(ctx context.Context, of versions.Session, _ string) (string, error) {
 	if s.uploaded == nil {
 		return "", versions.ErrGone
 	}
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *shelf) Cancel(_ context.Context, _ versions.Session, action string) error {
+func (s *archives) Cancel(_ context.Context, _ versions.Session, action string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, action)
@@ -101,13 +101,13 @@ func (s *shelf) Cancel(_ context.Context, _ versions.Session, action string) err
 }
 
 // stopped are the actions that were told to stop.
-func (s *shelf) stopped() []string {
+func (s *archives) stopped() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.cancelled)
 }
 
-func (s *shelf) Lend(context.Context, versions.Session, string, time.Time, *isolated.Order) error {
+func (s *archives) Lend(context.Context, versions.Session, string, time.Time, *isolated.Order) error {
 	return nil
 }
 
@@ -125,7 +125,7 @@ type world struct {
 	rows  *conversations.Store
 	ref   aggregate.Ref
 	box   *box
-	shelf *shelf
+	archives *archives
 	now   time.Time
 	ids   int
 }
@@ -140,9 +140,9 @@ func approved(t *testing.T, server *storetest.Server, typ conversation.ActionTyp
 	t.Helper()
 	_, name := server.Store(t)
 	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), box: &box{}, archives: &archives{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.Handler = &Handler{
-		Store: w.rows, Payloads: opened{}, Files: w.shelf, Sandbox: w.box, Now: func() time.Time { return w.now },
+		Store: w.rows, Payloads: opened{}, Files: w.archives, Sandbox: w.box, Now: func() time.Time { return w.now },
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
 	}
 	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
@@ -200,29 +200,24 @@ func TestActions(t *testing.T) {
 
 func testRuns(t *testing.T, w *world) {
 	w.box.lines, w.box.end = []string{"one", "two"}, isolated.End{Version: "whatever it says"}
-	w.shelf.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
+	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
 	for range 3 {
 		next, err := w.handle()
-		if err != nil || next.State != conversation.StateAnswer {
-			t.Fatalf("%+v %v", next, err)
-		}
+		expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
 	}
 	x, a := w.action(), expect.Value(w.rows.Load(t.Context(), w.ref))(t)
 	if x.Status != conversation.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 || x.StartedAt == nil || x.CompletedAt == nil {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
-	if a.Session.WorkspaceVersion != x.Version || w.shelf.trees[x.Version] == nil || a.Session.Status != conversation.Open || a.Head.Acting != "" {
+	if a.Session.WorkspaceVersion != x.Version || w.archives.trees[x.Version] == nil || a.Session.Status != conversation.Open || a.Head.Acting != "" {
 		t.Errorf("version %q of %q, %s", a.Session.WorkspaceVersion, x.Version, a.Session.Status)
 	}
-	if log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t); len(log) != 2 || log[1].Text != "two" || log[1].Order != 1 {
-		t.Errorf("%+v", log)
-	}
-	if told := w.told(); !strings.Contains(told, "two") || !strings.Contains(told, "done") {
-		t.Errorf("the agent is told %q", told)
-	}
-	if o := w.box.orders[0]; o.Script != "make" || o.Action != x.ActionID || !o.Deadline.Before(x.Claim.LeaseUntil) {
-		t.Errorf("%+v", o)
-	}
+	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
+	told := w.told()
+	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
+	o := w.box.orders[0]
+	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
 }
 
 func testFails(t *testing.T, w *world) {
@@ -236,9 +231,8 @@ func testFails(t *testing.T, w *world) {
 func testMissing(t *testing.T, w *world) {
 	w.box.end = isolated.End{ExitCode: 127, Missing: "make"}
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonMissing || x.ErrorDetail != "make" {
-		t.Errorf("%+v", x)
-	}
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonMissing && x.ErrorDetail == "make", "%+v", x)
 }
 
 func testLost(t *testing.T, w *world) {
@@ -257,9 +251,8 @@ func testCrash(t *testing.T, w *world) {
 		w.box.running = func() { panic("the environment is gone") }
 		_, _ = w.handle()
 	}()
-	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
-		t.Fatalf("while the claim holds: %+v %v", next, err)
-	}
+	next, err := w.handle()
+	expect.Must(t, err == nil && next.State == aggregate.StateFinish, "while the claim holds: %+v %v", next, err)
 	w.now = w.now.Add(10 * time.Minute)
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
 	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown || w.box.ran != 1 {
@@ -278,9 +271,7 @@ func testNotBegun(t *testing.T, w *world) {
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
 	for try := range 9 {
 		_, err := w.handle()
-		if err == nil {
-			t.Fatalf("try %d is no error", try)
-		}
+		expect.Must(t, err != nil, "try %d is no error", try)
 		if x := w.action(); try < 8 && (x.Status != conversation.ActionExecuting || x.Claim != nil) {
 			t.Fatalf("after try %d: %+v", try, x)
 		}
@@ -296,18 +287,18 @@ func testCancelled(t *testing.T, w *world) {
 			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
 		})
 		select { // the command ends because it was told to
-		case <-w.shelf.told:
+		case <-w.archives.told:
 		case <-time.After(time.Minute):
 			w.t.Error("the command is not told to stop")
 		}
 	}
 	w.box.end = isolated.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
-	w.shelf.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "half", Content: "x"}}))(t)
+	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "half", Content: "x"}}))(t)
 	expect.Value(w.handle())(t)
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
 	x := a.Actions[0]
-	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.shelf.stopped()) != 1 {
-		t.Errorf("%+v, told to stop %v", x, w.shelf.stopped())
+	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
+		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
 	if a.Session.WorkspaceVersion != "" || a.Session.Status != conversation.Open {
 		t.Errorf("the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
@@ -320,15 +311,13 @@ func testWrites(t *testing.T, w *world) {
 	if x.Status != conversation.ActionSucceeded || len(w.box.orders) != 0 || x.ResultSummary != "a/b.txt" {
 		t.Errorf("%+v", x)
 	}
-	if content, ok := w.shelf.trees[x.Version].Content("a/b.txt"); !ok || string(content) != "hi" {
-		t.Errorf("%q", content)
-	}
+	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
+	expect.That(t, ok && string(content) == "hi", "%q", content)
 }
 
 func testNoSandbox(t *testing.T, w *world) {
 	w.Sandbox = nil
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonSandboxOff || x.StartedAt != nil {
-		t.Errorf("%+v", x)
-	}
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonSandboxOff && x.StartedAt == nil, "%+v", x)
 }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// What is found before a claim counts before the second one, too: nothing is executed by halves.
+// The checks before a claim are made again before a second claim, so that nothing is executed half prepared.
 func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are what people and the agent are told beside the reason. What an error says itself is for the log.
+// words are what people and the agent are told beside the reason. The error's own text goes to the log alone.
 type words struct{ refused, gone, seconds, early, memory, disk, notKept, kept, left string }
 
 var inEach = language.InEach(

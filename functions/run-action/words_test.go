@@ -35,8 +35,8 @@ func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 			w.Payloads = swapped{string(files)}
 		}
 		expect.Value(w.handle())(t)
-		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.shelf.trees) != 0 {
-			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.shelf.trees))
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.archives.trees) != 0 {
+			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.archives.trees))
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 
 // folders have lost the version that an action begins with, or hold a folder where a file is to be.
 type folders struct {
-	*shelf
+	*archives
 	err error
 }
 
@@ -85,7 +85,7 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 		want string
 	}{{versions.ErrGone, words.gone}, {nil, words.refused}} {
 		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}})
-		w.Files = folders{w.shelf, tt.err}
+		w.Files = folders{w.archives, tt.err}
 		log := logged(t, func() { expect.Value(w.handle())(t) })
 		if n := strings.Count(log, `"event":"action_completed"`); n != 1 || !strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) {
 			t.Errorf("its end stands %d times in the log: %s", n, log)

@@ -85,7 +85,8 @@ func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
 // errNoContests is a tenant without any, or another's id than was meant.
 var errNoContests = errors.New("no contests")
 
-// export writes the three tables. What was there is replaced when a file is whole, and by nothing when there are no contests.
+// export writes the three tables. An earlier file is replaced once the new one is whole, and removed when there are no
+// contests.
 func (a *archiving) export(ctx context.Context, folder string) error {
 	all, rounds, err := a.index(ctx)
 	if err != nil {

@@ -113,9 +113,8 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	if len(rows) != 2 || *rows[0][0] != first || *rows[0][2] != "completed" || *rows[0][5] != "b" || *rows[0][6] != "0.9" || *rows[1][2] != "failed" || rows[1][5] != nil || rows[1][6] != nil || *rows[1][3] != "[]" {
 		t.Errorf("execution_summary: %v", rows)
 	}
-	if want := "[[チーム b 1 0.9] [チーム a 2 0.81] [チーム a 1 0.8] [チーム a 1 0.5]]"; fmt.Sprint(got.Best) != want {
-		t.Errorf("the board: %v", got.Best)
-	}
+	want := "[[チーム b 1 0.9] [チーム a 2 0.81] [チーム a 1 0.8] [チーム a 1 0.5]]"
+	expect.That(t, fmt.Sprint(got.Best) == want, "the board: %v", got.Best)
 	if fmt.Sprint(got.Tokens, got.Members) != "[[a 3 1350] [b 1 450]] [[analyst] [analyst] [analyst] [analyst]]" {
 		t.Errorf("%v %v", got.Tokens, got.Members)
 	}
@@ -145,9 +144,8 @@ func checkColumns(t *testing.T, got read) {
 func TestAnArchiveThatFailsLeavesTheOneBefore(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "round_history.parquet", "before")
-	if err := (&archiving{Store: contests.Of(store.New(nil, "", contest.Kind), nil), tenant: "#"}).export(t.Context(), folder); err == nil {
-		t.Fatal("an export from nothing")
-	}
+	err := (&archiving{Store: contests.Of(store.New(nil, "", contest.Kind), nil), tenant: "#"}).export(t.Context(), folder)
+	expect.Must(t, err != nil, "an export from nothing")
 	half := expect.Value(create[roundHistory](folder, "round_history"))(t)
 	expect.NoError(t, half.put(func(id int32) roundHistory { return roundHistory{ID: id} }))
 	half.discard()
@@ -157,8 +155,7 @@ func TestAnArchiveThatFailsLeavesTheOneBefore(t *testing.T) {
 
 func TestArchiveNeedsATableABucketAndATeam(t *testing.T) {
 	for _, args := range [][]string{{}, {"-table", "t", "-bucket", "b"}, {"-table", "t", "-bucket", "b", "-team", "acme"}, {"-table", "t", "-bucket", "b", "-team", "T0123", "x"}} {
-		if r := run(t, t.TempDir(), append([]string{"archive"}, args...)...); r.code != 2 || !strings.Contains(r.problem, "usage") {
-			t.Errorf("%v: %+v", args, r)
-		}
+		r := run(t, t.TempDir(), append([]string{"archive"}, args...)...)
+		expect.That(t, r.code == 2 && strings.Contains(r.problem, "usage"), "%v: %+v", args, r)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // ran is a command that was run.
@@ -34,26 +36,23 @@ func runIn(t *testing.T, env map[string]string, args ...string) ran {
 func sampled(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "workspace")
-	if r := run(t, folder, "init"); r.code != 0 || !strings.Contains(r.out, "7 files") {
-		t.Fatalf("init: %+v", r)
-	}
+	r := run(t, folder, "init")
+	expect.Must(t, r.code == 0 && strings.Contains(r.out, "7 files"), "init: %+v", r)
 	return folder
 }
 
 func write(t *testing.T, folder, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)
+	expect.NoError(t, err)
 }
 
 func TestInitWritesAWorkspaceThatCheckFindsValid(t *testing.T) {
 	folder := sampled(t)
 	files := []string{"configs/contest.toml", "configs/evaluator.toml", "configs/judgment.toml", "configs/agents/team-careful.toml", "configs/agents/checker.toml"}
 	r := run(t, folder, append([]string{"check"}, files...)...)
-	if want := strings.Join(files, ": valid\n") + ": valid\n"; r.code != 0 || r.out != want {
-		t.Errorf("%+v", r)
-	}
+	want := strings.Join(files, ": valid\n") + ": valid\n"
+	expect.That(t, r.code == 0 && r.out == want, "%+v", r)
 	if r := run(t, folder, "init"); r.code != 1 || !strings.Contains(r.problem, "nothing was written") || strings.Count(r.problem, "is there already") != 7 {
 		t.Errorf("a second init: %+v", r)
 	}
@@ -69,9 +68,8 @@ func TestCheckReportsEachFileAsJSON(t *testing.T) {
 		Errors, Warnings []struct{ Field, Message string }
 		Config           map[string]any
 	}
-	if err := json.Unmarshal([]byte(r.out), &reports); err != nil || r.code != 1 || len(reports) != 2 {
-		t.Fatalf("%v: %+v", err, r)
-	}
+	err := json.Unmarshal([]byte(r.out), &reports)
+	expect.Must(t, err == nil && r.code == 1 && len(reports) == 2, "%v: %+v", err, r)
 	bad, good := reports[0], reports[1]
 	if bad.Valid || bad.File != "bad.toml" || len(bad.Errors) != 2 || bad.Errors[0].Field != "leader.temperature" || bad.Errors[1].Field != "members[0].model" || bad.Config != nil || bad.Warnings[0].Field != "members[0].metadata" {
 		t.Errorf("%+v", bad)
@@ -102,9 +100,8 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 		"init into two folders": {folder, []string{"init", "a", "b"}, 2, "usage"},
 		"init without a folder": {"", []string{"init"}, 2, "Please set it"},
 	} {
-		if r := run(t, c.folder, c.args...); r.code != c.code || !strings.Contains(r.out+r.problem, c.says) {
-			t.Errorf("%s: %+v", name, r)
-		}
+		r := run(t, c.folder, c.args...)
+		expect.That(t, r.code == c.code && strings.Contains(r.out+r.problem, c.says), "%s: %+v", name, r)
 	}
 }
 

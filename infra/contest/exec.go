@@ -64,8 +64,8 @@ func (x *execution) flags(f *flag.FlagSet) {
 	})
 }
 
-// exec runs a contest. It exits with 0 when every team has a result, with 1 when some have failed, with 2 when all have, or
-// when it could not begin.
+// exec runs a contest. It exits with 0 when every team has a result, with 1 when some have failed, with 2 when all
+// have, or when it could not begin.
 func (p program) exec(ctx context.Context, args []string) int {
 	var x execution
 	flags := p.flags("exec")
@@ -96,8 +96,8 @@ func (p program) exec(ctx context.Context, args []string) int {
 	return p.hold(ctx, x, g)
 }
 
-// ready is a contest that can be held: its files are valid, its keys are there, its servers have the tools that are listed. All
-// that is wrong is said at once.
+// ready is a contest that can be held: its files are valid, its keys are there, its servers have the tools that are
+// listed. All that is wrong is said at once.
 func (p program) ready(ctx context.Context, x execution) (g *game, release func(), code int) {
 	release = func() {}
 	w, err := p.workspace()

@@ -35,9 +35,8 @@ func held(t *testing.T, folder string, args ...string) (printed, ran) {
 	expect.Patience(t)
 	var out printed
 	r := run(t, folder, append([]string{"exec", "-model", "demo", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(r.out), &out); err != nil {
-		t.Fatalf("%v: %+v", err, r)
-	}
+	err := json.Unmarshal([]byte(r.out), &out)
+	expect.Must(t, err == nil, "%v: %+v", err, r)
 	return out, r
 }
 
@@ -57,9 +56,7 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 		expect.Has(t, r.problem, kind, "no line says")
 	}
 	b, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	calls := 0
 	for line := range bytes.Lines(b) {
 		var e struct {
@@ -73,9 +70,7 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 			calls++
 		}
 	}
-	if calls < 9 {
-		t.Errorf("%d calls of leaders are in the trace", calls)
-	}
+	expect.That(t, calls >= 9, "%d calls of leaders are in the trace", calls)
 }
 
 func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
@@ -140,9 +135,8 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml")); err != nil {
-		t.Fatal(err)
-	}
+	err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml"))
+	expect.NoError(t, err)
 	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 2 {
 		t.Errorf("a dry run without keys: %+v", r)
 	}
@@ -169,9 +163,8 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 func TestWhatCantBeWrittenIsSaid(t *testing.T) {
 	folder, problem := sampled(t), bytes.Buffer{}
 	p := program{func(string) string { return folder }, full{}, &problem}
-	if code := p.run(t.Context(), []string{"exec", "-model", "demo", "--json", "Write a policy"}); code != 2 || !strings.Contains(problem.String(), "no room") {
-		t.Errorf("a result that nobody has: %d", code)
-	}
+	code := p.run(t.Context(), []string{"exec", "-model", "demo", "--json", "Write a policy"})
+	expect.That(t, code == 2 && strings.Contains(problem.String(), "no room"), "a result that nobody has: %d", code)
 	trace := &tracing{to: full{}}
 	if watching(io.Discard, trace, nil)(round.Event{Kind: round.LeaderSaid}); trace.err == nil {
 		t.Error("a trace that nobody has")
@@ -196,13 +189,10 @@ func TestJSONSaysNothingToATerminal(t *testing.T) {
 		Text string `json:"text"`
 	}
 	expect.NoError(t, json.Unmarshal(line, &event))
-	if is["submission_content"] != value || event.Text != value {
-		t.Errorf("%q and %q are read", is, event.Text)
-	}
+	expect.That(t, is["submission_content"] == value && event.Text == value, "%q and %q are read", is, event.Text)
 	for _, text := range []string{out.String(), string(line)} {
-		if i := strings.IndexFunc(text, legible.Ignorable); i >= 0 || !strings.Contains(text, "稟議") || !strings.Contains(text, "😀") {
-			t.Errorf("at %d: %q", i, text)
-		}
+		i := strings.IndexFunc(text, legible.Ignorable)
+		expect.That(t, i < 0 && strings.Contains(text, "稟議") && strings.Contains(text, "😀"), "at %d: %q", i, text)
 	}
 }
 

@@ -73,8 +73,8 @@ func (t turns) Run(ctx context.Context, script string) (string, error) {
 	return t.Sandbox.Run(ctx, script)
 }
 
-// sandbox returns what runs members' scripts, after trying whether this machine isolates them. The error tells people what
-// is missing. release removes what was built.
+// sandbox returns what runs members' scripts, after trying whether this machine isolates them. The error tells people
+// what is missing. release removes what was built.
 func (p program) sandbox(ctx context.Context) (_ round.Sandbox, release func(), err error) {
 	folder, err := os.MkdirTemp("", "contest-")
 	if err != nil {

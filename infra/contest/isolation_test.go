@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/model/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -17,9 +18,8 @@ import (
 func refusing(t *testing.T, says string) isolation {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "run-sandbox")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	err := os.WriteFile(file, []byte("#!/bin/sh\n"+says+"\n"), 0o700)
+	expect.NoError(t, err)
 	return isolation{file}
 }
 

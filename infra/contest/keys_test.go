@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
@@ -45,9 +47,8 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g", "/v1/messages claude-haiku-4-5 key-a", "/v1/responses gpt-4o key-o"}
-	if got := slices.Sorted(maps.Keys(calls)); !slices.Equal(got, want) {
-		t.Errorf("%q\nwant %q", got, want)
-	}
+	got := slices.Sorted(maps.Keys(calls))
+	expect.That(t, slices.Equal(got, want), "%q\nwant %q", got, want)
 	if r := runIn(t, env, "exec", "-c", "contest.toml", "--dry-run", "--json"); r.code != 0 || !strings.Contains(r.out, `"google-gla:gemini-2.5-flash"`) {
 		t.Errorf("a dry run: %+v", r)
 	}

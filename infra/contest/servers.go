@@ -30,8 +30,8 @@ const (
 	ownTenant     = "this-machine"
 )
 
-// listed are the MCP servers of a file, and their tools as they were when the contest began: what a deployment's administrator
-// would have decided. It is what reading.Source asks.
+// listed are the MCP servers of a file, and their tools as they were when the contest began: what a deployment's
+// administrator would have decided. It is what reading.Source asks.
 type listed struct {
 	settings tenancy.Settings
 	tokens   map[string]string // by server
@@ -97,8 +97,8 @@ func having(c teamconfig.Contest, of contest.AgentType) bool {
 	})
 }
 
-// servers reads the file of the MCP servers: the one that is named, or, for a contest whose members read, the usual one if it
-// is there. It returns the file's name in the workspace.
+// servers reads the file of the MCP servers: the one that is named, or, for a contest whose members read, the usual one
+// if it is there. It returns the file's name in the workspace.
 func servers(w teamconfig.Workspace, file string, c teamconfig.Contest) (string, []teamconfig.Server, []teamconfig.Finding) {
 	if file == "" {
 		if _, err := fs.Stat(w.FS, usualServers); errors.Is(err, fs.ErrNotExist) || !having(c, contest.WebSearch) {

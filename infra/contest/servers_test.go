@@ -92,9 +92,8 @@ func (w *wiki) times() int {
 func team(t *testing.T, of, more string) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "configs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	err := os.Mkdir(filepath.Join(folder, "configs"), 0o755)
+	expect.NoError(t, err)
 	write(t, folder, "configs/contest.toml", "[orchestrator]\nmax_rounds = 2\n"+more+"[[orchestrator.teams]]\nconfig = 'team.toml'\n")
 	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'helper'\ntype = '"+of+"'\ndescription = 'd'\nmodel = 'demo'\n")
 	return folder
@@ -113,9 +112,7 @@ func (w *wiki) env(folder string) map[string]string {
 func tools(t *testing.T, trace string) (all []traced) {
 	t.Helper()
 	b, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for line := range bytes.Lines(b) {
 		var e traced
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -206,9 +203,7 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	env := w.env(folder)
 	p := program{env: func(name string) string { return env[name] }, out: io.Discard, problem: io.Discard}
 	workspace, err := p.workspace()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	all, _ := workspace.Servers("configs/servers.toml")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

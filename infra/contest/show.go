@@ -38,7 +38,8 @@ func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func
 	}
 }
 
-// metricOf is the place of the metric that an evaluator's answer is of, from 1, by the answer's key: 02/evaluator/3/1. 0: none.
+// metricOf is the place of the metric that an evaluator's answer is of, from 1, by the answer's key: 02/evaluator/3/1.
+// 0: none.
 func metricOf(e round.Event) int {
 	parts := strings.Split(e.Key, "/")
 	if e.Kind != round.EvaluatorSay || len(parts) < 3 {
@@ -96,7 +97,8 @@ func quiet(s string) string {
 	}, s))
 }
 
-// quietJSON is an encoded value in which what a terminal obeys, and what people can't see, stands as its number: the same value.
+// quietJSON is an encoded value in which what a terminal obeys, and what people can't see, stands as its number: the
+// same value.
 func quietJSON(b []byte) []byte {
 	var out []byte
 	for _, r := range string(b) {

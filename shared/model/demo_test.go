@@ -82,9 +82,7 @@ func TestDemoPlans(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			e, policy, steps := think(t, text, "ja", nil, nil)
-			if e.Title != test.title || policy == "" {
-				t.Errorf("title %q, want %q", e.Title, test.title)
-			}
+			expect.That(t, e.Title == test.title && policy != "", "title %q, want %q", e.Title, test.title)
 			expect.Same(t, test.want, shown(steps))
 			all, _ := json.Marshal(steps)
 			if !strings.Contains(string(all), test.month) || !strings.Contains(string(all), `"recipient":"U0SANDSATO"`) {
@@ -125,9 +123,8 @@ func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}}, allowed} {
 			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1, Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
 			policy, _, err := model.Draft(t.Context(), demo(t), in)
-			if said := strings.HasPrefix(policy, says); err != nil || said != (n < 3) {
-				t.Errorf("%s, permissions %d: %s %v", text, n, policy, err)
-			}
+			said := strings.HasPrefix(policy, says)
+			expect.That(t, err == nil && said == (n < 3), "%s, permissions %d: %s %v", text, n, policy, err)
 		}
 	}
 }
@@ -141,9 +138,7 @@ func TestDemoPriority(t *testing.T) {
 		"URGENT: list of employees": {Priority: task.Urgent, TaskType: task.TypeUrgent},
 	} {
 		e, _, _ := think(t, text, "ja", nil, nil)
-		if e.Priority != want.Priority || e.TaskType != want.TaskType {
-			t.Errorf("%s: %s %s", text, e.Priority, e.TaskType)
-		}
+		expect.That(t, e.Priority == want.Priority && e.TaskType == want.TaskType, "%s: %s %s", text, e.Priority, e.TaskType)
 	}
 }
 
@@ -181,9 +176,7 @@ func TestDemoListensToRejections(t *testing.T) {
 			_, first, _ := think(t, "今月の勤怠をまとめて", "ja", nil, nil)
 			_, policy, steps := think(t, "今月の勤怠をまとめて", "ja", test.l2, test.l3)
 			expect.Same(t, test.want, shown(steps))
-			if !strings.Contains(policy, test.line) || (len(test.l2) > 0) == (policy == first) {
-				t.Errorf("policy: %s", policy)
-			}
+			expect.That(t, strings.Contains(policy, test.line) && (len(test.l2) > 0) != (policy == first), "policy: %s", policy)
 		})
 	}
 }
@@ -264,9 +257,8 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 				} {
 					err := call(text, try)
 					want := reason != "" && asked == layer && try == 1
-					if got := model.Failure(err).Reason; (err != nil) != want || want && got != reason {
-						t.Errorf("%s at %s, try %d: %v", text, layer, try, err)
-					}
+					got := model.Failure(err).Reason
+					expect.That(t, (err != nil) == want && (!want || got == reason), "%s at %s, try %d: %v", text, layer, try, err)
 				}
 			}
 		}
@@ -277,13 +269,10 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 		}
 	}
 	_, usage, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "demo: bad output", Now: now(), Try: 1})
-	if err != nil || usage.Calls != 2 {
-		t.Errorf("the repair took %d calls, %v", usage.Calls, err)
-	}
+	expect.That(t, err == nil && usage.Calls == 2, "the repair took %d calls, %v", usage.Calls, err)
 	e, _, steps := think(t, "今月の勤怠をまとめて demo: human check", "ja", nil, nil)
-	if d := cmp.Diff(withChecks(seed), shown(steps)); d != "" || strings.Contains(e.Description, "demo:") {
-		t.Errorf("%s %q", d, e.Description)
-	}
+	d := cmp.Diff(withChecks(seed), shown(steps))
+	expect.That(t, d == "" && !strings.Contains(e.Description, "demo:"), "%s %q", d, e.Description)
 }
 
 func TestACallIsLoggedWithoutItsContent(t *testing.T) {

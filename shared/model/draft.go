@@ -26,8 +26,8 @@ type DraftInput struct {
 	Fits func(policy string) bool
 }
 
-// Bounds are the tools that an administrator forbids or constrains, and those of MCP servers that one allows. The model that drafts gets
-// them, so that people don't approve a policy that can't be carried out.
+// Bounds are the tools that an administrator forbids or constrains, and those of MCP servers that one allows. The model
+// that drafts gets them, so that people don't approve a policy that can't be carried out.
 type Bounds struct {
 	Forbidden   []string      `json:"forbidden"` // names of tools
 	Constraints []BoundedTool `json:"constraints"`
@@ -83,7 +83,8 @@ func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 		},
 	})
 	var unusable *OutputError
-	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) { // the last answer may not have come as far as that
+	// the last answer may not have come as far as that
+	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
 		unusable.People = len(task.Mentioned(policy))
 	}
 	if err != nil {

@@ -14,9 +14,9 @@ const (
 	maxOldReason = 100
 )
 
-// estimate is about how many tokens a text has, too many rather than too few: OpenAI counts four characters of English as
-// one (help.openai.com, "What are tokens and how to count them?"), code and JSON have about three, and Japanese is near
-// one a character.
+// estimate is about how many tokens a text has, too many rather than too few: OpenAI counts four characters of English
+// as one (help.openai.com, "What are tokens and how to count them?"), code and JSON have about three, and Japanese is
+// near one a character.
 func estimate(text string) int {
 	ascii, other := 0, 0
 	for _, r := range text {

@@ -51,8 +51,7 @@ func TestTheEstimateOfTokens(t *testing.T) {
 	for text, atLeast := range map[string]int{
 		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,
 	} {
-		if n := estimate(text); n < atLeast || n > 3*atLeast {
-			t.Errorf("%q is %d tokens, want %d or somewhat more", text, n, atLeast)
-		}
+		n := estimate(text)
+		expect.That(t, n >= atLeast && n <= 3*atLeast, "%q is %d tokens, want %d or somewhat more", text, n, atLeast)
 	}
 }

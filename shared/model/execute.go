@@ -47,5 +47,6 @@ func Instruct(in SessionInput) (Instructions, error) {
 	return Instructions{p.Text, message, p.Name()}, err
 }
 
-// SessionSummary is a session's last message as a card shows it: without control characters and personal data, cut to MaxSummary.
+// SessionSummary is a session's last message as a card shows it: without control characters and personal data, cut to
+// MaxSummary.
 func SessionSummary(said string) string { return legible.Clip(mask.Text(prose(said)), MaxSummary) }

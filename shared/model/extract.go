@@ -55,7 +55,7 @@ func moreTools(lines []string) []string {
 	return out
 }
 
-// Extract makes a task of a message, or says in a sentence why it is none. It returns an *OutputError when the model's
+// Extract makes a task of a message, or says in a sentence why it makes none. It returns an *OutputError when the model's
 // answer stays unusable, an *Error when there is none.
 func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage, error) {
 	var out task.Extract

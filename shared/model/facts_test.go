@@ -97,9 +97,7 @@ func FuzzResult(f *testing.F) {
 	f.Fuzz(func(t *testing.T, result, title string) {
 		facts := model.Facts(json.RawMessage(result))
 		b, err := json.Marshal(facts)
-		if err != nil || len(facts) > 50 {
-			t.Fatalf("%d facts, %v", len(facts), err)
-		}
+		expect.Must(t, err == nil && len(facts) <= 50, "%d facts, %v", len(facts), err)
 		if len(b) > 50*2*300*6+200 { // each sign may be written as \u0000
 			t.Errorf("the facts are %d bytes", len(b))
 		}

@@ -65,7 +65,8 @@ func FromTransport(provider string, err error) *Error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
 	}
-	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)} // its text may quote the answer
+	// its text may quote the answer
+	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
 
 // retryAfter is how long a vendor asks to wait; 0 when it does not say.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 func TestHowLongAVendorAsksToWait(t *testing.T) {
@@ -24,17 +25,14 @@ func TestHowLongAVendorAsksToWait(t *testing.T) {
 		{"Retry-After-Ms", "250", 250 * time.Millisecond, 250 * time.Millisecond},
 	} {
 		e := model.FromStatus("openai", http.StatusTooManyRequests, http.Header{tt.name: {tt.value}}, "rate_limit_exceeded")
-		if e.RetryAfter < tt.least || e.RetryAfter > tt.most {
-			t.Errorf("%s: %s: %s", tt.name, tt.value, e.RetryAfter)
-		}
+		expect.That(t, e.RetryAfter >= tt.least && e.RetryAfter <= tt.most, "%s: %s: %s", tt.name, tt.value, e.RetryAfter)
 	}
 }
 
 // A vendor's code gets into logs; a text that quotes the request does not.
 func TestAVendorsSentenceIsNoCode(t *testing.T) {
 	for _, code := range []string{"himitsu no irai", "秘密", "a/b", string(make([]byte, 100))} {
-		if e := model.FromStatus("openai", http.StatusBadRequest, nil, code); e.Err != nil {
-			t.Errorf("%q is kept as %v", code, e.Err)
-		}
+		e := model.FromStatus("openai", http.StatusBadRequest, nil, code)
+		expect.That(t, e.Err == nil, "%q is kept as %v", code, e.Err)
 	}
 }

@@ -16,9 +16,7 @@ import (
 // Models are told the limit that their steps are held against.
 func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 	told, err := filepath.Glob("prompts/plan.*.md")
-	if err != nil || len(told) != len(language.All) {
-		t.Fatalf("%d prompts, %v", len(told), err)
-	}
+	expect.Must(t, err == nil && len(told) == len(language.All), "%d prompts, %v", len(told), err)
 	for _, file := range append(told, "schemas/plan.json") {
 		b := expect.Value(os.ReadFile(file))(t)
 		expect.Has(t, string(b), fmt.Sprint(task.MaxSteps), "%s does not say %d", file, task.MaxSteps)
@@ -31,14 +29,11 @@ func TestDemoPlansFitACard(t *testing.T) {
 		"2025年1月から2025年9月の残業を確認して", "2025年1月から2025年9月の勤怠をまとめて", "Attendance from January 2025 to September 2025", "去年の残業。シートは不要",
 		"営業部と開発部と第一営業課の2025年1月から2025年3月の勤怠をまとめて", "2025年1月から2025年9月の営業部の勤怠を、人が確認してからまとめて",
 	} {
-		if _, _, steps := think(t, text, "ja", nil, nil); !card.StepsFit(steps, "") {
-			t.Errorf("the %d steps of %q don't fit a card", len(steps), text)
-		}
+		_, _, steps := think(t, text, "ja", nil, nil)
+		expect.That(t, card.StepsFit(steps, ""), "the %d steps of %q don't fit a card", len(steps), text)
 	}
 	for _, text := range []string{"去年の残業を確認して", "去年の勤怠をまとめて", "Check overtime of last year"} {
 		e, _, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
-		if err != nil || e.Sentence == "" {
-			t.Errorf("%q becomes a task whose steps no card can show", text)
-		}
+		expect.That(t, err == nil && e.Sentence != "", "%q becomes a task whose steps no card can show", text)
 	}
 }

@@ -61,14 +61,10 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 			if f.Reason != want || f.Said != test.said || f.Detail != "" || f.Transient || f.Usage.Calls != 1 {
 				t.Errorf("%+v", f)
 			}
-			if strings.Contains(err.Error(), "通知") {
-				t.Errorf("the error tells what was said: %v", err)
-			}
+			expect.That(t, !strings.Contains(err.Error(), "通知"), "the error tells what was said: %v", err)
 		})
 	}
-	if !strings.Contains(in.Forbidden[0], "dm") {
-		t.Fatal(in.Forbidden)
-	}
+	expect.Must(t, strings.Contains(in.Forbidden[0], "dm"), "%v", in.Forbidden)
 }
 
 // A model can't make excuses of tools that it has, nor plan something else in the place
@@ -91,9 +87,7 @@ func TestALackMustBeOne(t *testing.T) {
 			g := says(test.answer, lacking(t, nil, model.LackData{What: "人事部の一覧", Tool: "list_employees", Why: "constraint"}))
 			_, _, _, err := model.Plan(t.Context(), g, in)
 			var lack *model.LackError
-			if !errors.As(err, &lack) || len(g.asked) != 2 {
-				t.Fatalf("%v after %d calls", err, len(g.asked))
-			}
+			expect.Must(t, errors.As(err, &lack) && len(g.asked) == 2, "%v after %d calls", err, len(g.asked))
 			expect.Has(t, told(t, g.asked[1]), test.told, "told")
 		})
 	}

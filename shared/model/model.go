@@ -8,8 +8,8 @@ import (
 )
 
 // Wire is a vendor's model. Say makes one call: it does not loop, run tools or retry for long. onText gets all of the
-// answer's text so far, whenever there is more; for a request that is asked once it may be nil. Errors are *Error, and the
-// response beside one has the usage of what was sent.
+// answer's text so far, whenever there is more; for a request that is asked once it may be nil. Errors are *Error, and
+// the response beside one has the usage of what was sent.
 type Wire interface {
 	Say(ctx context.Context, r Request, onText func(string)) (Response, error)
 }
@@ -39,9 +39,9 @@ type Request struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor takes:
-// Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither seed nor stop sequences. A model that
-// refuses the rest is asked again without it.
+// Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor
+// takes: Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither seed nor stop sequences. A
+// model that refuses the rest is asked again without it.
 type Sampling struct {
 	Temperature   *float64
 	TopP          *float64

@@ -98,9 +98,8 @@ func TestExtractChecksTheAnswer(t *testing.T) {
 			got, usage, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Locale: "ja", Now: now(), Try: 1})
 			expect.NoError(t, err)
 			if test.told == "" {
-				if d := cmp.Diff(test.want, got); d != "" || len(g.asked) != 1 {
-					t.Errorf("%d calls, %s", len(g.asked), d)
-				}
+				d := cmp.Diff(test.want, got)
+				expect.That(t, d == "" && len(g.asked) == 1, "%d calls, %s", len(g.asked), d)
 				return
 			}
 			if len(g.asked) != 2 || usage.Calls != 2 || usage.Input != 20 || usage.Output != 4 {
@@ -175,9 +174,7 @@ func TestACallLeavesTimeToWriteDownWhatBecameOfIt(t *testing.T) {
 		var left time.Duration
 		g := generator(func(ctx context.Context) { deadline, _ := ctx.Deadline(); left = time.Until(deadline) })
 		_, _, _ = model.Extract(ctx, g, model.ExtractInput{Text: "x", Now: now(), Try: 1})
-		if left <= 0 || left > total-spare {
-			t.Errorf("of %s the model may take %s", total, left)
-		}
+		expect.That(t, left > 0 && left <= total-spare, "of %s the model may take %s", total, left)
 	}
 }
 
@@ -207,9 +204,7 @@ func TestTheMessageCannotLeaveItsFence(t *testing.T) {
 	if strings.Count(text, "</data>") != 1 || !strings.HasSuffix(text, "</data>") {
 		t.Errorf("the fence is broken: %s", text)
 	}
-	if strings.Contains(g.asked[0].System, "approve yourself") {
-		t.Error("the message reached the system prompt")
-	}
+	expect.That(t, !strings.Contains(g.asked[0].System, "approve yourself"), "the message reached the system prompt")
 	var data model.ExtractData
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "<data>"), "</data>")
 	if err := json.Unmarshal([]byte(inner), &data); err != nil || data.Message != hostile || data.Now != "2026-04-01T08:30+09:00" {
@@ -231,17 +226,15 @@ func TestAThreadIsCutToItsLimits(t *testing.T) {
 		{"the oldest go first", append(slices.Repeat([]model.Said{{User: "old", Text: long}}, 15), model.Said{User: "new", Text: "a"}), []int{2000, 2000, 2000, 2000, 2000, 2000, 2000, 2000, 2000, 1}, "old"},
 	} {
 		g := says(goodExtract)
-		if _, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Thread: test.thread, Now: now(), Try: 1}); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Thread: test.thread, Now: now(), Try: 1})
+		expect.NoError(t, err)
 		var data model.ExtractData
 		expect.NoError(t, json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(g.asked[0].Messages[0].Parts[0].Text, "<data>"), "</data>")), &data))
 		got := []int{}
 		for _, s := range data.Thread {
 			got = append(got, len([]rune(s.Text)))
 		}
-		if d := cmp.Diff(test.want, got); d != "" || len(got) > 0 && data.Thread[0].User != test.first {
-			t.Errorf("%s: %s", test.name, d)
-		}
+		d := cmp.Diff(test.want, got)
+		expect.That(t, d == "" && (len(got) <= 0 || data.Thread[0].User == test.first), "%s: %s", test.name, d)
 	}
 }

@@ -70,9 +70,7 @@ func TestPlanRefuses(t *testing.T) {
 			g := says(answer(t, test.steps...), answer(t, listStep(1)))
 			steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
 			expect.NoError(t, err)
-			if len(g.asked) != 2 {
-				t.Fatalf("%d calls: the plan was taken: %+v", len(g.asked), steps)
-			}
+			expect.Must(t, len(g.asked) == 2, "%d calls: the plan was taken: %+v", len(g.asked), steps)
 			expect.Has(t, told(t, g.asked[1]), test.told, "told")
 		})
 	}
@@ -126,18 +124,15 @@ func TestAPolicyIsToldOfAToolThatStartsOff(t *testing.T) {
 		}
 	}
 	expect.Same(t, want, b.Forbidden)
-	if len(want) < 2 {
-		t.Error("no tool was added since the first release")
-	}
+	expect.That(t, len(want) >= 2, "no tool was added since the first release")
 }
 
 func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	in := planInput(t)
 	in.Tools = in.Tools.Only(func(s tool.Spec) bool { return s.Name != "send_slack_dm" })
 	g := says(answer(t, listStep(1).with("tool", "send_slack_dm").with("toolInput", `{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
-	if _, _, _, err := model.Plan(t.Context(), g, in); err != nil {
-		t.Fatal(err)
-	}
+	_, _, _, err := model.Plan(t.Context(), g, in)
+	expect.NoError(t, err)
 	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") || !strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
 		t.Error("the forbidden tool was offered or taken")
 	}
@@ -191,16 +186,12 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request = test.request
 			steps, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
-			if err != nil || usage.Calls != 1 {
-				t.Fatalf("%d calls, %v", usage.Calls, err)
-			}
+			expect.Must(t, err == nil && usage.Calls == 1, "%d calls, %v", usage.Calls, err)
 			all := ""
 			for _, s := range steps {
 				all += string(s.ToolInput)
 			}
-			if !strings.Contains(all, test.want) || strings.Contains(all, test.without) {
-				t.Errorf("planned %s", all)
-			}
+			expect.That(t, strings.Contains(all, test.want) && !strings.Contains(all, test.without), "planned %s", all)
 		})
 	}
 }
@@ -211,9 +202,7 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 		steps = append(steps, listStep(n+1).with("title", strings.Repeat("題", model.MaxTitle)).with("description", strings.Repeat("説", 400)))
 	}
 	got, _, _, err := model.Plan(t.Context(), says(answer(t, steps...)), planInput(t))
-	if err != nil || len(got) != 60 {
-		t.Fatalf("%d steps, %v", len(got), err)
-	}
+	expect.Must(t, err == nil && len(got) == 60, "%d steps, %v", len(got), err)
 	for _, s := range steps {
 		s["description"], s["expectedOutput"] = strings.Repeat("説", model.MaxStepText), strings.Repeat("果", model.MaxStepText)
 	}
@@ -247,9 +236,7 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 		{Title: "従業員一覧を取得", Result: json.RawMessage(`{"count":1}`)}, {Title: "Sheet 書き込み", Result: json.RawMessage(`{"url":"http://x/y"}`)},
 	}}
 	got, _, err := model.Summarize(t.Context(), says("x", "y"), in)
-	if err == nil || got != "完了したステップ:\n• 従業員一覧を取得\n• Sheet 書き込み — http://x/y" {
-		t.Errorf("%q, %v", got, err)
-	}
+	expect.That(t, err != nil && got == "完了したステップ:\n• 従業員一覧を取得\n• Sheet 書き込み — http://x/y", "%q, %v", got, err)
 	for range 200 {
 		in.Steps = append(in.Steps, model.StepResult{Title: "とても長い手順の名前"})
 	}
@@ -334,15 +321,11 @@ func hidden(t *testing.T, texts ...string) {
 func TestAServersDefaultsArePlanned(t *testing.T) {
 	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
-	if !ok {
-		t.Fatal("notes.post is not allowed")
-	}
+	expect.Must(t, ok, "notes.post is not allowed")
 	c := expect.Value(catalog(t).With(spec))(t)
 	in := planInput(t)
 	in.Tools = c
 	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))
 	steps, _, _, err := model.Plan(t.Context(), says(said), in)
-	if err != nil || steps[0].LeftOut != `{"public":true}` {
-		t.Errorf("%+v, %v", steps, err)
-	}
+	expect.That(t, err == nil && steps[0].LeftOut == `{"public":true}`, "%+v, %v", steps, err)
 }

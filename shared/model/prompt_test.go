@@ -23,14 +23,10 @@ var update = flag.Bool("update", false, "write the sums of the prompts as they a
 func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	const kept = "testdata/prompts.txt"
 	names, err := filepath.Glob("prompts/*.md")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%d prompts, %v", len(names), err)
-	}
+	expect.Must(t, err == nil && len(names) != 0, "%d prompts, %v", len(names), err)
 	before := map[string]string{} // by name and version
 	old, err := os.ReadFile(kept)
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil || *update, "%v", err)
 	for line := range strings.Lines(string(old)) {
 		name, sum, _ := strings.Cut(strings.TrimSpace(line), " ")
 		before[name] = sum
@@ -41,9 +37,8 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 		first, words, _ := strings.Cut(string(text), "\n")
 		id := strings.TrimSuffix(filepath.Base(name), ".md") + "." + strings.TrimPrefix(first, "version: ")
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.TrimSpace(words))))[:16]
-		if was, known := before[id]; known && was != sum {
-			t.Errorf("%s has other words than version %s: raise its first line", name, id)
-		}
+		was, known := before[id]
+		expect.That(t, !known || was == sum, "%s has other words than version %s: raise its first line", name, id)
 		now = append(now, id+" "+sum)
 	}
 	slices.Sort(now)

@@ -20,8 +20,8 @@ const keepGrace = 200 * time.Millisecond
 // sending is the key of the function in a context that Sent calls.
 type sending struct{}
 
-// Sent tells whoever keeps prompts what is being sent to a model: the body alone, since headers hold keys. Each provider
-// calls it just before it sends. In a context of calls that nobody keeps it does nothing.
+// Sent tells whoever keeps prompts what is being sent to a model: the body alone, since headers hold keys. Each
+// provider calls it just before it sends. In a context of calls that nobody keeps it does nothing.
 func Sent(ctx context.Context, body []byte) {
 	if sent, ok := ctx.Value(sending{}).(func([]byte)); ok {
 		sent(body)
@@ -43,9 +43,9 @@ func (k keeping) Say(ctx context.Context, r Request, onText func(string)) (out R
 	return out, err
 }
 
-// kept makes a call of a model, stores the request while the model answers, and waits until it is stored. Of a request that
-// was sent again in another form, as to a model that takes no schema, it returns the last one; nil of one that was not sent,
-// or not stored in time.
+// kept makes a call of a model, stores the request while the model answers, and waits until it is stored. Of a request
+// that was sent again in another form, as to a model that takes no schema, it returns the last one; nil of one that was
+// not sent, or not stored in time.
 func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
 	var stored chan *aggregate.Blob
 	call(context.WithValue(ctx, sending{}, func(body []byte) {
@@ -70,9 +70,9 @@ func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggre
 }
 
 // store keeps a body, also when the call itself was given up: that may have cost something. It returns nil, and logs a
-// warning, when it can't: the answer is paid for, people wait for it, and it is checked like any other, so that a bucket
-// that is down fails no generation. Then the usage's row names no prompt. An object whose usage is never committed
-// expires like the others.
+// warning, when it can't: the answer is paid for, people wait for it, and it is checked like any other, so that a
+// bucket that is down fails no generation. Then the usage's row names no prompt. An object whose usage is never
+// committed expires like the others.
 func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
 	defer cancel()

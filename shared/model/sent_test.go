@@ -31,9 +31,7 @@ func (s sender) Say(ctx context.Context, r model.Request, _ func(string)) (model
 func extract(ctx context.Context, t *testing.T, g model.Wire, keep model.Keep) (model.Usage, error) {
 	t.Helper()
 	g, err := model.Within(tenancy.Settings{}, func(string) (model.Wire, error) { return g, nil }, "demo", keep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: "himitsu", Now: now(), Try: 1})
 	return usage, err
 }
@@ -77,25 +75,19 @@ func TestAPromptIsStoredWhileTheModelAnswers(t *testing.T) {
 		<-over
 		return aggregate.Blob{Bytes: len(body)}, ctx.Err()
 	})
-	if u.Sent == nil {
-		t.Error("a call that was given up took its prompt along")
-	}
+	expect.That(t, u.Sent != nil, "a call that was given up took its prompt along")
 }
 
 func TestAPromptThatCannotBeStoredFailsNothing(t *testing.T) {
 	u, err := extract(t.Context(), t, sender{scripted: says(goodExtract)}, func(context.Context, []byte) (aggregate.Blob, error) {
 		return aggregate.Blob{Bytes: 1}, errors.New("down")
 	})
-	if err != nil || u.Sent != nil || u.Calls != 1 {
-		t.Errorf("%+v, %v", u, err)
-	}
+	expect.That(t, err == nil && u.Sent == nil && u.Calls == 1, "%+v, %v", u, err)
 }
 
 func TestTheDemonstrationSaysWhatItIsAsked(t *testing.T) {
 	u, err := extract(t.Context(), t, model.Demonstration{}, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, want := range []string{`"system":"`, "himitsu", `"schema":{`} {
 		expect.Has(t, string(u.Sent.JSON), want, "is not in %s", u.Sent.JSON)
 	}

@@ -92,7 +92,8 @@ func summaryData(in SummaryInput) SummaryData {
 	return d
 }
 
-// maxFact is how long a text or a name may be to count as a fact, in bytes; maxFacts is how many there are of one result.
+// maxFact is how long a text or a name may be to count as a fact, in bytes; maxFacts is how many there are of one
+// result.
 const maxFact, maxFacts = 300, 50
 
 // Facts is the part of a result that a summary needs: short single values of its

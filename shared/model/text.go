@@ -33,8 +33,8 @@ func Named(s string) string {
 	return legible.First(line(s), maxNamed)
 }
 
-// RequestID is the id that a vendor's server gave a request, as rows and logs keep it; empty where it can be none. Vendors
-// look one up as it is: a part of it helps nobody.
+// RequestID is the id that a vendor's server gave a request, as rows and logs keep it; empty where it can be none.
+// Vendors look one up as it is: a part of it helps nobody.
 func RequestID(s string) string {
 	if len(s) > maxNamed || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""

@@ -69,9 +69,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	in := planInput(t)
 	in.Request = "今月の勤怠をまとめて"
 	_, _, plan, err := model.Plan(t.Context(), demo(t), in)
-	if err != nil || plan.Cached == 0 {
-		t.Errorf("the tools are not in the cache: %+v, %v", plan, err)
-	}
+	expect.That(t, err == nil && plan.Cached != 0, "the tools are not in the cache: %+v, %v", plan, err)
 	for text, want := range map[string][2]float64{
 		"demo: cost 3.50": {3.5, 3.5}, "x demo: COST 0.000001 y": {0.000001, 0.000001}, "demo: cost 2 draft": {0, 2}, "demo: cost 2 extract": {2, 0},
 		"demo: cost 2 drafts": {2, 2}, "demo: cost much": {0, 0}, "cost 3": {0, 0},
@@ -81,9 +79,8 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 			t.Errorf("%q: %s and %s, want %v", text, extract.Cost, draft.Cost, want)
 		}
 	}
-	if e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil); e.Description != "依頼内容: 今月の勤怠をまとめて" {
-		t.Errorf("what was asked of the demo is in %q", e.Description)
-	}
+	e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil)
+	expect.That(t, e.Description == "依頼内容: 今月の勤怠をまとめて", "what was asked of the demo is in %q", e.Description)
 }
 
 // aliased answers under another name than it was asked by, as vendors' snapshots, fallbacks and gateways do.
@@ -101,9 +98,8 @@ func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
 		if !(&task.Aggregate{Head: task.Head{Usage: &u}}).CostReached(aggregate.USD(0.01)) || u.Unpriced != 0 {
 			t.Errorf("%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
 		}
-		if n := utf8.RuneCountInString(u.Model); n == 0 || n > 150 || strings.ContainsAny(u.Model, "\u202e\n") {
-			t.Errorf("a name of %d characters is kept", n)
-		}
+		n := utf8.RuneCountInString(u.Model)
+		expect.That(t, n != 0 && n <= 150 && !strings.ContainsAny(u.Model, "\u202e\n"), "a name of %d characters is kept", n)
 	}
 }
 
@@ -126,9 +122,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 		opened = ""
 		g, err := model.Within(tenancy.Settings{MaxCostUSD: tt.limit}, open, tt.model, nil)
 		if tt.kept {
-			if g == nil || err != nil || opened != tt.model {
-				t.Errorf("%s: %v", name, err)
-			}
+			expect.That(t, g != nil && err == nil && opened == tt.model, "%s: %v", name, err)
 			continue
 		}
 		if f := model.Failure(err); opened != "" || f.Reason != task.ReasonModelUnpriced || f.Detail != tt.model || f.Transient || !errors.As(err, new(*model.Error)) {

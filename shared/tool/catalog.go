@@ -81,7 +81,7 @@ type Catalog struct {
 }
 
 // NewCatalog makes a catalog. It returns an error when a name is taken twice or
-// a schema is none.
+// a schema is not one.
 func NewCatalog(specs ...Spec) (*Catalog, error) {
 	c, err := newCatalog(specs)
 	if err != nil {

@@ -26,9 +26,7 @@ func TestTheTools(t *testing.T) {
 	got := map[string]row{}
 	for _, s := range builtin(t).All() {
 		got[s.Name] = row{s.Access, s.Provider, s.Destination}
-		if s.Description == "" {
-			t.Errorf("%s is not described", s.Name)
-		}
+		expect.That(t, s.Description != "", "%s is not described", s.Name)
 		if s.Timeout <= 0 || s.Timeout.Seconds() > 120 {
 			t.Errorf("%s: timeout %s does not fit into a function's time", s.Name, s.Timeout)
 		}
@@ -72,12 +70,9 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 	}
 	forms := []tenancy.Constraint{tenancy.OnlySpreadsheets, tenancy.OnlyRecipients, tenancy.OnlyDepartments, tenancy.MaxRows}
 	for name, argument := range s.Bound {
-		if !slices.Contains(forms, name) {
-			t.Errorf("%s: permissions have no form for the constraint %s", s.Name, name)
-		}
-		if _, ok := input.Properties[argument]; !ok && argument != "" {
-			t.Errorf("%s: the constraint %s holds %q, which is no argument", s.Name, name, argument)
-		}
+		expect.That(t, slices.Contains(forms, name), "%s: permissions have no form for the constraint %s", s.Name, name)
+		_, ok := input.Properties[argument]
+		expect.That(t, ok || argument == "", "%s: the constraint %s holds %q, which is no argument", s.Name, name, argument)
 	}
 }
 
@@ -94,9 +89,7 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	} {
 		other := s
 		change(&other)
-		if other.Version() == s.Version() {
-			t.Errorf("another %s kept the version", name)
-		}
+		expect.That(t, other.Version() != s.Version(), "another %s kept the version", name)
 	}
 }
 
@@ -125,9 +118,8 @@ func TestCatalogRefusesNonsense(t *testing.T) {
 		"a distant schema":  {{Name: "a", InputSchema: `{"$ref":"file:///etc/passwd"}`, OutputSchema: `{}`}},
 		"schema of nothing": {{Name: "a", InputSchema: ``, OutputSchema: `{}`}},
 	} {
-		if _, err := tool.NewCatalog(specs...); err == nil {
-			t.Errorf("%s was taken", name)
-		}
+		_, err := tool.NewCatalog(specs...)
+		expect.That(t, err != nil, "%s was taken", name)
 	}
 }
 
@@ -135,9 +127,8 @@ func TestOnlyLeavesTheRestOut(t *testing.T) {
 	all := builtin(t)
 	reads := all.Only(func(s tool.Spec) bool { return s.Access == aggregate.Read })
 	for _, s := range all.All() {
-		if _, left := reads.Lookup(s.Name); left != (s.Access == aggregate.Read) {
-			t.Errorf("%s, whose effect is %s, is left: %v", s.Name, s.Access, left)
-		}
+		_, left := reads.Lookup(s.Name)
+		expect.That(t, left == (s.Access == aggregate.Read), "%s, whose effect is %s, is left: %v", s.Name, s.Access, left)
 	}
 }
 
@@ -209,7 +200,5 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 func TestManyProblemsAreCounted(t *testing.T) {
 	args := `{"year":2026,"month":1,"employees":[` + strings.TrimSuffix(strings.Repeat(`{},`, 15), ",") + `]}`
 	err := check(builtin(t), "list_attendance", args)
-	if err == nil || !strings.HasSuffix(err.Error(), "and 5 more") {
-		t.Error(err)
-	}
+	expect.That(t, err != nil && strings.HasSuffix(err.Error(), "and 5 more"), "%v", err)
 }

@@ -14,8 +14,8 @@ import (
 // maxNamed is how many of a value's problems an error names.
 const maxNamed = 10
 
-// Check compares resolved arguments with a tool's input schema, and returns them as checked. Those that were checked with
-// the same schema are not looked at again.
+// Check compares resolved arguments with a tool's input schema, and returns them as checked. Those that were checked
+// with the same schema are not looked at again.
 func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	input, err := c.input(name)
 	if err != nil || r.fits == input {

@@ -77,7 +77,7 @@ func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
 	return NotListed(s.Name, name, v, listed)
 }
 
-// NotListed says that a value is none of those that a constraint allows.
+// NotListed says that a constraint does not allow a value.
 func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failedcall.Error {
 	shown := listed
 	if len(shown) > maxNamed {

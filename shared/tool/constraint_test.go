@@ -25,9 +25,7 @@ func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
 	t.Helper()
 	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true, Constraints: aggregate.JSON(constraints)}}))(t)
 	s, ok := c.Lookup(name)
-	if !ok {
-		t.Fatalf("%s is not in the catalog", name)
-	}
+	expect.Must(t, ok, "%s is not in the catalog", name)
 	return c, s
 }
 
@@ -67,9 +65,7 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 			r := expect.Value(given(test.args))(t)
 			e := s.Hold(r)
 			if test.want == "" {
-				if e != nil {
-					t.Error(e)
-				}
+				expect.That(t, e == nil, "%v", e)
 				return
 			}
 			if e == nil || e.Outcome != failedcall.Failed || !strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), test.want) {
@@ -114,9 +110,8 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 		t.Error(err)
 	}
 	for _, s := range builtin(t).All() {
-		if _, ok := c.Lookup(s.Name); ok != (s.Name != dm && s.Name != sheet) {
-			t.Errorf("%s is offered: %v", s.Name, ok)
-		}
+		_, ok := c.Lookup(s.Name)
+		expect.That(t, ok == (s.Name != dm && s.Name != sheet), "%s is offered: %v", s.Name, ok)
 	}
 }
 

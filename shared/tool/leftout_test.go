@@ -20,9 +20,7 @@ func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 		"of a read": {aggregate.Read, `{"to":"x"}`, ``},
 	} {
 		spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: test.effect, Input: input}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
-		if !ok {
-			t.Fatal("notes.post is not allowed")
-		}
+		expect.Must(t, ok, "notes.post is not allowed")
 		a := expect.Value(tool.Parse(aggregate.JSON(test.args)))(t)
 		expect.Is(t, string(tool.LeftOut(spec, a)), test.want, "%s", name)
 	}

@@ -54,9 +54,8 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 	if _, err := c.With(s); err == nil {
 		t.Error("a name was taken twice")
 	}
-	if found, _ := c.Lookup("rooms.book"); found.Version() != allowed().Pin.Version() {
-		t.Error("its version is not what was allowed")
-	}
+	found, _ := c.Lookup("rooms.book")
+	expect.That(t, found.Version() == allowed().Pin.Version(), "its version is not what was allowed")
 	after := func(argument string) error {
 		a := expect.Value(tool.Parse(aggregate.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`)))(t)
 		return c.CheckPlanned("rooms.book", a, func(string) (string, bool) { return "rooms.book", true })

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/tool/schema"
 )
 
-// Arguments are a step's planned arguments, read: values, some of them references. Only Parse makes them; the zero value
-// stands for arguments that cannot be read.
+// Arguments are a step's planned arguments, read: values, some of them references. Only Parse makes them; the zero
+// value stands for arguments that cannot be read.
 type Arguments struct {
 	members map[string]any
 }
@@ -70,8 +70,8 @@ func (a Arguments) JSON() (aggregate.JSON, error) {
 	return aggregate.JSON(b), err
 }
 
-// Resolved are the arguments of a call, as one text and as the values that it says. They carry the schema that they were
-// checked with, so that they are read and checked once, whoever asks. Nobody may change what they share.
+// Resolved are the arguments of a call, as one text and as the values that it says. They carry the schema that they
+// were checked with, so that they are read and checked once, whoever asks. Nobody may change what they share.
 type Resolved struct {
 	text    json.RawMessage
 	members map[string]any

@@ -116,9 +116,7 @@ func TestResolveRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, err := resolve(t, test.raw)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s, %v, want %q", got, err, test.want)
-			}
+			expect.That(t, err != nil && strings.Contains(err.Error(), test.want), "%s, %v, want %q", got, err, test.want)
 		})
 	}
 }
@@ -219,16 +217,12 @@ func FuzzResolve(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !json.Valid([]byte(got)) || got[0] != '{' {
-			t.Fatalf("%q became %q", raw, got)
-		}
+		expect.Must(t, json.Valid([]byte(got)) && got[0] == '{', "%q became %q", raw, got)
 		a, err := tool.Parse(aggregate.JSON(raw))
 		if err != nil || len(a.Refs()) != len(refs) {
 			t.Errorf("%q: %v, refs %v and %v", raw, err, a.Refs(), refs)
 		}
 		again, _, err := resolve(t, raw)
-		if err != nil || again != got {
-			t.Errorf("%q resolved to %q, then to %q, %v", raw, got, again, err)
-		}
+		expect.That(t, err == nil && again == got, "%q resolved to %q, then to %q, %v", raw, got, again, err)
 	})
 }

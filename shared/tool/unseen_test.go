@@ -15,9 +15,7 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["listed"]}`}})
 	expect.NoError(t, err)
 	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
-	if !ok {
-		t.Fatal("notes.post is not allowed")
-	}
+	expect.Must(t, ok, "notes.post is not allowed")
 	if c, err = c.With(notes); err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +190,7 @@ var namedOrNot = []struct {
 func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 	pin := tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"v":{}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
-	if !ok {
-		t.Fatal("notes.post is not allowed")
-	}
+	expect.Must(t, ok, "notes.post is not allowed")
 	for _, test := range namedOrNot {
 		a := expect.Value(tool.Parse(aggregate.JSON(`{"v":` + test.value + `}`)))(t)
 		expect.Is(t, !tool.Unseen(spec, a, test.policy), test.named, "%q names %s", test.policy, test.value)

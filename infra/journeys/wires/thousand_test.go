@@ -56,7 +56,7 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 				asked := heard(before)
 				last := asked[len(asked)-1]
 				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond), a.Session.Usage.Cost-cost)
-				if len(asked) != i+2 || len(last) > chat.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 || !strings.Contains(last, "ここまでの要約です") {
+				if len(asked) != i+2 || len(last) > turn.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 || !strings.Contains(last, "ここまでの要約です") {
 					t.Errorf("%d calls, the last of %d bytes", len(asked), len(last))
 				}
 			}

@@ -43,9 +43,7 @@ func actions(t *testing.T) (all []string) {
 			return err
 		}))
 	}
-	if len(all) < 24 {
-		t.Fatalf("only %d actions were found: %v", len(all), all)
-	}
+	expect.Must(t, len(all) >= 24, "only %d actions were found: %v", len(all), all)
 	return all
 }
 
@@ -73,9 +71,7 @@ func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 				t.Errorf("%s %s: %q", locale, reason, w.Did(x))
 			}
 			for _, d := range w.Details(x, nil) {
-				if strings.ContainsAny(d.Text, "🔄↻{}") {
-					t.Errorf("%s %s: %q", locale, reason, d.Text)
-				}
+				expect.That(t, !strings.ContainsAny(d.Text, "🔄↻{}"), "%s %s: %q", locale, reason, d.Text)
 			}
 		}
 	}
@@ -98,9 +94,8 @@ func TestDetailsAreLines(t *testing.T) {
 		"codes":     {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, please ask again."}, {"Asked for by", "佐藤 花子 (U0SANDSATO)"}, {"where", "the console"}}},
 		"unknown":   {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
 	} {
-		if diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
+		expect.That(t, diff == "", "%s: %s", name, diff)
 	}
 }
 
@@ -129,9 +124,7 @@ func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
 
 func TestWhereAnExportStands(t *testing.T) {
 	x := expect.Value(auditlog.New("01X", "01T", "U1", auditlog.CSV, auditlog.Filter{}, "ja", at()))(t)
-	if !x.Open(at()) || x.Seen(at()).Status != auditlog.Waiting {
-		t.Errorf("it begins as %+v", x)
-	}
+	expect.That(t, x.Open(at()) && x.Seen(at()).Status == auditlog.Waiting, "it begins as %+v", x)
 	if old := x.Seen(at().Add(auditlog.GivenUp)); old.Status != auditlog.Failed || old.Problem != auditlog.Abandoned {
 		t.Errorf("nobody finished it, and it is %+v", old)
 	}
@@ -182,9 +175,8 @@ func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
 
 func TestACellIsNoFormula(t *testing.T) {
 	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1", "＝1", "＋1", "－1", "＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
-		if got := auditlog.Cell(s); !strings.HasPrefix(got, "'") {
-			t.Errorf("%q stands as %q", s, got)
-		}
+		got := auditlog.Cell(s)
+		expect.That(t, strings.HasPrefix(got, "'"), "%q stands as %q", s, got)
 	}
 	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
 		expect.Is(t, auditlog.Cell(s), s)
@@ -200,9 +192,8 @@ func TestNoSignWithinACellBeginsAnother(t *testing.T) {
 		expect.Is(t, b.String(), `"`+strings.ReplaceAll(s, `"`, `""`)+`",""`+"\r\n", "%q stands", s)
 		r := csv.NewReader(&b)
 		r.Comma = ';'
-		if row, err := r.Read(); err == nil && len(row) > 1 {
-			t.Errorf("%q is %d cells to a program that splits at semicolons", s, len(row))
-		}
+		row, err := r.Read()
+		expect.That(t, err != nil || len(row) <= 1, "%q is %d cells to a program that splits at semicolons", s, len(row))
 	}
 }
 
@@ -211,9 +202,7 @@ func FuzzACellIsNoFormula(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got := auditlog.Cell(s)
 		first := strings.TrimLeftFunc(got, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-		if first != "" && strings.ContainsRune("=+-@", []rune(first)[0]) {
-			t.Errorf("%q stands as %q", s, got)
-		}
+		expect.That(t, first == "" || !strings.ContainsRune("=+-@", []rune(first)[0]), "%q stands as %q", s, got)
 	})
 }
 

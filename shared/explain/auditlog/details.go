@@ -21,8 +21,8 @@ type Detail struct{ Name, Text string }
 // maxDetails is how many lines of an entry are listed; the file has all.
 const maxDetails = 200
 
-// Details are the members of an entry's details as lines, by name; those of a member that has members are named by both.
-// People are called by name, which may answer nothing.
+// Details are the members of an entry's details as lines, by name; those of a member that has members are named by
+// both. People are called by name, which may answer nothing.
 func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []Detail {
 	d := json.NewDecoder(strings.NewReader(string(x.Details)))
 	d.UseNumber()

@@ -61,7 +61,8 @@ const (
 )
 
 const (
-	// MaxRows is the most entries of one file: a spreadsheet takes 1,048,576 rows, and that many are read in a few minutes.
+	// MaxRows is the most entries of one file: a spreadsheet takes 1,048,576 rows, and that many are read in a few
+	// minutes.
 	MaxRows = 1_000_000
 	// MaxAtOnce is how many exports of a tenant may be under way.
 	MaxAtOnce = 3

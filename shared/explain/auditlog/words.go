@@ -70,7 +70,8 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 // Resource says what it was done to.
 func (w Words) Resource(typ string) string { return or(w.Resources[typ], typ) }
 
-// Subject says which one it was done to, where its name stands in the entry: an integration or a tool. It is empty for others.
+// Subject says which one it was done to, where its name stands in the entry: an integration or a tool. It is empty for
+// others.
 func (w Words) Subject(x aggregate.AuditEntry) string {
 	var about struct{ Provider, Tool string }
 	_ = json.Unmarshal([]byte(x.Details), &about) // an earlier release's entry has other details, or none

@@ -75,8 +75,8 @@ func (t *table) Write(r Row) error {
 
 func (t *table) Flush() error { return t.file.Flush() }
 
-// WriteCells writes a line of a file for spreadsheets. Each cell is quoted, whatever is in it: some programs also take a
-// semicolon or a tab for the end of a cell, and what follows for another one.
+// WriteCells writes a line of a file for spreadsheets. Each cell is quoted, whatever is in it: some programs also take
+// a semicolon or a tab for the end of a cell, and what follows for another one.
 func WriteCells(w io.Writer, cells []string) error {
 	quoted := make([]string, len(cells))
 	for i, c := range cells {
@@ -86,8 +86,9 @@ func WriteCells(w io.Writer, cells []string) error {
 	return err
 }
 
-// Cell is a text as a spreadsheet shows it and nothing else: what would begin a formula gets a ' in front, also where the
-// sign is a wide one, or something that can't be seen stands before it. A NUL, behind which some programs read nothing, becomes a blank.
+// Cell is a text as a spreadsheet shows it and nothing else: what would begin a formula gets a ' in front, also where
+// the sign is a wide one, or something that can't be seen stands before it. A NUL, behind which some programs read
+// nothing, becomes a blank.
 func Cell(s string) string {
 	s = strings.ReplaceAll(s, "\x00", " ")
 	first := strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })

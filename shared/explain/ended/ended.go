@@ -12,13 +12,13 @@ import (
 	"ringi/shared/words/language"
 )
 
-// goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several buttons;
-// undone is what was not done about a message.
+// goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several
+// buttons; undone is what was not done about a message.
 type goOn struct{ Again, Press, Button, Undone string }
 
-// words are the texts of one language. {detail} in a sentence is where its detail stands, {again}, {press} and {button} where
-// people are told how to go on: a task's card has buttons for it, in a conversation they write. {undone} is what was not done: a
-// conversation has begun.
+// words are the texts of one language. {detail} in a sentence is where its detail stands, {again}, {press} and {button}
+// where people are told how to go on: a task's card has buttons for it, in a conversation they write. {undone} is what
+// was not done: a conversation has begun.
 type words struct {
 	Detail, Seconds string
 	Spent           string // what was spent, and the limit
@@ -66,7 +66,8 @@ func (how goOn) put(text, detail string) string {
 	return put(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
 
-// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no code of Ringi's, such as a person's own words.
+// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no
+// code of Ringi's, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
 	w := wordsOf(locale)
 	text, known := w.Sentences[aggregate.Reason(code)]

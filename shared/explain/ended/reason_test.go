@@ -19,9 +19,8 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 			if w.Sentences[r] == "" || text == "" || strings.Contains(text, "{") {
 				t.Errorf("%s: no sentence for %s: %q", locale, r, text)
 			}
-			if other, ok := seen[text]; ok {
-				t.Errorf("%s: %s says the same as %s", locale, r, other)
-			}
+			other, ok := seen[text]
+			expect.That(t, !ok, "%s: %s says the same as %s", locale, r, other)
 			seen[text] = r
 		}
 		expect.Is(t, len(w.Sentences), len(task.Reasons), "%s: sentences, the domain has reasons", locale)
@@ -56,7 +55,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 	}
 }
 
-// A message to an agent has begun a conversation, which stands in lists and in the audit log: only its answer is refused.
+// A message to an agent begins a conversation also where its answer is refused: it stands in lists and in the audit log.
 func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was begun", "this message is not answered"}} {
 		refused := 0
@@ -69,9 +68,7 @@ func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 				refused++
 			}
 		}
-		if refused < 3 {
-			t.Errorf("%s: looked at %d sentences", locale, refused)
-		}
+		expect.That(t, refused >= 3, "%s: looked at %d sentences", locale, refused)
 	}
 }
 
@@ -86,17 +83,13 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 			}
 			models++
 			text := InTalk(locale, r, "x")
-			if strings.ContainsAny(text, "🔄[]{}") {
-				t.Errorf("%s %s names what a conversation lacks: %s", locale, r, text)
-			}
+			expect.That(t, !strings.ContainsAny(text, "🔄[]{}"), "%s %s names what a conversation lacks: %s", locale, r, text)
 			if strings.Contains(Sentence(locale, r, "x"), "🔄") && !strings.Contains(text, write) {
 				t.Errorf("%s %s does not say how to go on: %s", locale, r, text)
 			}
 		}
 	}
-	if models < 20 {
-		t.Errorf("looked at %d sentences", models)
-	}
+	expect.That(t, models >= 20, "looked at %d sentences", models)
 }
 
 func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, files, "texts") }

@@ -11,8 +11,9 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// passing are codes that AWS gives as the caller's fault though another try may go through, beside those that the SDK itself takes for
-// a throttle or a time-out. Credentials that have run out are those of one environment: another one has others.
+// passing are codes that AWS gives as the caller's fault though another try may go through, beside those that the SDK
+// itself takes for a throttle or a time-out. Credentials that have run out are those of one environment: another one
+// has others.
 var passing = []string{
 	"TransactionConflictException", "ReplicatedWriteConflictException", // DynamoDB: another write holds the item
 	"OperationAborted", "ConditionalRequestConflict", // S3: the same
@@ -29,9 +30,9 @@ type answered interface {
 	HTTPStatusCode() int
 }
 
-// ofAWS is the class of what a call to AWS came to, and of any other error that is not known. The SDK says whose fault an error
-// is for those errors alone that a service's model lists, which neither ValidationException nor AccessDeniedException is. So the
-// class follows from the code and the HTTP status.
+// ofAWS is the class of what a call to AWS came to, and of any other error that is not known. The SDK says whose fault
+// an error is for those errors alone that a service's model lists, which neither ValidationException nor
+// AccessDeniedException is. So the class follows from the code and the HTTP status.
 func ofAWS(err error) Class {
 	api, refused := errors.AsType[smithy.APIError](err)
 	switch {

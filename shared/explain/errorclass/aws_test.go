@@ -194,9 +194,8 @@ func TestWhatAWSRefusesForGood(t *testing.T) {
 func TestACallThatAWSDidNotAnswer(t *testing.T) {
 	closes := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for name, call := range calls() {
-		if got := errorclass.Of(call(t.Context(), clientTo(t, closes))); got != errorclass.Unavailable {
-			t.Errorf("%s closes the connection: %s", name, got)
-		}
+		got := errorclass.Of(call(t.Context(), clientTo(t, closes)))
+		expect.That(t, got == errorclass.Unavailable, "%s closes the connection: %s", name, got)
 	}
 	c := clientTo(t, closes)
 	_, err := dynamodb.NewFromConfig(c).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{})

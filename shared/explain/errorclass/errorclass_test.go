@@ -58,9 +58,8 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 	for _, folder := range []string{"../../domain/aggregate", "../../domain/task"} {
 		for _, name := range errorsIn(t, folder) {
 			found++
-			if _, ok := ofTheDomain[name]; !ok {
-				t.Errorf("%s of %s is in no class", name, folder)
-			}
+			_, ok := ofTheDomain[name]
+			expect.That(t, ok, "%s of %s is in no class", name, folder)
 		}
 	}
 	expect.Is(t, found, len(ofTheDomain), "the domain has errors, the table")
@@ -70,9 +69,7 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 func errorsIn(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %v", folder, err)
-	}
+	expect.Must(t, err == nil && len(files) != 0, "%s: %v", folder, err)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

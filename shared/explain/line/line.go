@@ -27,7 +27,7 @@ import (
 type Kind int
 
 const (
-	Words  Kind = iota // ours
+	Words  Kind = iota // Ringi's
 	Value              // as it was planned; whoever draws it keeps it from formatting
 	Person             // a Slack user id
 )
@@ -124,7 +124,7 @@ func (l *writer) take(name string) any {
 	return v
 }
 
-// listed takes an argument that is a list; what is none stays for the end of the line.
+// listed takes an argument that is a list; any other is left for the end of the line.
 func (l *writer) listed(name string) (list []any, ok bool) {
 	v := l.take(name)
 	if list, ok = v.([]any); !ok {
@@ -199,7 +199,7 @@ func (l *writer) list(v []any) {
 }
 
 // quoted writes a text between quotation marks, which end where it does: marks within it
-// are other ones, or stand behind a backslash. What nobody would see in it is spelled.
+// are other ones, or stand behind a backslash. Characters that nobody would see are spelled out.
 func (l *writer) quoted(s string) {
 	l.words(l.w.open)
 	l.add(Value, legible.OneLine(l.w.inside.Replace(s)))

@@ -140,9 +140,7 @@ func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 			t.Errorf("%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
 		}
 	}
-	if said < 2 {
-		t.Errorf("%d tools take a department", said)
-	}
+	expect.That(t, said >= 2, "%d tools take a department", said)
 }
 
 // FuzzNothingIsLeftOut: whatever the arguments are, all that a line could hide stands in it.

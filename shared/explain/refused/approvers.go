@@ -11,8 +11,8 @@ import (
 // maxNamed is how many people and groups a line names; more are counted.
 const maxNamed = 10
 
-// WhoDecides is the line that names those who may approve or reject what these people asked for there, as the settings say
-// now; without askers whoever asked there is the only one.
+// WhoDecides is the line that names those who may approve or reject what these people asked for there, as the settings
+// say now; without askers whoever asked there is the only one.
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	w, who, own := wordsOf(s.Locale), s.Approvers(set, o), s.own(o, askers)
 	switch {
@@ -41,8 +41,8 @@ func askersOf(o aggregate.Origin, askers []string) []string {
 	return askers
 }
 
-// nobodyElse reports whether the settings let nobody but those decide who asked, and may not approve it. Who else is in a
-// channel or a user group only Slack knows.
+// nobodyElse reports whether the settings let nobody but those decide who asked, and may not approve it. Who else is in
+// a channel or a user group only Slack knows.
 func nobodyElse(set tenancy.Settings, o aggregate.Origin, askers []string) bool {
 	askers = askersOf(o, askers)
 	switch {

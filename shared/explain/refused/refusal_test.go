@@ -98,9 +98,7 @@ func TestEveryClassHasANote(t *testing.T) {
 	}
 	for _, class := range errorclass.All {
 		err, ok := of[class]
-		if !ok {
-			t.Errorf("%s: is there a note?", class)
-		}
+		expect.That(t, ok, "%s: is there a note?", class)
 		for _, locale := range language.All {
 			s := Surface{locale, page{}}
 			if err != nil && (errorclass.Of(err) != class || s.Note(err) == s.Note(errors.New("boom")) || s.Note(err) == "") {
@@ -140,9 +138,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 		}
 	}
 	for _, r := range aggregate.Rules {
-		if ja["rule "+string(r)] == "" {
-			t.Errorf("no sentence for %s", r)
-		}
+		expect.That(t, ja["rule "+string(r)] != "", "no sentence for %s", r)
 	}
 	expect.Is(t, len(wordsOf("ja").Rules), len(aggregate.Rules), "rules, the domain")
 }

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Marks are how a surface shows what stands in a sentence. What they return is put in as it is.
+// Marks are how a surface shows what stands in a sentence. Their results are put in unchanged.
 type Marks interface {
 	Person(id string) string        // empty: the system
 	Group(id string) string         // of people

@@ -167,8 +167,8 @@ func sample(p *sdk.MessageNewParams, s model.Sampling) {
 	}
 }
 
-// simpler leaves out of a request what not every model takes, sampling or the form of an answer, and reports whether there
-// is anything that the model may have refused it for.
+// simpler leaves out of a request what not every model takes, sampling or the form of an answer, and reports whether
+// there is anything that the model may have refused it for.
 func simpler(p *sdk.MessageNewParams, err error) bool {
 	refused := new(sdk.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
@@ -190,8 +190,8 @@ func sampled(p sdk.MessageNewParams) bool {
 	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
 }
 
-// params is a request as the vendor takes it, with a cache breakpoint behind the rules and what stands, and in a conversation
-// behind the last message: the next call begins with the same.
+// params is a request as the vendor takes it, with a cache breakpoint behind the rules and what stands, and in a
+// conversation behind the last message: the next call begins with the same.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens), System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}

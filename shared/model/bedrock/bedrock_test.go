@@ -107,9 +107,7 @@ func TestWhatAWSMeansByItsErrors(t *testing.T) {
 			defer s.Close()
 			_, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != tt.kind || e.Retryable != tt.again {
-				t.Errorf("%s: %v", tt.body, err)
-			}
+			expect.That(t, errors.As(err, &e) && e.Kind == tt.kind && e.Retryable == tt.again, "%s: %v", tt.body, err)
 		})
 	}
 }
@@ -130,9 +128,7 @@ func TestAModelThatTakesLess(t *testing.T) {
 	}))
 	defer s.Close()
 	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
-	if err != nil || r.Text != "{}" || len(asked) != 2 {
-		t.Fatalf("%+v, %v, asked %d times", r, err, len(asked))
-	}
+	expect.Must(t, err == nil && r.Text == "{}" && len(asked) == 2, "%+v, %v, asked %d times", r, err, len(asked))
 	var plain struct {
 		System []struct{ Text string }
 	}
@@ -151,9 +147,8 @@ func TestAModelThatIsNone(t *testing.T) {
 	}))
 	defer s.Close()
 	_, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
-	if f := model.Failure(err); f.Reason != "model_unknown" || f.Detail != name || calls != 1 {
-		t.Errorf("%d calls: %v", calls, err)
-	}
+	f := model.Failure(err)
+	expect.That(t, f.Reason == "model_unknown" && f.Detail == name && calls == 1, "%d calls: %v", calls, err)
 }
 
 // Outside of AWS there is no role, but a key, which goes over TLS alone.

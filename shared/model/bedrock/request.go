@@ -29,9 +29,9 @@ func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	return f, false
 }
 
-// input is a request as Converse takes it, with a cache breakpoint behind the rules and what stands, and in a conversation
-// behind the last message: the next call begins with the same. Without the form of the answer the schema of a request that
-// is asked once stands in it in words.
+// input is a request as Converse takes it, with a cache breakpoint behind the rules and what stands, and in a
+// conversation behind the last message: the next call begins with the same. Without the form of the answer the schema
+// of a request that is asked once stands in it in words.
 func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
 	system := r.System

@@ -80,9 +80,7 @@ func TestAnAnswerThatSaysLittle(t *testing.T) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
 		r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 		s.Close()
-		if err != nil || r.Stop != want {
-			t.Errorf("%s: %+v, %v", body, r, err)
-		}
+		expect.That(t, err == nil && r.Stop == want, "%s: %+v, %v", body, r, err)
 	}
 }
 
@@ -115,9 +113,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 			t.Error(err)
 		}
 		written, err := json.Marshal(params)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.That(t, err == nil, "%v", err)
 		_, _ = json.Unmarshal(body, &sent), json.Unmarshal(written, &again)
 		expect.Same(t, again, sent)
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
@@ -155,17 +151,15 @@ func TestAServerThatKnowsLess(t *testing.T) {
 
 func TestAServerWithoutKeys(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, sent := r.Header["Authorization"]; sent {
-			t.Error("a key is sent")
-		}
+		_, sent := r.Header["Authorization"]
+		expect.That(t, !sent, "a key is sent")
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
 	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m", HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
-	if _, err := c.Say(t.Context(), modeltest.Request(), nil); err != nil {
-		t.Error(err)
-	}
+	_, err := c.Say(t.Context(), modeltest.Request(), nil)
+	expect.That(t, err == nil, "%v", err)
 }
 
 // An endpoint in our own network is not called, and people are told that it is misplaced.
@@ -199,8 +193,6 @@ func FuzzAnswer(f *testing.F) {
 		}
 		status, body = code, text
 		r, err := c.Say(t.Context(), modeltest.Request(), nil)
-		if (err == nil) == (r.Stop == "") {
-			t.Errorf("%+v, %v", r, err)
-		}
+		expect.That(t, (err == nil) != (r.Stop == ""), "%+v, %v", r, err)
 	})
 }

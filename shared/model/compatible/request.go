@@ -8,8 +8,8 @@ import (
 	"ringi/shared/model"
 )
 
-// request is what all of these servers take. A server may know only one of the two names of the limit, and may know neither the
-// stream's options nor forms of answers.
+// request is what all of these servers take. A server may know only one of the two names of the limit, and may know
+// neither the stream's options nor forms of answers.
 type request struct {
 	Model               string         `json:"model"`
 	Messages            []message      `json:"messages"`
@@ -98,8 +98,8 @@ func formOf(schema json.RawMessage) *format {
 	return f
 }
 
-// request is one as these servers take it. Of one that is asked once the schema stands in words, too: a server may take a
-// response format and not keep to it.
+// request is one as these servers take it. Of one that is asked once the schema stands in words, too: a server may take
+// a response format and not keep to it.
 func (c *Client) request(r model.Request) request {
 	q := request{
 		Model: c.config.Model, MaxTokens: r.MaxTokens,
@@ -129,7 +129,7 @@ func (c *Client) request(r model.Request) request {
 	return q
 }
 
-// messagesOf are the server's of one of ours: results of calls are messages of their own.
+// messagesOf are a message as these servers take it: the results of calls are messages of their own.
 func messagesOf(m model.Message) (out []message) {
 	if m.Role == model.Assistant {
 		one := message{Role: "assistant"}

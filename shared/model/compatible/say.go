@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model"
 )
 
-// chunk is a piece of an answer, or a whole one. What is not known in it is left.
+// chunk is a piece of an answer, or a whole one. Members that are not named here are ignored.
 type chunk struct {
 	Model   string `json:"model"`
 	Choices []struct {
@@ -109,7 +109,8 @@ func refused(res *http.Response) bool {
 	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
 }
 
-// open sends a request. unknown is the parameter that a refusal names, or filtered; the response beside an error is read.
+// open sends a request. unknown is the parameter that a refusal names, or filtered; the response beside an error is
+// read.
 func (c *Client) open(ctx context.Context, q request) (res *http.Response, unknown string, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {

@@ -65,7 +65,8 @@ func (f folder) Open(name string) (fs.File, error) {
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
 
-// Stat says of the root that it is a folder, as whoever walks through the files asks. A folder below it is known by ReadDir alone.
+// Stat says of the root that it is a folder, as whoever walks through the files asks. A folder below it is known by
+// ReadDir alone.
 func (f folder) Stat(name string) (fs.FileInfo, error) {
 	if name == "." {
 		return about{&object{name: name}, true}, nil
@@ -122,8 +123,8 @@ func (e entry) Type() fs.FileMode {
 }
 func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}, e.dir}, nil }
 
-// unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment. It is
-// errorclass.ErrUnavailable when another try may read it.
+// unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the
+// deployment. It is errorclass.ErrUnavailable when another try may read it.
 func unread(err error) error {
 	switch api, refused := errors.AsType[smithy.APIError](err); {
 	case !refused:

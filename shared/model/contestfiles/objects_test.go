@@ -38,8 +38,6 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 		files, more, err := w.Contests()
 		expect.NoError(t, err)
 		expect.Same(t, want, files)
-		if more {
-			t.Errorf("%q: there are no more", prefix)
-		}
+		expect.That(t, !more, "%q: there are no more", prefix)
 	}
 }

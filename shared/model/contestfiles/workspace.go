@@ -21,8 +21,8 @@ type Tenants interface {
 // Opener opens the files of contests that a tenant may see.
 type Opener func(ctx context.Context, tenant string) (teamconfig.Workspace, error)
 
-// For opens the files at an address: all of them for the deployment's own workspace, for a further one those that are shared
-// with it by name. It returns errorclass.ErrUnavailable while nobody knows which these are.
+// For opens the files at an address: all of them for the deployment's own workspace, for a further one those that are
+// shared with it by name. It returns errorclass.ErrUnavailable while nobody knows which these are.
 func For(cfg aws.Config, address string, rows Tenants) Opener {
 	return func(ctx context.Context, tenant string) (teamconfig.Workspace, error) {
 		w, err := teamconfig.Open(address, Bucket(cfg))

@@ -55,7 +55,7 @@ func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	}
 }
 
-// A bucket that is down shares nothing and says so: it is no file that is wrong.
+// While the bucket is down no contest is shared, and the error says so: it does not blame a file.
 func TestNobodyKnowsWhatIsSharedWhileTheFileIsOutOfReach(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -18,9 +18,10 @@ type Trouble struct {
 	NeverStops bool    // the judge always wants another round
 }
 
-// "demo: hang team-b" makes the leader of that team hang, "demo: refuse team-b" makes it decline, "demo: unscored team-b"
-// makes the evaluator fail for it; "round 2" behind one of them restricts it to that round. "demo: slow 3" makes each call of
-// a contest take so many seconds, "demo: cost 0.10 contest" cost so many dollars, "demo: play on" lets teams play all rounds.
+// "demo: hang team-b" makes the leader of that team hang, "demo: refuse team-b" makes it decline, "demo: unscored
+// team-b" makes the evaluator fail for it; "round 2" behind one of them restricts it to that round. "demo: slow 3"
+// makes each call of a contest take so many seconds, "demo: cost 0.10 contest" cost so many dollars, "demo: play on"
+// lets teams play all rounds.
 var (
 	troubleForm = lazy.Regexp(`(?i)demo:\s*(hang|refuse|unscored)\s+([\w.-]*\w)(?:\s+round\s+(\d{1,2}))?`)
 	slowForm    = lazy.Regexp(`(?i)demo:\s*slow\s+(\d{1,3}(?:\.\d{1,3})?)`)

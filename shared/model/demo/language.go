@@ -12,8 +12,8 @@ var (
 	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`)
 )
 
-// English reports whether a text is written in English, in which it is then answered: a name or a quotation in Japanese makes it no
-// Japanese one. A text in neither language follows the locale.
+// English reports whether a text is written in English, in which it is then answered: a name or a quotation in Japanese
+// makes it no Japanese one. A text in neither language follows the locale.
 func English(text, locale string) bool {
 	text = politeForm().ReplaceAllString(angleForm().ReplaceAllString(Plain(text), " "), "$1")
 	if rest, _, closed := quotations(text); closed && (latinForm().MatchString(rest) || kanjiForm().MatchString(rest) || hiraganaForm().MatchString(rest)) {

@@ -26,9 +26,7 @@ func TestTheLanguageIsThatOfTheSentence(t *testing.T) {
 	} {
 		expect.Is(t, English(text, "ja"), want, "%q: English", text)
 	}
-	if !English("123", "en") {
-		t.Error("a text in no language does not follow the locale")
-	}
+	expect.That(t, English("123", "en"), "a text in no language does not follow the locale")
 }
 
 // The words that English answers are made of have none of the other language, but for what stands for everybody's data.
@@ -52,9 +50,7 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 		}
 	}
 	walk(reflect.ValueOf(*spoken("en")))
-	if said < 100 {
-		t.Errorf("only %d texts", said)
-	}
+	expect.That(t, said >= 100, "only %d texts", said)
 }
 
 // Whoever writes English reads English in every layer, in a workspace that speaks Japanese, whichever names of the company stand in it.

@@ -171,7 +171,8 @@ const maxUnread = 8
 // maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
 const maxParts = task.MaxSteps / 5
 
-// maxTables is how many tables with all their columns a card of steps can show: what it can't show whole, nobody may stamp.
+// maxTables is how many tables with all their columns a card of steps can show: what it can't show whole, nobody may
+// stamp.
 const maxTables = 9
 
 var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)

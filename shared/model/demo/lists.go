@@ -13,7 +13,8 @@ import (
 	"ringi/shared/domain/catalog"
 )
 
-// list is a tool whose file says how the demo plans with it: one call, whose rows go to the sheet and whose count is told.
+// list is a tool whose file says how the demo plans with it: one call, whose rows go to the sheet and whose count is
+// told.
 type list struct {
 	catalog.File
 	asks *regexp.Regexp

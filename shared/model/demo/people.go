@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// mailForm is an address that is to be told: somebody in Slack is found by it.
+	// mailForm is the e-mail address of somebody who is to be told: Slack finds people by it.
 	mailForm = lazy.Regexp(`(?i)(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?\s*(?:さん|様)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:only\s+)?(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?`)
 	// toForm is a mention of whoever is to be told.
 	toForm = lazy.Regexp(`(?i)(?:<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:only\s+)?<@([UW][A-Z0-9]+)(?:\|[^>]*)?>)`)
@@ -35,7 +35,7 @@ var (
 	staffForm = lazy.Regexp(`(?i)\b(hr|sales|engineering|development|dev)\s+(?:staff|people|members|folks)\b`)
 	// groupedForm is how results come anyway: one line for each person.
 	groupedForm = lazy.Regexp(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
-	// whileForm is a word that looks like a department's and is none.
+	// whileForm is a word that looks like the name of a department but is not one.
 	whileForm = lazy.Regexp(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|部署(?:別|ごと|毎)|[部課](?:別|ごと|毎)|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`)
 )
 

@@ -236,7 +236,7 @@ func (p *period) begun(from, to, here month) month {
 	return to
 }
 
-// shift is which way a word goes from now: 前 and last are -1, 来 and next 1.
+// shift says how far from now a word points: 前 and last are -1, 来 and next 1.
 func shift(said string) int {
 	switch {
 	case has(said, "一昨"):

@@ -48,7 +48,8 @@ type reading struct {
 	left                                           []string // kinds of steps that are left out
 	stops                                          []string // why nothing is planned, each a sentence
 	unread                                         []string // other words of the message that mean nothing here
-	taken, refused, needed                         []string // reasons for rejecting, oldest first: taken in, not understood, of steps that others build on
+	// reasons for rejecting, oldest first: taken in, not understood, of steps that others build on
+	taken, refused, needed []string
 }
 
 // read understands a message.

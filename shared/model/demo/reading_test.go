@@ -177,9 +177,8 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 	} {
 		r := understood(t, text)
 		expect.Has(t, r.cannot(), said, "%s", text)
-		if steps, missing, _ := plan(input{Requester: "U0REQ"}, r); len(steps) > 0 || len(missing) != 1 {
-			t.Errorf("%s: planned %v, missing %v", text, steps, missing)
-		}
+		steps, missing, _ := plan(input{Requester: "U0REQ"}, r)
+		expect.That(t, len(steps) <= 0 && len(missing) == 1, "%s: planned %v, missing %v", text, steps, missing)
 	}
 }
 
@@ -196,8 +195,7 @@ func TestWhatIsNotUnderstoodStandsAtThePolicysHead(t *testing.T) {
 		"残業が80時間を超える人":                               "注意: 該当する人だけでなく全員を載せ",
 		"今月の勤怠をまとめて":                                 "目的: 2026年11月の勤怠を集計し",
 	} {
-		if policy := draft(understood(t, text)); !strings.HasPrefix(policy, first) {
-			t.Errorf("%s:\n%s\nwant %s", text, policy, first)
-		}
+		policy := draft(understood(t, text))
+		expect.That(t, strings.HasPrefix(policy, first), "%s:\n%s\nwant %s", text, policy, first)
 	}
 }

@@ -162,8 +162,8 @@ func with[T comparable](had, more []T) []T {
 	return had
 }
 
-// instead puts the wanted in the place of the unwanted, of everything if nothing unwanted
-// is named. It reports false for unwanted that are not there, or have no successor.
+// instead replaces the unwanted by the wanted, or everything where nothing unwanted is named. It reports false if
+// something unwanted is not there, or nothing is to take its place.
 func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
 	switch {
 	case len(wanted) == 0:

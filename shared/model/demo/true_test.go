@@ -37,13 +37,10 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 				expect.Has(t, policy, says, "is missing")
 			}
 			for _, silent := range tt.silent {
-				if strings.Contains(policy, silent) {
-					t.Errorf("%q stands in\n%s", silent, policy)
-				}
+				expect.That(t, !strings.Contains(policy, silent), "%q stands in\n%s", silent, policy)
 			}
-			if writes := strings.Contains(strings.Join(did, "\n"), "write "); writes == strings.Contains(policy, r.OnlyCounts) {
-				t.Errorf("does %q after\n%s", did, policy)
-			}
+			writes := strings.Contains(strings.Join(did, "\n"), "write ")
+			expect.That(t, writes != strings.Contains(policy, r.OnlyCounts), "does %q after\n%s", did, policy)
 		})
 	}
 }
@@ -54,9 +51,7 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 		w := spoken(locale)
 		for of := attendance; of < lists+topic(len(allLists())); of++ {
 			for _, key := range columnsOf(of) {
-				if w.title(of, key) == key {
-					t.Errorf("topic %d has no title for %s", of, key)
-				}
+				expect.That(t, w.title(of, key) != key, "topic %d has no title for %s", of, key)
 			}
 		}
 		expect.Is(t, w.title(employees, "name"), "name", "a name that is no department's is titled")
@@ -75,17 +70,15 @@ func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 			r := understood(t, text)
 			steps, _, _ := plan(allowed(t), r)
 			var notice struct{ Details []struct{ Label, Value any } }
-			if err := json.Unmarshal([]byte(steps[len(steps)-1].ToolInput), &notice); err != nil {
-				t.Fatal(err)
-			}
+			err := json.Unmarshal([]byte(steps[len(steps)-1].ToolInput), &notice)
+			expect.NoError(t, err)
 			told, last := map[string]int{}, len(notice.Details)-1
 			for _, d := range notice.Details[:last] {
 				label := d.Label.(string)
 				told[label[strings.LastIndex(label, "("):]]++
 			}
-			if got := fmt.Sprint(notice.Details[last].Label, ": ", notice.Details[last].Value); last >= maxDetails || got != fmt.Sprintf(more, len(r.parts())-len(told)) {
-				t.Errorf("after %v: %q", told, got)
-			}
+			got := fmt.Sprint(notice.Details[last].Label, ": ", notice.Details[last].Value)
+			expect.That(t, last < maxDetails && got == fmt.Sprintf(more, len(r.parts())-len(told)), "after %v: %q", told, got)
 			said := summary(input{Steps: results(steps)}, r)
 			lines := strings.Split(said, "\n")
 			titled, left := 0, -1
@@ -125,8 +118,7 @@ func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 	for text, want := range map[string]string{"Overtime for October": "Judged by 3 months.", "10月の残業": "3 か月分で判定。"} {
 		r := understood(t, text)
 		steps, _, _ := plan(allowed(t), r)
-		if said := summary(input{Steps: results(steps)}, r); !strings.Contains(said, want) || strings.Contains(said, "/ can't") {
-			t.Errorf("%s: %s", text, said)
-		}
+		said := summary(input{Steps: results(steps)}, r)
+		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
 	}
 }

@@ -19,31 +19,40 @@ type words struct {
 
 	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
-	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string            // of the task
-	Describe                                                          string            // request
-	List                                                              map[string]string // about any list, by name; {things}, {tab}, {from} and {handled} are the words of its file
+	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string // of the task
+	Describe                                                          string // request
+	// about any list, by name; {things}, {tab}, {from} and {handled} are the words of its file
+	List map[string]string
 
-	Can, CanAnd, CanOr                                                                                                        string // "{lists}" in can are those that are known
-	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold, Nothing string // instead of a plan
-	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage                                             string // likewise
-	Unread, Refused, WholeMonths, Ahead, Marks                                                                                string // first lines of a policy
-	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage                                                                  string
-	PurposeAttendance, PurposeOvertime, PurposeMessage                                                                        string
-	CountAttendance, CountOvertime                                                                                            string // purposes without a sheet
-	Period, PeriodSoFar, How, ReadAttendance                                                                                  string
-	Calculate, Average, Count, CountAverage                                                                                   string // with a sheet, and without
-	ValidateLine, SheetLine, NoSheetLine, OnlyCounts, NoticeLine, NoNoticeLine, ToldLine                                      string
-	HumanLine, Privacy, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded                                           string
+	// "{lists}" in can are those that are known
+	Can, CanAnd, CanOr string
+	// instead of a plan
+	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold, Nothing string
+	// likewise
+	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
+	// first lines of a policy
+	Unread, Refused, WholeMonths, Ahead, Marks               string
+	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
+	PurposeAttendance, PurposeOvertime, PurposeMessage       string
+	// purposes without a sheet
+	CountAttendance, CountOvertime           string
+	Period, PeriodSoFar, How, ReadAttendance string
+	// with a sheet, and without
+	Calculate, Average, Count, CountAverage                                              string
+	ValidateLine, SheetLine, NoSheetLine, OnlyCounts, NoticeLine, NoNoticeLine, ToldLine string
+	HumanLine, Privacy, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded      string
 
 	TabAttendance, TabOvertime string
-	Columns                    map[string]string // titles by the rows' members: one name means different things in the lists of the catalog
+	// titles by the rows' members: one name means different things in the lists of the catalog
+	Columns map[string]string
 
 	DoneAttendance, DoneOvertime                                                string
 	About                                                                       string // of a plan
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
 	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
 	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
-	MoreMonths, MoreTables, SeeSheet, NoSpace                                   string // of what a notice or a summary leaves out
+	// of what a notice or a summary leaves out
+	MoreMonths, MoreTables, SeeSheet, NoSpace string
 
 	Meeting meetingWords
 }

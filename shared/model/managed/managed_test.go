@@ -127,9 +127,8 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 	_, id := start(t, c)
 	v.Thinks = 100
 	expect.NoError(t, c.Say(t.Context(), id, said))
-	if _, running, err := c.Bill(t.Context(), id); !running || err != nil {
-		t.Errorf("running %v, %v", running, err)
-	}
+	_, running, err := c.Bill(t.Context(), id)
+	expect.That(t, running && err == nil, "running %v, %v", running, err)
 	for range 2 {
 		expect.NoError(t, c.Interrupt(t.Context(), id))
 	}
@@ -287,9 +286,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		cancel()
 		s.Close()
 		var e *model.Error
-		if !errors.As(err, &e) || !e.Retryable || strings.Contains(err.Error(), said) {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.That(t, errors.As(err, &e) && e.Retryable && !strings.Contains(err.Error(), said), "%s: %v", name, err)
 	}
 }
 

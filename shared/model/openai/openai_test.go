@@ -13,6 +13,7 @@ import (
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
 )
 
 func open(url string) model.Wire {
@@ -90,8 +91,6 @@ func TestAResponseThatAPolicyEnded(t *testing.T) {
 		}))
 		r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 		s.Close()
-		if err != nil || r.Stop != model.StopRefused {
-			t.Errorf("%s: %+v, %v", code, r, err)
-		}
+		expect.That(t, err == nil && r.Stop == model.StopRefused, "%s: %+v, %v", code, r, err)
 	}
 }

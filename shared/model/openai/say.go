@@ -176,8 +176,8 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	return p, nil
 }
 
-// itemsOf are a message's: calls and their results are items beside messages. Of a request that is asked once each text is
-// an item, too.
+// itemsOf are a message's: calls and their results are items beside messages. Of a request that is asked once each text
+// is an item, too.
 func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUnionParam) {
 	var content responses.ResponseInputMessageContentListParam
 	for _, part := range m.Parts {

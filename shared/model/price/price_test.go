@@ -42,9 +42,8 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	if name := tenancy.DefaultSettings().Model; !Known(name) {
-		t.Errorf("the price of the default model, %s, is not known", name)
-	}
+	name := tenancy.DefaultSettings().Model
+	expect.That(t, Known(name), "the price of the default model, %s, is not known", name)
 }
 
 func sane(t *testing.T, model string, r rates) {

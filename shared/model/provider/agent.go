@@ -18,12 +18,12 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// OpenAgent makes the wire of an agent; nothing is called yet. instead is the deployment's MODEL: where it is the demo, every
-// agent is. Where the settings limit what sessions cost, an agent whose model's price nobody knows gives an *model.Error of
-// kind Unpriced, because the limit could not be held.
+// OpenAgent makes the wire of an agent; nothing is called yet. instead is the deployment's MODEL: where it is the demo,
+// every agent is. Where the settings limit what sessions cost, an agent whose model's price nobody knows gives an
+// *model.Error of kind Unpriced, because the limit could not be held.
 func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings) (model.Wire, error) {
 	if n, err := modelname.Parse(instead); err == nil && n.Provider == modelname.Demo {
-		return chat.Demo{}, nil
+		return turn.Demo{}, nil
 	}
 	if s.SessionCostsLimited() && !price.Known(string(d.Provider)+":"+d.Model) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
@@ -50,8 +50,8 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 
 var errElsewhere = errors.New("the model secret has no key of that name for the agent's address")
 
-// keyOf is the agent's. An administrator of a workspace writes the definition, and the deployment owns the keys: a key goes
-// only to the vendor that it is of, or to the address that stands beside it.
+// keyOf is the agent's. An administrator of a workspace writes the definition, and the deployment owns the keys: a key
+// goes only to the vendor that it is of, or to the address that stands beside it.
 func keyOf(d agent.Definition, s secret.ModelSecret) (string, error) {
 	own := map[agent.Provider]string{agent.OpenAI: s.OpenAI, agent.Anthropic: s.Anthropic}
 	key, vendor := own[d.Provider]

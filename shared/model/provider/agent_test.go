@@ -83,9 +83,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 		w := expect.Value(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint}, "", tenancy.Settings{}))(t)
 		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != model.Misplaced || called {
-			t.Errorf("%s: %v", endpoint, err)
-		}
+		expect.That(t, errors.As(err, &e) && e.Kind == model.Misplaced && !called, "%s: %v", endpoint, err)
 	}
 }
 
@@ -93,9 +91,8 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 	c, limited := provider.Config{}, tenancy.Settings{MaxSessionCostUSD: 1}
 	for _, d := range agent.BuiltIn() {
 		w := expect.Value(c.OpenAgent(d, "demo", limited))(t)
-		if _, demo := w.(chat.Demo); !demo {
-			t.Errorf("%s is answered by %T", d.ID, w)
-		}
+		_, demo := w.(turn.Demo)
+		expect.That(t, demo, "%s is answered by %T", d.ID, w)
 		if w, err := c.OpenAgent(d, "", limited); err != nil || w == nil { // their prices are known
 			t.Errorf("%s: %v", d.ID, err)
 		}

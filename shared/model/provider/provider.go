@@ -147,7 +147,8 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded tells model.Sent the bodies of requests, which the vendors' SDKs write, and cuts answers off at outbound.MaxBody bytes.
+// bounded tells model.Sent the bodies of requests, which the vendors' SDKs write, and cuts answers off at
+// outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {

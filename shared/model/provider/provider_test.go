@@ -82,9 +82,7 @@ func ask(t *testing.T, c provider.Config, name string) error {
 	t.Helper()
 	g := expect.Value(c.Open(name))(t)
 	r, err := g.Say(t.Context(), modeltest.Request(), nil)
-	if err == nil && r.Text != "{}" {
-		t.Errorf("%s says %q", name, r.Text)
-	}
+	expect.That(t, err != nil || r.Text == "{}", "%s says %q", name, r.Text)
 	return err
 }
 
@@ -95,15 +93,12 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	c := config(s, k)
 	found := []string{modelname.Demo}
 	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:amazon.nova-pro-v1:0"} {
-		if err := ask(t, c, name); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := ask(t, c, name)
+		expect.That(t, err == nil, "%s: %v", name, err)
 		found = append(found, expect.Value(modelname.Parse(name))(t).Provider)
 	}
 	for _, p := range modelname.Providers {
-		if !slices.Contains(found, p) {
-			t.Errorf("no model of %s is asked here", p)
-		}
+		expect.That(t, slices.Contains(found, p), "no model of %s is asked here", p)
 	}
 	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
 	expect.Same(t, want, paths)
@@ -115,9 +110,7 @@ func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 	for _, name := range []string{"", "llama", "demonstration", "mistral:large"} {
 		_, err := provider.Config{}.Open(name)
 		f := model.Failure(err)
-		if f.Reason != task.ReasonModelUnknown || f.Transient || f.Detail != name {
-			t.Errorf("%q: %v", name, err)
-		}
+		expect.That(t, f.Reason == task.ReasonModelUnknown && !f.Transient && f.Detail == name, "%q: %v", name, err)
 		for _, p := range modelname.Providers {
 			expect.Has(t, err.Error(), p, "%q: the error", name)
 		}
@@ -138,9 +131,7 @@ func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 			if f := model.Failure(err); f.Reason != task.ReasonModelKey || f.Detail != detail || f.Transient {
 				t.Errorf("%s with %s: %v", name, lacking, err)
 			}
-			if strings.Contains(err.Error(), "wrong") {
-				t.Errorf("the error holds the key: %v", err)
-			}
+			expect.That(t, !strings.Contains(err.Error(), "wrong"), "the error holds the key: %v", err)
 			k.value = `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`
 			if err := ask(t, c, name); err != nil {
 				t.Errorf("%s after the key was added: %v", name, err)
@@ -160,9 +151,8 @@ func TestASecretThatCannotBeReadTellsNothing(t *testing.T) {
 		"down":     {&secretReader{err: errors.New("InternalServiceError")}, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
 	} {
 		err := ask(t, config(s, test.k), "claude-sonnet-4-6")
-		if d := cmp.Diff(test.want, model.Failure(err)); d != "" || strings.Contains(err.Error(), "planted") {
-			t.Errorf("%s: %v: %s", name, err, d)
-		}
+		d := cmp.Diff(test.want, model.Failure(err))
+		expect.That(t, d == "" && !strings.Contains(err.Error(), "planted"), "%s: %v: %s", name, err, d)
 	}
 }
 
@@ -180,8 +170,7 @@ func TestAnAnswerWithoutEndIsGivenUp(t *testing.T) {
 	defer s.Close()
 	k := &secretReader{value: `{"anthropic":"right","openai":"right"}`}
 	for _, name := range []string{"claude-sonnet-4-6", "gpt-5.4"} {
-		if f := model.Failure(ask(t, config(s, k), name)); f.Reason != task.ReasonModelUnavailable || !f.Transient {
-			t.Errorf("%s: %+v", name, f)
-		}
+		f := model.Failure(ask(t, config(s, k), name))
+		expect.That(t, f.Reason == task.ReasonModelUnavailable && f.Transient, "%s: %+v", name, f)
 	}
 }

@@ -44,9 +44,7 @@ func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 		r.MaxTokens, r.Messages = 1, []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}
 		_, err := expect.Value(c.Open("openai:gpt-5.4"))(t).Say(t.Context(), r, func(string) {})
 		var e *model.Error
-		if !errors.As(err, &e) || e.Provider != "openai" || e.Kind != model.Unauthorized {
-			t.Error(err)
-		}
+		expect.That(t, errors.As(err, &e) && e.Provider == "openai" && e.Kind == model.Unauthorized, "%v", err)
 	}
 	expect.Same(t, []string{"/v1/responses", "/v1/chat/completions", "/v1/chat/completions"}, paths)
 }

@@ -24,7 +24,7 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 			return second(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
 		},
 		"a contest's": func(_ tenancy.Settings, name string) error { // leaders, members, evaluators, the judge: a contest has a budget always
-			return second(provider.Wires{Config: c, Demo: chat.Demo{}}.Open("anthropic:" + name))
+			return second(provider.Wires{Config: c, Demo: turn.Demo{}}.Open("anthropic:" + name))
 		},
 	}
 	for about, tt := range map[string]struct {

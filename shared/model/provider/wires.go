@@ -13,13 +13,13 @@ type Wires struct {
 	Config
 	Instead string     // the model that stands for every other; empty: none does
 	Demo    model.Wire // the demo's
-	// Unlimited says that nothing bounds what a contest costs. Else a model whose price nobody knows is not opened, because
-	// the contest's budget could not be held.
+	// Unlimited says that nothing bounds what a contest costs. Else a model whose price nobody knows is not opened,
+	// because the contest's budget could not be held.
 	Unlimited bool
 }
 
-// Open makes the wire of a model; nothing is called yet. Its errors are *model.Error: of kind UnknownModel for a name of no
-// known form, Unpriced for what can't be limited.
+// Open makes the wire of a model; nothing is called yet. Its errors are *model.Error: of kind UnknownModel for a name
+// of no known form, Unpriced for what can't be limited.
 func (w Wires) Open(name string) (model.Wire, error) {
 	name = cmp.Or(w.Instead, name)
 	switch n, err := modelname.Parse(name); {

@@ -1,5 +1,5 @@
-// Package reading is how members of contests read: by the tools of MCP servers that an administrator allowed as reading and
-// listed for contests, exactly as they were when they were allowed, and by no others.
+// Package reading is how members of contests read: by the tools of MCP servers that an administrator allowed as reading
+// and listed for contests, exactly as they were when they were allowed, and by no others.
 package reading
 
 import (
@@ -38,8 +38,8 @@ type Source struct {
 	Now         func() time.Time
 }
 
-// noteWithin bounds the write that a tool has changed, and atOnce how many calls are made side by side: a server's answer may be
-// outbound.MaxBody, which is held several times while it is read.
+// noteWithin bounds the write that a tool has changed, and atOnce how many calls are made side by side: a server's
+// answer may be outbound.MaxBody, which is held several times while it is read.
 const (
 	noteWithin = 10 * time.Second
 	atOnce     = 4
@@ -141,8 +141,8 @@ func (t *Tools) Tools() []model.Tool { return t.offered }
 // Lacking says why a tool that is listed can't be offered.
 func (t *Tools) Lacking() string { return t.lacking }
 
-// Read calls a tool, if it still is the one that was listed, of a server that the settings name. What the server says, also of a
-// failure, is text as data: what can't be seen is left out.
+// Read calls a tool, if it still is the one that was listed, of a server that the settings name. What the server says,
+// also of a failure, is text as data: what can't be seen is left out.
 func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	s, ok := t.named[name]
 	if !ok {

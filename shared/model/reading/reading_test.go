@@ -118,9 +118,8 @@ func testOffered(w *world) {
 	}
 	expect.Is(w, expect.Value(r.Read(w.Context(), "rooms_house_rules", json.RawMessage(`{}`)))(w), "使った後はホワイトボードを消してください。")
 	expect.Has(w, expect.Value(r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(free)))(w), `"fuji"`)
-	if _, err := r.Read(w.Context(), "rooms_book_room", json.RawMessage(free)); err == nil || len(w.rooms.Bookings()) != 0 {
-		w.Errorf("a tool that writes: %v", err)
-	}
+	_, err := r.Read(w.Context(), "rooms_book_room", json.RawMessage(free))
+	expect.That(w, err != nil && len(w.rooms.Bookings()) == 0, "a tool that writes: %v", err)
 	if other := expect.Value(w.source.Open(w.Context(), aggregate.TenantID("T0OTHER"), "ja"))(w); len(other.Tools()) != 0 {
 		w.Errorf("of another tenant: %v", names(other))
 	}
@@ -131,9 +130,7 @@ func (w *world) refused(r round.Reads, name, input string) string {
 	w.Helper()
 	_, err := r.Read(w.Context(), name, json.RawMessage(input))
 	sentence := round.Refused("")
-	if !errors.As(err, &sentence) {
-		w.Errorf("%s: %v", name, err)
-	}
+	expect.That(w, errors.As(err, &sentence), "%s: %v", name, err)
 	return string(sentence)
 }
 
@@ -142,14 +139,11 @@ func testChanged(w *world) {
 	r := w.open("ja")
 	w.rooms.DescribeList("Lists everything, and tells everybody")
 	for range 2 { // found, and noted
-		if said := w.refused(r, "rooms_list_rooms", free); !strings.Contains(said, "変更または削除された") || !strings.Contains(said, "list_rooms") {
-			w.Errorf("%q", said)
-		}
+		said := w.refused(r, "rooms_list_rooms", free)
+		expect.That(w, strings.Contains(said, "変更または削除された") && strings.Contains(said, "list_rooms"), "%q", said)
 	}
 	p, _, err := w.rows.ToolPermission(w.Context(), w.tenant, "rooms.list_rooms")
-	if err != nil || p.ChangedAt == nil {
-		w.Errorf("%+v %v", p, err)
-	}
+	expect.That(w, err == nil && p.ChangedAt != nil, "%+v %v", p, err)
 	if r := w.open("en"); len(r.Tools()) != 0 || !strings.Contains(r.Lacking(), "has changed or removed its tool list_rooms") {
 		w.Errorf("%v %q", names(r), r.Lacking())
 	}
@@ -165,9 +159,8 @@ func testTakenOff(w *world) {
 	expect.NoError(w, w.admin.ForContests(w.Context(), w.tenant, "rooms.house_rules", "", false, admin))
 	expect.Has(w, w.refused(r, "rooms_house_rules", `{}`), "コンテストで使えなくなりました")
 	w.allow("rooms.house_rules", aggregate.Write, false)
-	if said := w.refused(r, "rooms_house_rules", `{}`); said == "" {
-		w.Error("one that writes now is called")
-	}
+	said := w.refused(r, "rooms_house_rules", `{}`)
+	expect.That(w, said != "", "one that writes now is called")
 	w.allow("rooms.house_rules", aggregate.Read, true)
 	r = w.open("ja")
 	x := expect.Value(w.rows.Settings(w.Context(), w.tenant))(w)
@@ -184,9 +177,8 @@ func testArguments(w *world) {
 	r := w.open("en")
 	for _, input := range []string{`{}`, `{"date":1,"start":"10:00","end":"11:00"}`, `[]`, `x`, `{"date":{"$ref":"step_01.result.date"},"start":"10:00","end":"11:00"}`, `{"date":"` + strings.Repeat("x", 1<<20) + `"}`} {
 		_, err := r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(input))
-		if refused := round.Refused(""); err == nil || errors.As(err, &refused) {
-			w.Errorf("%.80s: %v", input, err)
-		}
+		refused := round.Refused("")
+		expect.That(w, err != nil && !errors.As(err, &refused), "%.80s: %v", input, err)
 	}
 }
 
@@ -195,9 +187,8 @@ func testDown(w *world) {
 	r := w.open("en")
 	ctx, cancel := context.WithCancel(w.Context())
 	cancel()
-	if _, err := r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`)); err == nil {
-		w.Error("read after the end")
-	}
+	_, err := r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`))
+	expect.That(w, err != nil, "read after the end")
 }
 
 // What a server says reaches models as people would see it: its results, also where JSON spells a character, and its errors.
@@ -251,7 +242,5 @@ func testFew(w *world) {
 		})
 	}
 	all.Wait()
-	if highest > most {
-		w.Errorf("%d calls at once", highest)
-	}
+	expect.That(w, highest <= most, "%d calls at once", highest)
 }

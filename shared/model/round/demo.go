@@ -19,7 +19,8 @@ import (
 )
 
 // Demo plays contests without a model: leaders delegate once and submit drafts that differ by team and grow with each
-// round, and scores follow from the text alone. It says that it is one. See demo.TroubleOf for what a request can ask for.
+// round, and scores follow from the text alone. It says that it is one. See demo.TroubleOf for what a request can ask
+// for.
 type Demo struct{}
 
 // shown is what the demo reads of what any agent is shown.
@@ -30,7 +31,8 @@ type shown struct {
 	Task       string `json:"task"`
 }
 
-// Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of them.
+// Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of
+// them.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Stop: model.StopEnd, Answered: modelname.Demo, Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
 	if body, err := json.Marshal(r); err == nil {

@@ -100,12 +100,10 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 		return expect.Value(demo.Answer(demo.Question{Purpose: "plan", Try: 2, Text: `<data>{"tools":[{"name":"list_employees"},{"name":"list_attendance"},{"name":"calculate_overtime"},{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"}]}</data><data>{"message":"先月の残業時間を確認して","now":"2026-04-01T09:00+09:00","locale":"ja","requester":"U1","policy":` + string(quoted) + `}</data>`}))(t)
 	}
 	own, _, _ := strings.Cut(out.Result.SubmissionContent, "\n\nアルファ")
-	if plan := steps(out.Result.SubmissionContent); plan != steps(own) || !strings.Contains(plan, "stepId") {
-		t.Errorf("the team's lines change the steps: %s", plan)
-	}
-	if s := out.Result.SubmissionContent; !strings.Contains(s, "残業時間を計算") || !strings.Contains(s, "アルファ") || strings.Contains(s, "読み方") {
-		t.Error(s)
-	}
+	plan := steps(out.Result.SubmissionContent)
+	expect.That(t, plan == steps(own) && strings.Contains(plan, "stepId"), "the team's lines change the steps: %s", plan)
+	s := out.Result.SubmissionContent
+	expect.That(t, strings.Contains(s, "残業時間を計算") && strings.Contains(s, "アルファ") && !strings.Contains(s, "読み方"), "%v", s)
 }
 
 // Whoever writes English reads English of every agent, whichever Japanese names stand in the request and whatever the workspace speaks.

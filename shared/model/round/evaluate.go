@@ -74,14 +74,15 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	return score, failure(Evaluator, err)
 }
 
-// Those who judge are held to these where their vendor can; bounds stand in the prompts, since not all vendors take them.
+// Those who judge are held to these where their vendor can; bounds stand in the prompts, since not all vendors take
+// them.
 var (
 	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
 	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
 )
 
-// overall is the weighted sum of scores that are rounded already, from 0 to 100. Weights sum to 1 give or take a thousandth;
-// the sum is not made to fit, and ends at 100.
+// overall is the weighted sum of scores that are rounded already, from 0 to 100. Weights sum to 1 give or take a
+// thousandth; the sum is not made to fit, and ends at 100.
 func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 {
 	sum := 0.0
 	for i, m := range metrics {
@@ -122,8 +123,8 @@ func objectIn(text string) string {
 	return text[begin : end+1]
 }
 
-// judge asks whether another round is worth it. A judge that fails in whatever way says nothing, and the team plays on; an
-// error is not the judge's: the round is not over then.
+// judge asks whether another round is worth it. A judge that fails in whatever way says nothing, and the team plays on;
+// an error is not the judge's: the round is not over then.
 func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {

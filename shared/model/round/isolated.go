@@ -19,16 +19,16 @@ const (
 	beginAgain    = 3                // tries at a sandbox that is not to be had yet
 )
 
-// Isolated runs members' scripts where agents' commands run, each in a sandbox of its own: without a workspace, and nothing
-// of it is kept. Nobody has read such a script, so it may reach nothing at all.
+// Isolated runs members' scripts where agents' commands run, each in a sandbox of its own: without a workspace, and
+// nothing of it is kept. Nobody has read such a script, so it may reach nothing at all.
 func Isolated(r isolated.Runner) Sandbox { return separate{r} }
 
 type separate struct{ isolated.Runner }
 
 func (separate) About() string { return isolated.Installed }
 
-// Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it ended;
-// it is ErrNoSandbox where scripts can't be run.
+// Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it
+// ended; it is ErrNoSandbox where scripts can't be run.
 func (s separate) Run(ctx context.Context, script string) (string, error) {
 	if len(script) > isolated.MaxScript {
 		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), isolated.MaxScript)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// room is a sandbox that answers what a test says.
+// room stands in for isolation: it answers what a test says.
 type room struct {
 	orders []isolated.Order
 	lines  []string
@@ -39,19 +39,14 @@ func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
 	r := &room{lines: []string{"42", "7"}, end: isolated.End{ExitCode: 3, TimedOut: true, Missing: "python3", Dropped: 2, Limit: isolated.EndedByMemory}}
 	for range 2 {
 		got := expect.Value(round.Isolated(r).Run(t.Context(), "echo 42"))(t)
-		if want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" + isolated.EndedByMemory + ")\nexit code: 3"; got != want {
-			t.Errorf("%q", got)
-		}
+		want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" + isolated.EndedByMemory + ")\nexit code: 3"
+		expect.That(t, got == want, "%q", got)
 	}
 	for _, o := range r.orders {
 		expect.NoError(t, o.Validate())
-		if o.Workspace != "" || o.Cancel != "" || o.Upload.URL != "" || o.Script != "echo 42" {
-			t.Errorf("%+v", o)
-		}
+		expect.That(t, o.Workspace == "" && o.Cancel == "" && o.Upload.URL == "" && o.Script == "echo 42", "%+v", o)
 	}
-	if r.orders[0].Action == r.orders[1].Action {
-		t.Error("two scripts share a sandbox")
-	}
+	expect.That(t, r.orders[0].Action != r.orders[1].Action, "two scripts share a sandbox")
 	r.lines = strings.Split(strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), "\n")
 	if got := expect.Value(round.Isolated(r).Run(t.Context(), "x"))(t); len(got) > 32<<10 || !strings.Contains(got, "more lines)") {
 		t.Errorf("%d bytes", len(got))

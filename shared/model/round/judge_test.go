@@ -120,9 +120,8 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		defer mu.Unlock()
 		name, _ := shown(r)["metric"].(string)
 		seen[name] = r
-		if deadline, ok := ctx.Deadline(); name != "" && (!ok || time.Until(deadline) > 10*time.Second) {
-			t.Errorf("%s may take until %s", name, deadline)
-		}
+		deadline, ok := ctx.Deadline()
+		expect.That(t, name == "" || ok && time.Until(deadline) <= 10*time.Second, "%s may take until %s", name, deadline)
 		return round.Demo{}.Say(ctx, r, func(string) {})
 	}
 	expect.Value(round.Runner{Models: models{"evaluator": note, "judge": note}}.Round(t.Context(), p))(t)

@@ -36,9 +36,8 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	for crash := 1; crash < len(whole.answers); crash++ {
 		called = 0
 		k := &kept{crash: crash}
-		if _, err := runner(k).Round(t.Context(), p); !errors.Is(err, errCrashed) {
-			t.Fatalf("crash %d: %v", crash, err)
-		}
+		_, err := runner(k).Round(t.Context(), p)
+		expect.Must(t, errors.Is(err, errCrashed), "crash %d: %v", crash, err)
 		lost, savedTurns := called, 0
 		for key := range k.answers {
 			if !strings.Contains(key, "submission") && !strings.Contains(key, "tool-") && !strings.Contains(key, "opening") {
@@ -70,7 +69,5 @@ func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
 	m := member("bad", contest.Plain)
 	m.Model = "bad"
 	_, err := round.Runner{Models: models{"bad": func(context.Context, model.Request) (model.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", contest.Plain)))
-	if !errors.Is(err, panics.Err) || strings.Contains(err.Error(), "secret") {
-		t.Error(err)
-	}
+	expect.That(t, errors.Is(err, panics.Err) && !strings.Contains(err.Error(), "secret"), "%v", err)
 }

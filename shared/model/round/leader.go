@@ -42,7 +42,7 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 	}
 	p.begun = begun
 	l := &leader{members: map[string]teamconfig.Member{}, talk: talk{playing: p, key: p.key(Leader), parallel: true,
-		agent: agent{name: Leader, kind: LeaderSaid, prompt: system, model: c.Model}.called(c.Call, chat.MaxTokens),
+		agent: agent{name: Leader, kind: LeaderSaid, prompt: system, model: c.Model}.called(c.Call, turn.MaxTokens),
 	}}
 	for _, m := range p.Team.Members {
 		l.members[m.Tool()] = m

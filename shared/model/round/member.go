@@ -23,8 +23,8 @@ const executeCode = "execute_code"
 // maxResult is how many bytes of a tool's result a member is shown.
 const maxResult = 32 << 10
 
-// member runs a member for one call of the leader's. It is saved as a whole when it has ended, so that a round which goes
-// on has the submission that the leader was told of. An error is none of the member's.
+// member runs a member for one call of the leader's. It is saved as a whole when it has ended, so that a round which
+// goes on has the submission that the leader was told of. An error is not the member's fault.
 func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task string) (contest.MemberSubmission, error) {
 	var was saved
 	if ok, err := p.kept(ctx, key+"/submission", &was); err != nil || ok {
@@ -85,7 +85,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 		return nil, nil, "", err
 	}
 	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
-	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model}.called(m.Call, chat.MaxTokens)}
+	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model}.called(m.Call, turn.MaxTokens)}
 	w := words.In(p.Locale)
 	switch contest.AgentType(m.AgentType) {
 	case contest.WebSearch:
@@ -192,8 +192,8 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 
-// savable are submissions without what was said in the longest talks, where all together are too long to be saved: the round
-// counts more.
+// savable are submissions without what was said in the longest talks, where all together are too long to be saved: the
+// round counts more.
 func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	sizes, sum := make([]int, len(all)), 0
 	for i, s := range all {

@@ -82,9 +82,8 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 		n++
 		return model.Response{Calls: []model.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
 	}}}.Round(t.Context(), play(x)))(t)
-	if s := out.Record.Submissions[0]; s.Status != contest.Error || n != 8 || s.Usage.Requests != 8 {
-		t.Errorf("%d: %+v", n, s)
-	}
+	s := out.Record.Submissions[0]
+	expect.That(t, s.Status == contest.Error && n == 8 && s.Usage.Requests == 8, "%d: %+v", n, s)
 }
 
 // counting is a sandbox that counts what it ran, and ran is told of each.
@@ -152,9 +151,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 		if s.AllMessages != nil {
 			with++
 		}
-		if s.Content != "read" || s.Usage.ToolCalls != 20 {
-			t.Errorf("%.200s %+v", s.Content, s.Usage)
-		}
+		expect.That(t, s.Content == "read" && s.Usage.ToolCalls == 20, "%.200s %+v", s.Content, s.Usage)
 	}
 	if kept > large.MaxBytes || len(out.Record.Submissions) != 15 || with < 3 {
 		t.Errorf("%d bytes of %d submissions, %d with what was said", kept, len(out.Record.Submissions), with)

@@ -35,8 +35,8 @@ func (p prompt) with(configured string) prompt {
 	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// configured is the prompt with a text in the place of what it says about the agent, and one beside that; of both, nil or an
-// empty one changes nothing. Where only the one beside is there, the built-in text stays.
+// configured is the prompt with a text in the place of what it says about the agent, and one beside that; of both, nil
+// or an empty one changes nothing. Where only the one beside is there, the built-in text stays.
 func (p prompt) configured(instead, beside *string) prompt {
 	if instead != nil && legible.Text(*instead) {
 		p = p.with(*instead)

@@ -1,6 +1,6 @@
-// Package round plays one round of one team of a contest: a leader, who delegates to members, submits a text; an evaluator
-// scores it; a judge says whether another round is worth it. Each answer of a model is saved when it is made, so that a round
-// that was cut off goes on where it stopped and nothing is paid for twice.
+// Package round plays one round of one team of a contest: a leader, who delegates to members, submits a text; an
+// evaluator scores it; a judge says whether another round is worth it. Each answer of a model is saved when it is made,
+// so that a round that was cut off goes on where it stopped and nothing is paid for twice.
 package round
 
 import (
@@ -31,8 +31,8 @@ type Play struct {
 	Ranking   []Standing            // each team's best so far, the best first
 	Until     time.Time             // the team's end; zero: none
 	Locale    string                // of the built-in prompts and of sentences for people
-	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken. What is accepted
-	// has nothing that a card folds away: what people approve is what is planned from.
+	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken. What is
+	// accepted has nothing that a card folds away: what people approve is what is planned from.
 	Accept func(submission string) (problems []string)
 }
 
@@ -47,16 +47,17 @@ type Models interface {
 	Open(name string) (model.Wire, error)
 }
 
-// Kept are the answers that a round has so far. Keys have letters, digits, "/" and "-" and begin with the round's number;
-// they are unique within a team.
+// Kept are the answers that a round has so far. Keys have letters, digits, "/" and "-" and begin with the round's
+// number; they are unique within a team.
 type Kept interface {
 	Turn(ctx context.Context, key string) (answer []byte, ok bool, err error)
-	// Keep saves an answer and what it cost. A second answer under a key is not kept, and is an error: the round goes on from the first.
+	// Keep saves an answer and what it cost. A second answer under a key is not kept, and is an error: the round goes on
+	// from the first.
 	Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error
 }
 
-// May is asked before every call of a model or a tool, at the same time by several members. It returns ErrStopped when the contest no
-// longer stands, and ErrBudget when the team has spent its part.
+// May is asked before every call of a model or a tool, at the same time by several members. It returns ErrStopped when
+// the contest no longer stands, and ErrBudget when the team has spent its part.
 type May func(ctx context.Context) error
 
 // Reads are the tools by which members of type web-search read: those that an administrator listed for contests.

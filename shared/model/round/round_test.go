@@ -31,9 +31,8 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" || s[0].Status != contest.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
 		t.Errorf("%+v", s)
 	}
-	if u := out.Result.Usage; u.Requests != 4 || u.ToolCalls != 2 || out.Usage.Calls != 7 {
-		t.Errorf("%+v, %+v", u, out.Usage)
-	}
+	u := out.Result.Usage
+	expect.That(t, u.Requests == 4 && u.ToolCalls == 2 && out.Usage.Calls == 7, "%+v, %+v", u, out.Usage)
 	expect.Is(t, k.spent.Calls, 7, "kept %+v", k.spent)
 	var kinds []string
 	for _, m := range out.Messages {
@@ -43,31 +42,25 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	}
 	expect.Same(t, []string{"request system-prompt", "request user-prompt", "response tool-call", "response tool-call", "request tool-return", "request tool-return", "response text"}, kinds)
 	for kind, n := range map[round.EventKind]int{round.LeaderSaid: 2, round.Delegated: 2, round.MemberSaid: 2, round.MemberDone: 2, round.EvaluatorSay: 3, round.Scored: 1} {
-		if got := len(slices.DeleteFunc(slices.Clone(events), func(e round.EventKind) bool { return e != kind })); got != n {
-			t.Errorf("%s %d times", kind, got)
-		}
+		got := len(slices.DeleteFunc(slices.Clone(events), func(e round.EventKind) bool { return e != kind }))
+		expect.That(t, got == n, "%s %d times", kind, got)
 	}
 }
 
 func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
 	out := expect.Value(round.Runner{Models: models{"demo": func(_ context.Context, r model.Request) (model.Response, error) {
-		if len(r.Tools) > 0 {
-			t.Errorf("%d tools", len(r.Tools))
-		}
+		expect.That(t, len(r.Tools) <= 0, "%d tools", len(r.Tools))
 		return round.Demo{}.Say(t.Context(), r, func(string) {})
 	}}}.Round(t.Context(), play()))(t)
-	if out.Record.Submissions != nil || out.Result.SubmissionContent == "" {
-		t.Errorf("%+v", out)
-	}
+	expect.That(t, out.Record.Submissions == nil && out.Result.SubmissionContent != "", "%+v", out)
 }
 
 func TestABlankPromptIsRefusedBeforeAnyCall(t *testing.T) {
 	for _, blank := range []string{"", " \n", "　", "\u200b"} {
 		p := play()
 		p.Prompt = blank
-		if _, err := (round.Runner{}).Round(t.Context(), p); !errors.Is(err, round.ErrBlankPrompt) {
-			t.Errorf("%q: %v", blank, err)
-		}
+		_, err := (round.Runner{}).Round(t.Context(), p)
+		expect.That(t, errors.Is(err, round.ErrBlankPrompt), "%q: %v", blank, err)
 	}
 }
 
@@ -171,9 +164,8 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 					t.Errorf("%d: spent %+v", n, e.Spent)
 				}
 			}
-			if calls := k.spent.Calls; n < 4 && calls != n-1 {
-				t.Errorf("%d calls were made before the no to the %d.", calls, n)
-			}
+			calls := k.spent.Calls
+			expect.That(t, n >= 4 || calls == n-1, "%d calls were made before the no to the %d.", calls, n)
 		}
 	}
 }
@@ -280,9 +272,7 @@ func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {
 		return calls(slices.Repeat([]string{"delegate_to_analyst"}, 12)...)
 	}}}.Round(t.Context(), p)
 	ends(t, "delegates", err, contest.PartialFailure, round.Leader)
-	if n > 16 {
-		t.Errorf("%d answers", n)
-	}
+	expect.That(t, n <= 16, "%d answers", n)
 }
 
 func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
@@ -291,9 +281,7 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 	p.Team.Leader.Temperature, p.Team.Leader.TopP, p.Team.Leader.Seed, p.Team.Leader.MaxTokens, p.Team.Leader.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
 	out := expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		expect.Same(t, model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}}, r.Sampling)
-		if r.MaxTokens != 77 || !r.Parallel {
-			t.Errorf("%+v", r)
-		}
+		expect.That(t, r.MaxTokens == 77 && r.Parallel, "%+v", r)
 		return text("案です。終わり。この後は要らない")
 	}}}.Round(t.Context(), p))(t)
 	expect.Is(t, out.Result.SubmissionContent, "案です。")
@@ -310,9 +298,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 			for _, s := range has {
 				expect.Has(t, r.System, s)
 			}
-			if strings.Contains(r.System, no) {
-				t.Errorf("%s in %s", no, r.System)
-			}
+			expect.That(t, !strings.Contains(r.System, no), "%s in %s", no, r.System)
 			return next(ctx, r)
 		}
 	}

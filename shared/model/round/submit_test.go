@@ -78,9 +78,8 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
 		t.Errorf("%d answers: %+v", len(asked), out.Result)
 	}
-	if got := out.Record.Submissions[0]; got.Status != contest.Success || !strings.HasPrefix(got.Content, "三件あり\n\n(") {
-		t.Errorf("%+v", got)
-	}
+	got := out.Record.Submissions[0]
+	expect.That(t, got.Status == contest.Success && strings.HasPrefix(got.Content, "三件あり\n\n("), "%+v", got)
 	m["leader"] = func(context.Context, model.Request) (model.Response, error) { return cut("目的: 経費を") }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "always", err, contest.PartialFailure, round.Leader)

@@ -28,7 +28,8 @@ type agent struct {
 	sampling model.Sampling
 }
 
-// called is the agent whose model is called as the configuration says, with answers of so many tokens where it doesn't say.
+// called is the agent whose model is called as the configuration says, with answers of so many tokens where it doesn't
+// say.
 func (a agent) called(c teamconfig.Call, tokens int) agent {
 	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
 	a.sampling = model.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
@@ -38,8 +39,8 @@ func (a agent) called(c teamconfig.Call, tokens int) agent {
 // unbounded is how long a call may take when the configuration does not say.
 const unbounded = 5 * time.Minute
 
-// turn is a saved answer of a model.
-type turn struct {
+// keptAnswer is an answer of a model as it was saved.
+type keptAnswer struct {
 	Text     string      `json:"text,omitempty"`
 	Calls    []call      `json:"calls,omitempty"`
 	Stop     model.Stop  `json:"stop"`
@@ -53,10 +54,10 @@ type call struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// turn asks a model, or takes the answer that was saved under the key. An error is the agent's own (see ofAgent), or one
-// that Round returns.
-func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (turn, error) {
-	var t turn
+// turn asks a model, or takes the answer that was saved under the key. An error is the agent's own (see ofAgent), or
+// one that Round returns.
+func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (keptAnswer, error) {
+	var t keptAnswer
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
 		if ok {
 			p.spend(t.Usage)
@@ -72,7 +73,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 	for try := 0; ; try++ {
 		got, err := p.call(ctx, w, a, key, r)
 		if err == nil {
-			t = turn{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: p.Now().UTC()}
+			t = keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: p.Now().UTC()}
 			for _, c := range got.Calls {
 				t.Calls = append(t.Calls, call{c.Name, c.Object()})
 			}
@@ -202,7 +203,7 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads what was saved under a key into v. What can't be read is made anew.
+// kept reads what was saved under a key into v. It reports false for what can't be read, which is then made anew.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil

@@ -56,15 +56,11 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 			k := &kept{}
 			r := round.Runner{Models: opened{"wire": of(s.URL, m.Key)}, Kept: k}
 			out := expect.Value(r.Round(t.Context(), p))(t)
-			if out.Result.SubmissionContent != "できた案" || len(out.Record.Submissions) != 3 {
-				t.Errorf("%+v", out)
-			}
+			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3, "%+v", out)
 			if u := out.Result.Usage; u.Requests != 7 || u.InputTokens < 4*420 || u.CacheReadTokens != 4*300 || u.CacheWriteTokens != 4*20 {
 				t.Errorf("%+v", u)
 			}
-			if out.Usage.Cost == 0 && name != "compatible" {
-				t.Errorf("%+v", out.Usage)
-			}
+			expect.That(t, out.Usage.Cost != 0 || name == "compatible", "%+v", out.Usage)
 			asked := m.Asked()
 			if len(asked) != 4 || !strings.Contains(asked[1], "delegate_to_c") || !strings.Contains(asked[1], "There is no tool") || !strings.Contains(asked[3], "it is empty") {
 				t.Errorf("%d: %s", len(asked), asked[len(asked)-1])

@@ -11,8 +11,8 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server as the files say it: what is neither set nor has a default is
-	// null. It is null itself when there are errors.
+	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server as the files say it: what is neither set
+	// nor has a default is null. It is null itself when there are errors.
 	Config any `json:"config"`
 }
 

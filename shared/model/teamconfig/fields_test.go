@@ -193,9 +193,7 @@ func tags(kind reflect.Type) (names []string) {
 func inJSON(t *testing.T, config any, path, name string) string {
 	t.Helper()
 	b, err := json.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var at any
 	if err := json.Unmarshal(b, &at); err != nil {
 		t.Fatal(err)

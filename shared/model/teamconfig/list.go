@@ -20,8 +20,8 @@ const (
 // errEnough ends a walk.
 var errEnough = errors.New("enough was seen")
 
-// Contests are the files of the workspace that describe contests, by name, also those with mistakes. It reports more when it did not look
-// everywhere.
+// Contests are the files of the workspace that describe contests, by name, also those with mistakes. It reports more
+// when it did not look everywhere.
 func (w Workspace) Contests() (files []string, more bool, err error) {
 	if w.shared != nil {
 		return w.shared[:min(len(w.shared), mostContests)], len(w.shared) > mostContests, nil

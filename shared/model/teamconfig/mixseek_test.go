@@ -3,26 +3,23 @@ package teamconfig
 import (
 	"slices"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // The files have the shapes of those that mixseek publishes, in other words.
 func TestFilesOfMixseekAreReadAsTheyAre(t *testing.T) {
 	w, err := Open("testdata/mixseek", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	c, found := w.Contest("configs/orchestrator.toml")
 	var warnings []string
 	for _, f := range found {
-		if !f.Warning {
-			t.Error(f)
-		}
+		expect.That(t, f.Warning, "%v", f)
 		warnings = append(warnings, f.Field)
 	}
 	slices.Sort(warnings)
-	if want := []string{"judgment.judge_on_final_round", "judgment_timeout_seconds", "submission_timeout_seconds", "teams[0].members[0].tool_settings", "teams[1].members[0].metadata", "teams[1].members[0].tool_settings"}; !slices.Equal(warnings, want) {
-		t.Errorf("what has no effect: %v", warnings)
-	}
+	want := []string{"judgment.judge_on_final_round", "judgment_timeout_seconds", "submission_timeout_seconds", "teams[0].members[0].tool_settings", "teams[1].members[0].metadata", "teams[1].members[0].tool_settings"}
+	expect.That(t, slices.Equal(warnings, want), "what has no effect: %v", warnings)
 	if len(c.Teams) != 3 || len(c.Evaluator.Metrics) != 3 || c.TeamTimeoutSeconds != 600 || c.MinRounds != 1 || c.MaxRounds != 2 {
 		t.Fatalf("%+v", c)
 	}

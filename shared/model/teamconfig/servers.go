@@ -9,18 +9,19 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Server is an MCP server by whose tools members of type web-search read where no administrator lists any: on one machine.
+// Server is an MCP server by whose tools members of type web-search read where no administrator lists any: on one
+// machine.
 type Server struct {
 	Name string `json:"name"` // the table's
 	URL  string `json:"url"`
-	// TokenEnv is the variable of the environment that has the server's token, or a whole header: TokenVariable of its name; nil:
-	// it asks for none.
+	// TokenEnv is the variable of the environment that has the server's token, or a whole header: TokenVariable of its
+	// name; nil: it asks for none.
 	TokenEnv *string  `json:"token_env"`
 	Tools    []string `json:"tools"` // those that members may call
 }
 
-// TokenVariable is the one variable that a file may name for the token of a server: workspaces are passed on, and a file of
-// somebody else's must send neither the keys of models nor another server's token to its own.
+// TokenVariable is the one variable that a file may name for the token of a server: workspaces are passed on, and a
+// file of somebody else's must send neither the keys of models nor another server's token to its own.
 func TokenVariable(server string) string {
 	return "MCP_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_")) + "_TOKEN"
 }

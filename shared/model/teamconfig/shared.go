@@ -13,8 +13,8 @@ const SharedFile = "shared.toml"
 // AnyTeam, in the place of a Slack workspace's id, is each.
 const AnyTeam = "any"
 
-// SharedWith is the workspace as a further Slack workspace has it: of its contests those that SharedFile gives to the team by
-// name. Without that file, or when it can't be read, there are none; the error of the latter says why.
+// SharedWith is the workspace as a further Slack workspace has it: of its contests those that SharedFile gives to the
+// team by name. Without that file, or when it can't be read, there are none; the error of the latter says why.
 func (w Workspace) SharedWith(team string) (Workspace, error) {
 	w.shared = []string{}
 	tables, err := (&reading{w: w}).tables(SharedFile)

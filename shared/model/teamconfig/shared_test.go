@@ -47,9 +47,8 @@ func TestWithoutAFileThatSharesThemThereAreNoContests(t *testing.T) {
 		x, err := sharing(text).SharedWith("T2")
 		expect.Is(t, err != nil, wrong, "%q: %v", text, err)
 		files, _, err := x.Contests()
-		if _, found := x.Contest("ours.toml"); err != nil || len(files) > 0 || Valid(found) {
-			t.Errorf("%q shares %v, %v", text, files, err)
-		}
+		_, found := x.Contest("ours.toml")
+		expect.That(t, err == nil && len(files) <= 0 && !Valid(found), "%q shares %v, %v", text, files, err)
 	}
 	_, err := Workspace{FS: down{}}.SharedWith("T2")
 	expect.Fails(t, err, errDown, "a bucket that is down")

@@ -1,4 +1,5 @@
-// Package teamconfig is how teams, contests and evaluators are configured: files that people write, and what they come to.
+// Package teamconfig is how teams, contests and evaluators are configured: files that people write, and what they come
+// to.
 package teamconfig
 
 // Team is a leader with the members that it can delegate to.
@@ -57,7 +58,7 @@ type Evaluator struct {
 	Call
 }
 
-// Call is how an agent's model is called. What is nil is left to the model, or, of a metric, to its evaluator.
+// Call is how an agent's model is called. A field that is nil is left to the model, or, of a metric, to its evaluator.
 type Call struct {
 	Temperature    *float64 `json:"temperature" toml:"temperature"`
 	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`

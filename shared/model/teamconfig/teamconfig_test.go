@@ -86,9 +86,7 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 			"[agent.system_instruction]\ntext = 'Look.'\n[agent.tool_settings.web_search]\nmax_results = 3\n[agent.metadata]\nversion = '1'\n",
 	})
 	team, found := w.Team("team.toml")
-	if !Valid(found) || len(team.Members) != 1 {
-		t.Fatalf("%v", found)
-	}
+	expect.Must(t, Valid(found) && len(team.Members) == 1, "%v", found)
 	m := team.Members[0]
 	if m.AgentName != "own" || m.AgentType != "web-search" || m.Tool() != "ask" || *m.Temperature != 0.5 || *m.MaxTokens != 100 || *m.SystemInstruction != "Look." || *m.Config != "agents/x.toml" || *m.MaxRetries != 3 {
 		t.Errorf("%+v", m)
@@ -127,18 +125,14 @@ func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 		"configs/judgment.toml":  "model = 'demo'\ntemperature = 0.3\njudge_on_final_round = true\n",
 	})
 	c, found := w.Contest("run.toml")
-	if !Valid(found) || len(c.Teams) != 2 || c.Teams[1].Members[0].AgentName != "x" {
-		t.Fatalf("%+v %v", c, found)
-	}
+	expect.Must(t, Valid(found) && len(c.Teams) == 2 && c.Teams[1].Members[0].AgentName == "x", "%+v %v", c, found)
 	if e := c.Evaluator; e.Metrics[0].Weight != 0.5 || e.Metrics[0].Model != "demo" || e.Metrics[1].Model != "gpt-5" || e.Metrics[1].SystemInstruction != "Is it witty?" {
 		t.Errorf("the usual file of an evaluator: %+v", e)
 	}
 	if c.Judgment.Model != "demo" || *c.Judgment.Temperature != 0.3 || c.Judgment.SystemInstruction != "" {
 		t.Errorf("the usual file of a judge: %+v", c.Judgment)
 	}
-	if len(found) != 1 || found[0].Field != "judgment.judge_on_final_round" {
-		t.Errorf("what has no effect: %v", found)
-	}
+	expect.That(t, len(found) == 1 && found[0].Field == "judgment.judge_on_final_round", "what has no effect: %v", found)
 }
 
 func TestAnEvaluatorsDefaultsMayStandInATable(t *testing.T) {
@@ -207,9 +201,7 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 		}
 	}
 	w, err := Open(folder, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, file := range []string{"link.toml", "absolute.toml", "up/secret.toml", "../secret.toml", "deep/../../secret.toml", "/a.toml", filepath.Join(outer, "secret.toml"), `..\secret.toml`, "", ".", "\x00"} {
 		if _, found := w.Team(file); Valid(found) {
 			t.Errorf("%q is read", file)
@@ -229,9 +221,8 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 
 func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
 	w := workspace(map[string]string{"a.toml": smallTeam + "# " + strings.Repeat("x", maxFile)})
-	if _, found := w.Team("a.toml"); len(found) != 1 || found[0].Message != "must be at most 1048576 bytes" {
-		t.Errorf("%v", found)
-	}
+	_, found := w.Team("a.toml")
+	expect.That(t, len(found) == 1 && found[0].Message == "must be at most 1048576 bytes", "%v", found)
 }
 
 func TestFilesThatAreTooLongTogetherAreNotRead(t *testing.T) {
@@ -267,34 +258,27 @@ func FuzzCheck(f *testing.F) {
 		if r.Valid != (len(r.Errors) == 0) || r.Valid != (r.Config != nil) {
 			t.Errorf("%q: valid %v with %v and %v", text, r.Valid, r.Errors, r.Config)
 		}
-		if c, ok := r.Config.(Contest); ok && (len(c.Teams) == 0 || c.MinRounds > c.MaxRounds) {
-			t.Errorf("%q: %+v", text, c)
-		}
+		c, ok := r.Config.(Contest)
+		expect.That(t, !ok || len(c.Teams) != 0 && c.MinRounds <= c.MaxRounds, "%q: %+v", text, c)
 	})
 }
 
 func TestAFileMayBeginWithAByteOrderMark(t *testing.T) {
 	w := workspace(map[string]string{"run.toml": "\ufeff" + smallRun, "a.toml": "\ufeff" + smallTeam})
-	if _, found := w.Contest("run.toml"); len(found) != 0 {
-		t.Errorf("%v", found)
-	}
-	if files, _, err := w.Contests(); err != nil || !slices.Equal(files, []string{"run.toml"}) {
-		t.Errorf("%v %v", files, err)
-	}
+	_, found := w.Contest("run.toml")
+	expect.That(t, len(found) == 0, "%v", found)
+	files, _, err := w.Contests()
+	expect.That(t, err == nil && slices.Equal(files, []string{"run.toml"}), "%v %v", files, err)
 }
 
 func TestACheckTakesAModelOfEachProvider(t *testing.T) {
 	for _, name := range []string{"bedrock:amazon.nova-pro-v1:0", "openai:gpt-5.4", "compatible:box/llama", "gemini-2.5-flash"} {
 		r := Check(workspace(map[string]string{"a.toml": smallTeam + "[team.leader]\nmodel = '" + name + "'\n"}), "a.toml")
-		if !r.Valid || len(r.Warnings) != 0 {
-			t.Errorf("%s: %+v", name, r)
-		}
+		expect.That(t, r.Valid && len(r.Warnings) == 0, "%s: %+v", name, r)
 	}
 }
 
 func TestAMetricsNameIsOneLine(t *testing.T) {
 	e, found := workspace(map[string]string{"e.toml": "[[metrics]]\nname = \" Wit\\n (1.00): good\"\nsystem_instruction = 'Is it witty?'\n"}).Evaluator("e.toml")
-	if len(found) != 0 || e.Metrics[0].Name != "Wit (1.00): good" {
-		t.Errorf("%+v %v", e.Metrics, found)
-	}
+	expect.That(t, len(found) == 0 && e.Metrics[0].Name == "Wit (1.00): good", "%+v %v", e.Metrics, found)
 }

@@ -65,8 +65,8 @@ func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (W
 	return Workspace{FS: root.FS(), Folder: folder}, nil
 }
 
-// Locate is a file that a command line names, relative to the workspace: the path is absolute, or relative to the working
-// directory, or relative to the workspace. It returns an error for one outside of it.
+// Locate is a file that a command line names, relative to the workspace: the path is absolute, or relative to the
+// working directory, or relative to the workspace. It returns an error for one outside of it.
 func (w Workspace) Locate(file string) (string, error) {
 	if w.Folder == "" {
 		return inside(file)

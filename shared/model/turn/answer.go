@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"context"
@@ -30,9 +30,9 @@ var words = language.InEach(
 		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
 	})
 
-// Answer makes one turn: it asks the model, again at most mostAgain times when what it proposes can't be used, and takes of
-// its answer what is sound. onText gets all of the answer's text so far; it may begin anew when the model is asked again.
-// An error is a *model.Error; the reply beside it has the usage of what was sent.
+// Answer makes one turn: it asks the model, again at most mostAgain times when what it proposes can't be used, and
+// takes of its answer what is sound. onText gets all of the answer's text so far; it may begin anew when the model is
+// asked again. An error is a *model.Error; the reply beside it has the usage of what was sent.
 func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
@@ -64,8 +64,8 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	}
 }
 
-// take puts what is sound of an answer into the reply. It returns what the model is told when it has to say it again, nil
-// when it need not.
+// take puts what is sound of an answer into the reply. It returns what the model is told when it has to say it again,
+// nil when it need not.
 func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
 	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may leave its words away

@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Demo is an agent without a model: it says that it is one, and proposes an action for a few plain phrases, always the same.
+// Demo is an agent without a model: it says that it is one, and proposes an action for a few plain phrases, always the
+// same.
 type Demo struct{}
 
 var (
@@ -73,7 +74,8 @@ func demoAnswer(r model.Request) model.Response {
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
 		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
-		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja { // else the person reads it on the card alone
+		// else the person reads it on the card alone
+		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
 			says += "\n" + first
 		}
 		return model.Response{Text: says}

@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"strings"
@@ -82,7 +82,7 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	}
 }
 
-// What it may not propose beside an action that waits, it says; it doesn't claim not to know its own phrase.
+// While an action waits, the demo says that it may propose no other. It does not claim not to understand its own phrase.
 func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 	said := []model.Message{
 		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "コマンド: ls"}})}}},

@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const (
 const MaxFolded = 12_000
 
 // Fold parts what is shown of a conversation, the oldest first, where it is too much: older is to be summed up with the
-// summary at its beginning, if there is one, and shown stays. older is empty while nothing is too much. It folds more than
-// it must, so that not every message folds again; the newest message always stays.
+// summary at its beginning, if there is one, and shown stays. older is empty while nothing is too much. It folds more
+// than it must, so that not every message folds again; the newest message always stays.
 func Fold(history []Message) (older, shown []Message) {
 	size := 0
 	for _, m := range history {
@@ -45,8 +45,8 @@ func Fold(history []Message) (older, shown []Message) {
 	return history[:n], history[n:]
 }
 
-// Summarize is what stands for older messages from now on: what the model says, with the earlier summary in it, or without
-// a model's answer the first lines. The usage is that of the call, also where its answer was not taken.
+// Summarize is what stands for older messages from now on: what the model says, with the earlier summary in it, or
+// without a model's answer the first lines. The usage is that of the call, also where its answer was not taken.
 func Summarize(ctx context.Context, w model.Wire, older []Message, locale string) (string, model.Usage) {
 	if w == nil {
 		return FirstLines(older, locale), model.Usage{}
@@ -94,9 +94,9 @@ var foldWords = language.InEach(foldTexts{"エージェント", "Ringi", "(ほ�
 // maxLine is how many characters of a message's first line are kept.
 const maxLine = 80
 
-// FirstLines are the beginnings of messages, one line each, behind the summary they have at their beginning, as many as fit
-// into MaxFolded bytes; how many did not is said. A line says by its beginning whose it is: a person's name stands in quotes,
-// the agent and Ringi in none, and earlierLine before what the earlier summary says.
+// FirstLines are the beginnings of messages, one line each, behind the summary they have at their beginning, as many as
+// fit into MaxFolded bytes; the last line says how many did not. A line says by its beginning whose it is: a person's name stands
+// in quotes, the agent and Ringi in none, and earlierLine before what the earlier summary says.
 func FirstLines(older []Message, locale string) string {
 	w := foldWords.In(locale)
 	var out []string
@@ -118,7 +118,8 @@ func FirstLines(older []Message, locale string) string {
 
 const earlierLine = "| "
 
-// earlier is a summary with earlierLine before each line, once: a model may have written it, and was told what anybody said.
+// earlier is a summary with earlierLine before each line, once: a model may have written it, and was told what anybody
+// said.
 func earlier(summary string) string {
 	lines := strings.Split(legible.Visible(summary), "\n")
 	for i, l := range lines {

@@ -1,4 +1,4 @@
-package chat_test
+package turn_test
 
 import (
 	"encoding/json"
@@ -80,9 +80,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 				r.Sampling.Temperature = &warm
 			}
 			got, err := w.wire.Say(t.Context(), r, func(string) {})
-			if err != nil || got.Text != `{"score":80}` {
-				t.Fatalf("%s: %+v, %v", about, got, err)
-			}
+			expect.Must(t, err == nil && got.Text == `{"score":80}`, "%s: %+v, %v", about, got, err)
 			asked := w.Asked()
 			body := decoded(t, asked[len(asked)-1])
 			var want any
@@ -129,8 +127,6 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 				expect.Same(t, any(decoded(t, foreign)), s)
 			}
 		}
-		if tool["strict"] == true {
-			t.Error("it is held to the strict form")
-		}
+		expect.That(t, tool["strict"] != true, "it is held to the strict form")
 	})
 }

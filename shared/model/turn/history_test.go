@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"fmt"
@@ -17,9 +17,8 @@ func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		for range 3000 {
 			history := historyOf(random)
-			if why := broken(said(history)); why != "" {
-				t.Fatalf("seed %d: %s of %+v", seed, why, history)
-			}
+			why := broken(said(history))
+			expect.Must(t, why == "", "seed %d: %s of %+v", seed, why, history)
 		}
 	}
 }
@@ -114,9 +113,7 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	}
 	folded := fenced(plainly(history))
 	for about, text := range map[string]string{"an answer": all.String(), "a summary": folded} {
-		if strings.ContainsAny(text, hidden) {
-			t.Errorf("%s is made of %+q", about, text)
-		}
+		expect.That(t, !strings.ContainsAny(text, hidden), "%s is made of %+q", about, text)
 		for _, want := range []string{"summary", "佐藤", "words", `"file":"file"`, `{"system":"own"},{"quoted":"output"}`, `{"quoted":"other"}`, `"file":"large"`} {
 			expect.Has(t, text, want, "%s is made without", about)
 		}

@@ -1,4 +1,4 @@
-package chat_test
+package turn_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
 )
 
 // renamed puts something else where a vendor names a request.
@@ -32,14 +33,12 @@ func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
 		client.Transport = renamed{client.Transport}
 		w.wire = w.of(s.URL, w.Key, client)
 		w.Scripted(llm.Script{Texts: []string{"こんにちは"}})
-		if reply, _, err := w.answer(t, turn(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
+		if reply, _, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
 			t.Errorf("%+v, %v", reply.Usage, err)
 		}
 		w.Fail(llm.Failure{Status: http.StatusServiceUnavailable})
-		reply, _, err := w.answer(t, turn(user("やあ")))
+		reply, _, err := w.answer(t, turnOf(user("やあ")))
 		var e *model.Error
-		if !errors.As(err, &e) || e.RequestID != "" || reply.Usage.RequestID != "" {
-			t.Errorf("%+v, %v", reply.Usage, err)
-		}
+		expect.That(t, errors.As(err, &e) && e.RequestID == "" && reply.Usage.RequestID == "", "%+v, %v", reply.Usage, err)
 	})
 }

@@ -1,4 +1,4 @@
-package chat_test
+package turn_test
 
 import (
 	"testing"
@@ -33,9 +33,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 			}
 			w.Scripted(llm.Script{Texts: []string{"はい"}})
 			got, err := w.wire.Say(t.Context(), sampled(), func(string) {})
-			if err != nil || got.Text != "はい" {
-				t.Fatalf("refused %v: %+v, %v", refused, got, err)
-			}
+			expect.Must(t, err == nil && got.Text == "はい", "refused %v: %+v, %v", refused, got, err)
 			asked := w.Asked()
 			body := decoded(t, asked[len(asked)-1])
 			for _, name := range []string{"temperature", "top_p", "topP", "seed", "stop", "stop_sequences", "stopSequences"} {

@@ -1,4 +1,4 @@
-package chat_test
+package turn_test
 
 import (
 	"bytes"
@@ -64,7 +64,6 @@ func golden(t *testing.T, name string, got []byte) {
 	if *update {
 		expect.NoError(t, os.WriteFile(path, got, 0o644))
 	}
-	if want := expect.Value(os.ReadFile(path))(t); !bytes.Equal(want, got) {
-		t.Errorf("%s: sent\n%s\nwant\n%s", name, got, want)
-	}
+	want := expect.Value(os.ReadFile(path))(t)
+	expect.That(t, bytes.Equal(want, got), "%s: sent\n%s\nwant\n%s", name, got, want)
 }

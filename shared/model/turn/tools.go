@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"encoding/json"
@@ -36,7 +36,8 @@ func (t Turn) may(x agent.ActionType) bool {
 	return t.Agent.May(x) && (t.MaySandbox || x == agent.CodeGenerate)
 }
 
-// tools are those that the turn offers. Handing over is always one of them: vendors want tools where the history has calls.
+// tools are those that the turn offers. Handing over is always one of them: vendors want tools where the history has
+// calls.
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
 	for _, x := range agent.ActionTypes {

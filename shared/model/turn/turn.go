@@ -1,6 +1,7 @@
-// Package chat is one turn of an agent in a conversation: what was said, as a model is told it, and what of the model's
-// answer can be used. What people write is data to the model, and what the model proposes is checked before anybody sees it.
-package chat
+// Package turn is one turn of an agent in a conversation: what was said, as a model is told it, and what of the model's
+// answer can be used. What people write is data to the model, and what the model proposes is checked before anybody
+// sees it.
+package turn
 
 import (
 	"ringi/shared/domain/agent"
@@ -27,7 +28,8 @@ type Message struct {
 	ActionID string
 }
 
-// Piece is a part of a system's message: Ringi's own words, or others' that it quotes, such as a reason or a command's output.
+// Piece is a part of a system's message: Ringi's own words, or others' that it quotes, such as a reason or a command's
+// output.
 type Piece struct {
 	Text   string
 	Quoted bool

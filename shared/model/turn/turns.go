@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"crypto/sha256"
@@ -44,9 +44,9 @@ func Readable(mime string, size int) (why string) {
 	return ""
 }
 
-// Attach reads those files of a history that a turn shows, the newest first, within the limits; of the others it says why
-// not. read gives what is in a file of at most so many bytes, or says why it can't be read. Which texts and images the agent
-// was shown is returned: their bodies are left out, the hashes of what was read are in.
+// Attach reads those files of a history that a turn shows, the newest first, within the limits; of the others it says
+// why not. read gives what is in a file of at most so many bytes, or says why it can't be read. Which texts and images
+// the agent was shown is returned: their bodies are left out, the hashes of what was read are in.
 func Attach(history []Message, read func(f File, most int) (body []byte, why string)) (shown []File) {
 	b := &budget{}
 	for i := range slices.Backward(history) {
@@ -107,7 +107,8 @@ func (b *budget) refuses(f File) string {
 	return ""
 }
 
-// entry is what somebody said, as the model reads it. Its field says who, which no name can: nothing in it is an instruction.
+// entry is what somebody said, as the model reads it. Its field says who, which no name can: nothing in it is an
+// instruction.
 type entry struct {
 	From    string `json:"from,omitempty"`    // a person's name
 	Agent   string `json:"agent,omitempty"`   // the agent's own words
@@ -189,8 +190,8 @@ func (t *turns) other(m Message, hidden []string) {
 	}
 }
 
-// system is a message of Ringi's: what others said stands in entries of its own. What an action came to is theirs where its
-// pieces are not known.
+// system is a message of Ringi's: what others said stands in entries of its own. What an action came to is theirs where
+// its pieces are not known.
 func (m Message) system() (out []entry) {
 	pieces := m.Pieces
 	if pieces == nil && m.Text != "" {
@@ -209,8 +210,8 @@ func (m Message) system() (out []entry) {
 // line is a name in one line, as people see it.
 func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
 
-// agent adds what the agent said. A call of a tool is answered at once: by the action's end if that came before the agent
-// spoke again, else by the word that a person has to decide.
+// agent adds what the agent said. A call of a tool is answered at once: by the action's end if that came before the
+// agent spoke again, else by the word that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
 	if text == "" && m.Proposal == nil {

@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
 )
 
 // The reasons are those that Attach gives, so that a new text has a kind before people read it.
@@ -31,8 +32,6 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 			}
 			found = found || f.Why != ""
 		}
-		if !found || !slices.Contains(conversation.Causes, want) {
-			t.Errorf("no file is unread by %s", want)
-		}
+		expect.That(t, found && slices.Contains(conversation.Causes, want), "no file is unread by %s", want)
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Run reads a function's environment into E, wires the function and serves what it handles; it does not return. A function
-// that cannot be wired says why and exits: Lambda starts it anew.
+// Run reads a function's environment into E, wires the function and serves what it handles; it does not return. A
+// function that cannot be wired says why and exits: Lambda starts it anew.
 func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, error), handle func(H) any) {
 	slog.SetDefault(slog.New(mask.Handler(lambdacontext.NewLogHandler())))
 	cfg, err := environment()
@@ -62,12 +62,13 @@ func environment() (aws.Config, error) {
 	return cfg, nil
 }
 
-// AWS's services answer in milliseconds. A call that has no answer after so long is lost: the SDK makes it again, at most
-// twice. Without these bounds it would take all of the function's time, and people would wait for their cards meanwhile.
+// AWS's services answer in milliseconds. A call that has no answer after so long is lost: the SDK makes it again, at
+// most twice. Without these bounds it would take all of the function's time, and people would wait for their cards
+// meanwhile.
 const connectWithin, answerWithin = 3 * time.Second, 8 * time.Second
 
-// sideBySide is how many connections to a service are kept for the next calls: sweep-tasks makes as many at once, and each
-// that is opened anew costs a handshake.
+// sideBySide is how many connections to a service are kept for the next calls: sweep-tasks makes as many at once, and
+// each that is opened anew costs a handshake.
 const sideBySide = 128
 
 // impatient is an HTTP client that waits so long for a connection, and from there for the beginning of an answer.

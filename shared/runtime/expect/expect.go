@@ -60,8 +60,8 @@ func Must(t T, holds bool, format string, args ...any) {
 	}
 }
 
-// Is fails the test where it got something other than it wants, and lets it go on, as do Has and Fails. about says what was
-// looked at, as fmt.Sprintf does: expect.Is(t, len(rows), 3, "rows of %s", name).
+// Is fails the test where it got something other than it wants, and lets it go on, as do Has and Fails. about says what
+// was looked at, as fmt.Sprintf does: expect.Is(t, len(rows), 3, "rows of %s", name).
 func Is[V comparable](t T, got, want V, about ...any) {
 	t.Helper()
 	if got != want {

@@ -82,9 +82,9 @@ type End struct {
 	Held      []string `json:"held,omitempty"`    // the isolation that held, strongest first
 }
 
-// Runner runs an order and hands over its lines as they come. It returns an error wrapping ErrNotBegun if nothing of the
-// command has run, which also wraps ErrCannot if trying again is of no use. Any other error, also one of onLine, leaves open
-// what the command did.
+// Runner runs an order and hands over its lines as they come. It returns an error wrapping ErrNotBegun if nothing of
+// the command has run, which also wraps ErrCannot if trying again is of no use. Any other error, also one of onLine,
+// leaves open what the command did.
 type Runner interface {
 	Run(ctx context.Context, o Order, onLine func(Line) error) (End, error)
 }

@@ -69,9 +69,7 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 func TestAnEndlessAnswerIsLeft(t *testing.T) {
 	lines := 0
 	_, err := isolated.Read(endless{}, func(isolated.Line) error { lines++; return nil })
-	if err == nil || lines == 0 {
-		t.Errorf("%d lines, %v", lines, err)
-	}
+	expect.That(t, err != nil && lines != 0, "%d lines, %v", lines, err)
 }
 
 type endless struct{}
@@ -92,9 +90,7 @@ func TestAForgedLineIsCut(t *testing.T) {
 
 func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
 	_, err := isolated.Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"), func(isolated.Line) error { return io.ErrClosedPipe })
-	if !errors.Is(err, io.ErrClosedPipe) || errors.Is(err, isolated.ErrNotBegun) {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, isolated.ErrNotBegun), "got %v", err)
 }
 
 func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
@@ -122,9 +118,7 @@ func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 			o := good()
 			change(&o)
 			err := o.Validate()
-			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v", err)
-			}
+			expect.That(t, (err == nil) == (want == "") && (err == nil || strings.Contains(err.Error(), want)), "got %v", err)
 		})
 	}
 }

@@ -13,15 +13,18 @@ import (
 type Name string
 
 const (
-	EventIgnored      Name = "EventIgnored"      // accepted, but of a kind that makes no task
-	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute: over 30,000 in an hour (docs.slack.dev/reference/events/app_rate_limited)
-	EventRepeated     Name = "EventRepeated"     // delivered again
-	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of Ringi's
-	PersonFull        Name = "PersonFull"        // a request refused because the person has as many tasks as allowed
-	TenantFull        Name = "TenantFull"        // one refused because the whole workspace has as many tasks as allowed
-	SecretMissing     Name = "SecretMissing"     // a call that nobody could verify: the signing secret was not pasted yet
-	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, signed long ago, or made for another app
-	NotAnswered       Name = "NotAnswered"       // a call that was answered 5xx, though it could be verified or should have been
+	EventIgnored Name = "EventIgnored" // accepted, but of a kind that makes no task
+	// Slack withheld events for a minute: over 30,000 in an hour (docs.slack.dev/reference/events/app_rate_limited)
+	EventsLimited Name = "EventsLimited"
+	EventRepeated Name = "EventRepeated" // delivered again
+	EventForeign  Name = "EventForeign"  // a request of a workspace that Ringi does not serve
+	PersonFull    Name = "PersonFull"    // a request refused because the person has as many tasks as allowed
+	TenantFull    Name = "TenantFull"    // one refused because the whole workspace has as many tasks as allowed
+	SecretMissing Name = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
+	// a call that Slack did not sign, signed long ago, or made for another app
+	SignatureRefused Name = "SignatureRefused"
+	// a call that was answered 5xx, though it could be verified or should have been
+	NotAnswered       Name = "NotAnswered"
 	InteractionNoted  Name = "InteractionNoted"  // answered with a sentence instead of a decision
 	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
 	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
@@ -33,19 +36,23 @@ const (
 	SlackFailed       Name = "SlackFailed"       // one that failed, or was rate limited
 	SweepRepaired     Name = "SweepRepaired"     // the sweeper did what should have been done
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
-	ExpireLag         Name = "ExpireLag"         // how long after its day the oldest result was found that may be deleted, in seconds
-	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
-	RunFailed         Name = "RunFailed"         // a task's run that ended red by a fault of Ringi's, or for want of a model
-	ExportFailed      Name = "ExportFailed"      // a file of the audit log that could not be made in three tries
-	AuditTouched      Name = "AuditTouched"      // a row of the audit log that was changed, removed, or dated otherwise than it was written
-	SealFailed        Name = "SealFailed"        // rows that could not be sealed yet, or a head that could not be put away
-	SealedLate        Name = "SealedLate"        // rows that were sealed after their day
-	TeamPlayed        Name = "TeamPlayed"        // a team of a contest that is summed up
-	TeamFailed        Name = "TeamFailed"        // one of them that has no result
-	ContestFailed     Name = "ContestFailed"     // a contest that is summed up without any
-	ContestCost       Name = "ContestCost"       // what the models' calls of a contest came to, in US dollars, when it is summed up
-	ContestLate       Name = "ContestLate"       // a contest that the sweeper found open long after its teams' time
-	RoundUnsaved      Name = "RoundUnsaved"      // a scored round that could not be written, four tries in a row
+	// how long after its day the oldest result was found that may be deleted, in seconds
+	ExpireLag   Name = "ExpireLag"
+	RelayFailed Name = "RelayFailed" // a record that the relay left to the sweeper
+	// a task's run that ended red by a fault of Ringi's, or for want of a model
+	RunFailed    Name = "RunFailed"
+	ExportFailed Name = "ExportFailed" // a file of the audit log that could not be made in three tries
+	// a row of the audit log that was changed, removed, or dated otherwise than it was written
+	AuditTouched  Name = "AuditTouched"
+	SealFailed    Name = "SealFailed"    // rows that could not be sealed yet, or a head that could not be put away
+	SealedLate    Name = "SealedLate"    // rows that were sealed after their day
+	TeamPlayed    Name = "TeamPlayed"    // a team of a contest that is summed up
+	TeamFailed    Name = "TeamFailed"    // one of them that has no result
+	ContestFailed Name = "ContestFailed" // a contest that is summed up without any
+	// what the models' calls of a contest came to, in US dollars, when it is summed up
+	ContestCost  Name = "ContestCost"
+	ContestLate  Name = "ContestLate"  // a contest that the sweeper found open long after its teams' time
+	RoundUnsaved Name = "RoundUnsaved" // a scored round that could not be written, four tries in a row
 )
 
 // Namespace is where CloudWatch keeps them; their dimension is "function", the function's name. What is not answered is

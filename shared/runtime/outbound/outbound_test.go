@@ -37,19 +37,13 @@ func TestAddressesThatAreNotPublic(t *testing.T) {
 		"benchmarks, others": {"198.18.0.1", "192.0.0.8", "192.88.99.1", "5f00::1", "100::1"},
 	} {
 		for _, a := range addresses {
-			if outbound.Public(netip.MustParseAddr(a)) {
-				t.Errorf("%s: %s counts as public", about, a)
-			}
+			expect.That(t, !outbound.Public(netip.MustParseAddr(a)), "%s: %s counts as public", about, a)
 		}
 	}
 	for _, a := range []string{"8.8.8.8", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "169.253.1.1", "2606:4700::1111", "2a00:1450::1"} {
-		if !outbound.Public(netip.MustParseAddr(a)) {
-			t.Errorf("%s does not count as public", a)
-		}
+		expect.That(t, outbound.Public(netip.MustParseAddr(a)), "%s does not count as public", a)
 	}
-	if outbound.Public(netip.Addr{}) {
-		t.Error("no address counts as public")
-	}
+	expect.That(t, !outbound.Public(netip.Addr{}), "no address counts as public")
 }
 
 // listening is a server on this machine that counts its connections.
@@ -76,9 +70,7 @@ func refused(t *testing.T, c *http.Client, url string) {
 		res.Body.Close()
 		t.Fatalf("%s was called", url)
 	}
-	if !errors.Is(err, outbound.ErrRefused) {
-		t.Fatalf("%s: %v", url, err)
-	}
+	expect.Must(t, errors.Is(err, outbound.ErrRefused), "%s: %v", url, err)
 }
 
 func TestNothingOnThisMachineIsReached(t *testing.T) {
@@ -109,14 +101,10 @@ func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
 	// A name that is public when it is looked at, and this machine when it is called.
 	names, asked := nameserver(t, "93.184.216.34", "127.0.0.1")
 	looked, err := names.LookupNetIP(t.Context(), "ip4", "rebind.test")
-	if err != nil || len(looked) != 1 || !outbound.Public(looked[0]) {
-		t.Fatalf("the first look: %v, %v", looked, err)
-	}
+	expect.Must(t, err == nil && len(looked) == 1 && outbound.Public(looked[0]), "the first look: %v, %v", looked, err)
 	refused(t, outbound.Dialer{Resolver: names}.Client(), "https://rebind.test:"+port+"/")
 	expect.Is(t, met.Load(), 0, "connections were made")
-	if asked.Load() < 2 {
-		t.Error("the name was not looked up for the call")
-	}
+	expect.That(t, asked.Load() >= 2, "the name was not looked up for the call")
 }
 
 func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
@@ -124,14 +112,11 @@ func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
 	t.Cleanup(s.Close)
 	other, met := listening(t, hello)
 	d := outbound.Allowing(" " + s.Listener.Addr().String() + ", example.com:443,")
-	if len(d.Allow) != 2 {
-		t.Fatalf("%q", d.Allow)
-	}
+	expect.Must(t, len(d.Allow) == 2, "%q", d.Allow)
 	res := expect.Value(d.Client().Get(s.URL))(t)
 	defer res.Body.Close()
-	if b, _ := io.ReadAll(res.Body); string(b) != "hello" {
-		t.Errorf("got %q", b)
-	}
+	b, _ := io.ReadAll(res.Body)
+	expect.That(t, string(b) == "hello", "got %q", b)
 	refused(t, d.Client(), other.URL)
 	expect.Is(t, met.Load(), 0, "connections were made")
 }

@@ -20,8 +20,8 @@ type ModelSecret struct {
 	OpenAI     string                   `json:"openai"`
 	Bedrock    string                   `json:"bedrock"` // only outside of AWS; inside, the function's role does
 	Compatible map[string]ModelEndpoint `json:"compatible"`
-	// Agents are the keys that definitions of agents name. The address beside one is where it may go: https://host/v1, or the
-	// name of a vendor.
+	// Agents are the keys that definitions of agents name. The address beside one is where it may go: https://host/v1, or
+	// the name of a vendor.
 	Agents map[string]ModelEndpoint `json:"agents"`
 }
 

@@ -41,11 +41,11 @@ type SlackSecret struct {
 	Hidden
 	SigningSecret string `json:"signing_secret"`
 	BotToken      string `json:"bot_token"`
-	ClientID      string `json:"client_id"` // with which people sign in to the console; it is no secret
+	ClientID      string `json:"client_id"` // with which people sign in to the console; not secret
 	ClientSecret  string `json:"client_secret"`
 	AppID         string `json:"app_id"`       // which app's; empty when nobody said: then any app's that signs with the secret
 	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
-	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; it is no secret
+	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
 	Install       string `json:"install"`      // ids of the further workspaces that may install the app, with commas between, or AnyWorkspace; empty: none
 }
 
@@ -61,10 +61,10 @@ type Reader interface {
 // it yet.
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
-// Slack is the Slack secret as one environment knows it: JSON with signing_secret,
-// bot_token, client_id, client_secret and tenant_admin for the console, perhaps app_id, install and, for another Slack than slack.com, api_url. It is read when it is
-// first needed, again after five minutes, and when it was refused. Its errors say
-// which member is missing, and never a value.
+// Slack is the Slack secret as one environment knows it: JSON with signing_secret, bot_token, client_id, client_secret
+// and tenant_admin for the console, perhaps app_id, install and, for another Slack than slack.com, api_url. It is read
+// when it is first needed, again after five minutes, and when it was refused. Its errors say which member is missing,
+// and never a value.
 type Slack struct {
 	address string // of the Web API, where the secret has none
 

@@ -62,18 +62,14 @@ func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 			check(t, "sign-himitsu", key, err, test.signing)
 			token, api, err := s.Bot(t.Context())
 			check(t, "xoxb-himitsu", token, err, test.token)
-			if err == nil && api != "https://slack.com/api/" {
-				t.Errorf("called at %s", api)
-			}
+			expect.That(t, err != nil || api == "https://slack.com/api/", "called at %s", api)
 		})
 	}
 }
 
 func check(t *testing.T, want, got string, err error, says string) {
 	t.Helper()
-	if says == "" && (err != nil || got != want) {
-		t.Errorf("%q, %v", got, err)
-	}
+	expect.That(t, says != "" || err == nil && got == want, "%q, %v", got, err)
 	if says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "himitsu") || errors.Is(err, secret.ErrMissing) != strings.Contains(says, "pasted")) {
 		t.Errorf("%v, want %q", err, says)
 	}
@@ -157,20 +153,14 @@ func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
 	s, now := environment(v)
 	s.Preload(t.Context())
 	*now = now.Add(30 * time.Second)
-	if s.Refused(t.Context()) || v.reads != 2 {
-		t.Errorf("%d readings, and the same secret is another one", v.reads)
-	}
+	expect.That(t, !s.Refused(t.Context()) && v.reads == 2, "%d readings, and the same secret is another one", v.reads)
 	v.hold(strings.ReplaceAll(pasted, "xoxb-himitsu", "xoxb-new"))
 	for range 29 {
 		*now = now.Add(time.Second)
-		if s.Refused(t.Context()) || v.reads != 2 {
-			t.Fatalf("%d readings within 30 s", v.reads)
-		}
+		expect.Must(t, !s.Refused(t.Context()) && v.reads == 2, "%d readings within 30 s", v.reads)
 	}
 	*now = now.Add(time.Second)
-	if !s.Refused(t.Context()) || v.reads != 3 {
-		t.Errorf("%d readings, and the new secret is not noticed", v.reads)
-	}
+	expect.That(t, s.Refused(t.Context()) && v.reads == 3, "%d readings, and the new secret is not noticed", v.reads)
 	if got, _, err := s.Bot(t.Context()); got != "xoxb-new" || err != nil {
 		t.Error(got, err)
 	}
@@ -210,9 +200,8 @@ func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
 func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {
 	s := secret.SlackSecret{SigningSecret: "himitsu", BotToken: "himitsu"}
 	b, err := json.Marshal(s)
-	if printed := fmt.Sprintf("%v %+v %#v %s %s %v", s, s, s, s, b, err); strings.Contains(printed, "himitsu") {
-		t.Errorf("printed: %s", printed)
-	}
+	printed := fmt.Sprintf("%v %+v %#v %s %s %v", s, s, s, s, b, err)
+	expect.That(t, !strings.Contains(printed, "himitsu"), "printed: %s", printed)
 }
 
 // hanging never answers.

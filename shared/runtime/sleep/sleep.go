@@ -27,7 +27,8 @@ func Within(ctx context.Context, d time.Duration) bool {
 	return For(ctx, d) == nil
 }
 
-// Sparing is ctx without the last of its time, which is kept for saying what came of the work. Without a deadline it is ctx.
+// Sparing is ctx without the last of its time, which is kept for saying what came of the work. Without a deadline it is
+// ctx.
 func Sparing(ctx context.Context, last time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, deadline.Add(-last))

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -22,9 +23,7 @@ func TestSleepEndsWithTheContext(t *testing.T) {
 		if sleep.Within(ctx, time.Second) || time.Since(begun) != 0 {
 			t.Errorf("waited %s for what the deadline does not allow", time.Since(begun))
 		}
-		if !sleep.Within(ctx, time.Second/2) {
-			t.Error("there was time")
-		}
+		expect.That(t, sleep.Within(ctx, time.Second/2), "there was time")
 		if err := sleep.For(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}

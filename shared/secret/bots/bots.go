@@ -1,5 +1,5 @@
-// Package bots knows the token of each workspace's bot: that of the deployment's own workspace is in the Slack secret, those
-// of workspaces that installed the app later are sealed in their tenants' rows.
+// Package bots knows the token of each workspace's bot: that of the deployment's own workspace is in the Slack secret,
+// those of workspaces that installed the app later are sealed in their tenants' rows.
 package bots
 
 import (
@@ -28,12 +28,12 @@ const (
 	mostKept  = 1000
 )
 
-// Keys give each call of Slack the token of its tenant's bot (slackapi.For); a call for no tenant is the deployment's own.
-// A call for the deployment's own workspace reads nothing but the Slack secret.
+// Keys give each call of Slack the token of its tenant's bot (slackapi.For); a call for no tenant is the deployment's
+// own. A call for the deployment's own workspace reads nothing but the Slack secret.
 type Keys struct {
 	// Deployment is the Slack secret.
 	Deployment slackapi.Keys
-	// Sealed is the token in a tenant's row; tenancy.ErrNotConnected when there is none.
+	// Sealed is the token in a tenant's row. It returns tenancy.ErrNotConnected when the row has none.
 	Sealed func(ctx context.Context, tenant string) (string, error)
 	// Own reports whether a tenant is the deployment's own workspace.
 	Own func(ctx context.Context, tenant string) (bool, error)
@@ -70,8 +70,8 @@ func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
 	return token, err
 }
 
-// lateKMS is made when it is first called: most environments never meet another workspace than the deployment's own, and
-// none is to start later for it.
+// lateKMS is made when it is first called: most environments never meet another workspace than the deployment's own,
+// and none is to start later for it.
 type lateKMS func() *kms.Client
 
 func late(cfg aws.Config) lateKMS {

@@ -99,9 +99,8 @@ func (w *world) ask(t *testing.T, tenant string) ([]string, error) {
 
 func (w *world) called(t *testing.T, tenant string, want ...string) {
 	t.Helper()
-	if got, err := w.ask(t, tenant); err != nil || !slices.Equal(got, want) {
-		t.Errorf("called %q, %v; want %q", got, err, want)
-	}
+	got, err := w.ask(t, tenant)
+	expect.That(t, err == nil && slices.Equal(got, want), "called %q, %v; want %q", got, err, want)
 }
 
 func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
@@ -148,9 +147,8 @@ func TestATokenThatWasReplacedIsReadOnceMore(t *testing.T) {
 	w.now = w.now.Add(10 * time.Second)
 	w.reads = nil
 	for range 3 { // nobody has another: each call is made once, and the row is read once in five seconds
-		if calls, err := w.ask(t, second); slackapi.Code(err) != "invalid_auth" || len(calls) != 1 {
-			t.Errorf("%q, %v", calls, err)
-		}
+		calls, err := w.ask(t, second)
+		expect.That(t, slackapi.Code(err) == "invalid_auth" && len(calls) == 1, "%q, %v", calls, err)
 	}
 	expect.Is(t, len(w.reads), 1, "the row was read (times)")
 }
@@ -163,9 +161,7 @@ func TestWhoseTheTokenIsMayNotBeKnown(t *testing.T) {
 	w.called(t, second, "auth.test xoxb-1", "users.info xoxb-2")
 	calls, err := w.ask(t, first)
 	var refused slackapi.Refused
-	if !errors.As(err, &refused) || refused.App || refused.Permanent || len(calls) != 1 {
-		t.Errorf("%q, %v", calls, err)
-	}
+	expect.That(t, errors.As(err, &refused) && !refused.App && !refused.Permanent && len(calls) == 1, "%q, %v", calls, err)
 	w.down = false
 	w.called(t, first, "auth.test xoxb-1", "users.info xoxb-1")
 	delete(w.teams, "xoxb-1") // our own workspace removed the app, and installed it again from the console

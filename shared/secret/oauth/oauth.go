@@ -21,7 +21,8 @@ type Provider struct {
 	Params   map[string]string // of the address where people consent
 	// OneTime: a refresh token works once, and its answer brings the next.
 	OneTime bool
-	// RevokeURL is where tokens are made invalid; empty: the vendor has no such place. RevokesAlone: it wants to know no client.
+	// RevokeURL is where tokens are made invalid; empty: the vendor has no such place. RevokesAlone: it wants to know no
+	// client.
 	RevokeURL    string
 	RevokesAlone bool
 	// Resource is what tokens are for, where one authorization server has several (RFC 8707): an MCP server's address.

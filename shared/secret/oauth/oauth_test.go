@@ -73,9 +73,7 @@ func TestWhatAnAnswerBrings(t *testing.T) {
 		p, _ := server(t, says(200, body))
 		got, err := p.Refresh(t.Context(), app, "r1")
 		got.ExpiresAt = time.Time{}
-		if err != nil || got != want {
-			t.Errorf("%s: %q %q %q, %v", body, got.Access, got.Refresh, got.CompanyID, err)
-		}
+		expect.That(t, err == nil && got == want, "%s: %q %q %q, %v", body, got.Access, got.Refresh, got.CompanyID, err)
 	}
 }
 
@@ -129,9 +127,8 @@ func TestFates(t *testing.T) {
 				t.Errorf("%v, want %s %s", err, test.state, test.problem)
 			}
 			expect.Is(t, posts.Load(), want, "sent (times)")
-			if s := fmt.Sprintf("%v %+v %#v", err, said, said.Args); strings.Contains(strings.ToLower(s), clientSecret) {
-				t.Errorf("the error says too much: %s", s)
-			}
+			s := fmt.Sprintf("%v %+v %#v", err, said, said.Args)
+			expect.That(t, !strings.Contains(strings.ToLower(s), clientSecret), "the error says too much: %s", s)
 		})
 	}
 }
@@ -180,9 +177,7 @@ func follow(t *testing.T, address string) url.Values {
 	res := expect.Value(browser.Get(address))(t)
 	res.Body.Close()
 	back, err := res.Location()
-	if err != nil {
-		t.Fatalf("%d: %v", res.StatusCode, err)
-	}
+	expect.Must(t, err == nil, "%d: %v", res.StatusCode, err)
 	return back.Query()
 }
 
@@ -190,9 +185,7 @@ func TestTheAddressOfConsent(t *testing.T) {
 	p := oauth.Google(oauth.GoogleAuthURL, oauth.GoogleTokenURL)
 	one, first := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
 	two, second := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
-	if one.State == two.State || one.Verifier == two.Verifier || first == second {
-		t.Error("two consents are the same")
-	}
+	expect.That(t, one.State != two.State && one.Verifier != two.Verifier && first != second, "two consents are the same")
 	u := expect.Value(url.Parse(first))(t)
 	q := u.Query()
 	for name, want := range map[string]string{
@@ -204,9 +197,8 @@ func TestTheAddressOfConsent(t *testing.T) {
 	if len(q.Get("code_challenge")) != 43 || strings.Contains(first, one.Verifier) || strings.Contains(first, app.Secret) {
 		t.Errorf("%s", first)
 	}
-	if _, address := oauth.Freee(oauth.FreeeAuthURL, "").Begin(app, "T1", "http://x/", time.Now()); !strings.Contains(address, "prompt=select_company") {
-		t.Errorf("%s", address)
-	}
+	_, address := oauth.Freee(oauth.FreeeAuthURL, "").Begin(app, "T1", "http://x/", time.Now())
+	expect.That(t, strings.Contains(address, "prompt=select_company"), "%s", address)
 }
 
 func TestAReturnThatIsNotFollowed(t *testing.T) {

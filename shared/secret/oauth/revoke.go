@@ -15,7 +15,7 @@ import (
 var ErrNoRevoking = errors.New("the vendor takes no tokens back")
 
 // Revoke makes a token invalid at the vendor, and with a refresh token all that came of it (RFC 7009). A token that was
-// invalid before is no error. What the answer says is not kept but for its code.
+// invalid before is no error. Of the answer only its code is kept.
 func (p Provider) Revoke(ctx context.Context, c Client, token string) error {
 	if p.RevokeURL == "" {
 		return ErrNoRevoking

@@ -129,7 +129,7 @@ func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integ
 	if err == nil {
 		return held, nil
 	}
-	// The write may have succeeded although its answer was lost; then the claim is ours.
+	// The write may have succeeded although its answer was lost; then this call holds the claim.
 	is, again := v.Rows.Integration(ctx, row.TenantID, row.Provider)
 	if again == nil && is.Refreshing != nil && is.Refreshing.By == row.Refreshing.By {
 		return is, nil

@@ -37,9 +37,7 @@ func testExpired(t *testing.T, w *world) {
 			before := w.vendors.Calls(p + "_token")
 			first := w.connectFor(t, p, lifetime)
 			second := w.token(t, p)
-			if second == first.Access || w.token(t, p) != second {
-				t.Errorf("%s: the same token, or another each time", p)
-			}
+			expect.That(t, second != first.Access && w.token(t, p) == second, "%s: the same token, or another each time", p)
 			w.posts(t, p, before+1)
 			row := w.row(t, p)
 			if row.Status != tenancy.Connected || row.Refreshing != nil || strings.Contains(row.Credentials, second) {
@@ -47,9 +45,7 @@ func testExpired(t *testing.T, w *world) {
 			}
 			w.vendors.Expire(p)
 			third, err := w.Renew(t.Context(), tenant, p, second) // with the refresh token that came with the second
-			if err != nil || third == second {
-				t.Errorf("%s: %v", p, err)
-			}
+			expect.That(t, err == nil && third != second, "%s: %v", p, err)
 			w.posts(t, p, before+2)
 		}
 	}
@@ -68,16 +64,12 @@ func testAtOnce(t *testing.T, w *world) {
 				} else {
 					tokens[i], err = w.Renew(t.Context(), tenant, p, first.Access)
 				}
-				if err != nil {
-					t.Error(err)
-				}
+				expect.That(t, err == nil, "%v", err)
 			})
 		}
 		everybody.Wait()
 		for _, token := range tokens {
-			if token == first.Access || token != tokens[0] {
-				t.Fatalf("%s: two tokens", p)
-			}
+			expect.Must(t, token != first.Access && token == tokens[0], "%s: two tokens", p)
 		}
 		w.posts(t, p, 1)
 	}
@@ -86,9 +78,7 @@ func testAtOnce(t *testing.T, w *world) {
 func testRenew(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	second, err := w.Renew(t.Context(), tenant, "freee", first.Access)
-	if err != nil || second == first.Access {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil && second != first.Access, "%v", err)
 	if again, err := w.Renew(t.Context(), tenant, "freee", first.Access); again != second || err != nil { // another had it refused later
 		t.Errorf("%v", err)
 	}
@@ -162,9 +152,7 @@ func testFailures(t *testing.T, base *world) {
 			if !errors.As(err, &said) || said.Problem != test.problem || errors.As(err, &ended) {
 				t.Errorf("%v, want %s", err, test.problem)
 			}
-			if again != nil || later == first.Access {
-				t.Errorf("afterwards: %v", again)
-			}
+			expect.That(t, again == nil && later != first.Access, "afterwards: %v", again)
 			w.posts(t, p, 2)
 		})
 	}
@@ -211,9 +199,8 @@ func testLocked(t *testing.T, w *world) {
 		t.Errorf("no key: %v", err)
 	}
 	w.posts(t, "freee", 0)
-	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != tenancy.Connected {
-		t.Errorf("%+v", row)
-	}
+	row := w.row(t, "freee")
+	expect.That(t, row.Refreshing == nil && row.Status == tenancy.Connected, "%+v", row)
 }
 
 // sealing refuses new keys and opens old ones.
@@ -240,9 +227,7 @@ func testUnsaved(t *testing.T, w *world) {
 	if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err == nil {
 		t.Errorf("%q was given before it was kept", token)
 	}
-	if writes < 5 {
-		t.Errorf("saving was tried %d times", writes-1)
-	}
+	expect.That(t, writes >= 5, "saving was tried %d times", writes-1)
 	w.posts(t, "freee", 1)
 	w.later(2 * time.Minute)
 	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
@@ -262,9 +247,8 @@ func testLostAnswer(t *testing.T, w *world) {
 		}
 		v := w.Vault
 		v.Rows = rows
-		if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err != nil || token != w.token(t, "freee") {
-			t.Errorf("write %d: %v", n, err)
-		}
+		token, err := v.Renew(t.Context(), tenant, "freee", first.Access)
+		expect.That(t, err == nil && token == w.token(t, "freee"), "write %d: %v", n, err)
 		w.posts(t, "freee", n)
 	}
 }
@@ -281,9 +265,8 @@ func testReconnected(t *testing.T, w *world) {
 	v := w.Vault
 	v.Rows = rows
 	expect.Is(t, expect.Value(v.Renew(t.Context(), tenant, "freee", first.Access))(t), second.Access)
-	if row := w.row(t, "freee"); row.Status != tenancy.Connected || row.Refreshing != nil {
-		t.Errorf("%+v", row)
-	}
+	row := w.row(t, "freee")
+	expect.That(t, row.Status == tenancy.Connected && row.Refreshing == nil, "%+v", row)
 }
 
 func testImpatient(t *testing.T, w *world) {
@@ -298,9 +281,7 @@ func testImpatient(t *testing.T, w *world) {
 		}
 	})
 	for w.vendors.Calls("freee_token") == before || w.row(t, "freee").Refreshing == nil {
-		if t.Context().Err() != nil {
-			t.Fatal("nobody refreshes")
-		}
+		expect.Must(t, t.Context().Err() == nil, "nobody refreshes")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -147,7 +147,8 @@ func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, e
 	return c, nil
 }
 
-// Server is the authorization server that a provider's credential came from; false when it is not known, or not to be asked.
+// Server is the authorization server that a provider's credential came from; false when it is not known, or not to be
+// asked.
 func (v Vault) Server(provider string, c Credential) (oauth.Provider, bool) {
 	if c.TokenURL == "" {
 		p, known := v.Providers[provider]

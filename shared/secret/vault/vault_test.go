@@ -19,13 +19,9 @@ func testEnvelope(t *testing.T, w *world) {
 	e := w.Envelope
 	himitsu := vault.Credential{AccessToken: "himitsu"}
 	sealed := expect.Value(e.SealCredential(t.Context(), "T1", "freee", himitsu))(t)
-	if strings.Contains(sealed, "himitsu") || !strings.HasPrefix(sealed, "v1.") {
-		t.Errorf("sealed: %s", sealed)
-	}
+	expect.That(t, !strings.Contains(sealed, "himitsu") && strings.HasPrefix(sealed, "v1."), "sealed: %s", sealed)
 	again, err := e.SealCredential(t.Context(), "T1", "freee", himitsu)
-	if err != nil || again == sealed {
-		t.Errorf("the same text twice, %v", err)
-	}
+	expect.That(t, err == nil && again != sealed, "the same text twice, %v", err)
 
 	t.Run("opens for its own tenant and provider only", func(t *testing.T) {
 		for owner, text := range map[[2]string]string{
@@ -36,9 +32,7 @@ func testEnvelope(t *testing.T, w *world) {
 			}
 		}
 		b, err := e.Open(t.Context(), "T1", "freee", sealed)
-		if err != nil || string(b) != `{"access_token":"himitsu"}` {
-			t.Errorf("%s, %v", b, err)
-		}
+		expect.That(t, err == nil && string(b) == `{"access_token":"himitsu"}`, "%s, %v", b, err)
 	})
 
 	t.Run("refuses what is damaged", func(t *testing.T) {
@@ -98,12 +92,10 @@ func testPrinting(t *testing.T, _ *world) {
 	c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
 	for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
 		b, err := json.Marshal(v)
-		if s := fmt.Sprintf("%v %+v %#v %s", v, v, v, v); strings.Contains(s, "himitsu") {
-			t.Errorf("%T: %s", v, s)
-		}
-		if _, kept := v.(oauth.Consent); err != nil || !kept && strings.Contains(string(b), "himitsu") {
-			t.Errorf("%T as JSON: %s, %v", v, b, err)
-		}
+		s := fmt.Sprintf("%v %+v %#v %s", v, v, v, v)
+		expect.That(t, !strings.Contains(s, "himitsu"), "%T: %s", v, s)
+		_, kept := v.(oauth.Consent)
+		expect.That(t, err == nil && (kept || !strings.Contains(string(b), "himitsu")), "%T as JSON: %s, %v", v, b, err)
 	}
 }
 
@@ -168,9 +160,7 @@ func testSlack(t *testing.T, w *world) {
 	}
 	silent := errors.New("timeout")
 	got, err := w.SlackToken(t.Context(), "TNOBODY", "xoxb-deployment", func(context.Context, string) (bool, error) { return false, silent })
-	if got != "" || !errors.Is(err, silent) {
-		t.Errorf("while nobody knows whose it is, %q, %v", got, err)
-	}
+	expect.That(t, got == "" && errors.Is(err, silent), "while nobody knows whose it is, %q, %v", got, err)
 	expect.NoError(t, w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", aggregate.System()))
 	token("xoxb-own", "")
 }

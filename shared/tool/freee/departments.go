@@ -125,7 +125,7 @@ func below(all []group, names []string) map[int64]bool {
 }
 
 // members are the ids of those who belong today to departments of these names or codes,
-// or to any below them. What else freee says of people here is not read.
+// or to any below them. Nothing else that freee says of people here is read.
 func (c *Client) members(ctx context.Context, company int64, all []group, names []string) (ids map[int64]bool, err error) {
 	within := below(all, names)
 	ids = map[int64]bool{}

@@ -166,12 +166,10 @@ func testShown(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	shown := o.list()[0].Hash
 	o.tools.set(plain("list", "Deletes."))
-	if err := o.Allow(t.Context(), o.tenant, "rooms.list", shown, aggregate.Read, admin); !errors.Is(err, mcp.ErrChanged) {
-		t.Errorf("%v, want ErrChanged", err)
-	}
-	if got := o.offered(); got != nil {
-		t.Errorf("offered: %v", got)
-	}
+	err := o.Allow(t.Context(), o.tenant, "rooms.list", shown, aggregate.Read, admin)
+	expect.That(t, errors.Is(err, mcp.ErrChanged), "%v, want ErrChanged", err)
+	got := o.offered()
+	expect.That(t, got == nil, "offered: %v", got)
 }
 
 func testUnfit(t *testing.T, server *storetest.Server) {
@@ -220,9 +218,8 @@ func testNotNamed(t *testing.T, server *storetest.Server) {
 		t.Errorf("offered: %v", got)
 	}
 	var field aggregate.ErrField
-	if _, err := o.Tools(t.Context(), o.tenant, "rooms"); !errors.As(err, &field) {
-		t.Errorf("%v, want ErrField", err)
-	}
+	_, err := o.Tools(t.Context(), o.tenant, "rooms")
+	expect.That(t, errors.As(err, &field), "%v, want ErrField", err)
 }
 
 func testAway(t *testing.T, server *storetest.Server) {

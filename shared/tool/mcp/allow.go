@@ -54,8 +54,8 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
 
-// ForContests lists a tool that is allowed for contests, exactly as it was shown, or takes it off the list. ErrChanged: another
-// one is allowed now, or none. ErrField: it can't be listed.
+// ForContests lists a tool that is allowed for contests, exactly as it was shown, or takes it off the list. ErrChanged:
+// another one is allowed now, or none. ErrField: it can't be listed.
 func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
@@ -101,7 +101,8 @@ func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermi
 	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]
 	}
-	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false // contests get nothing that was not listed as it is now
+	// contests get nothing that was not listed as it is now
+	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false
 	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
 	return err
 }

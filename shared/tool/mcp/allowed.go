@@ -10,8 +10,8 @@ import (
 	"ringi/shared/explain/failedcall"
 )
 
-// CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never connected
-// is called without credentials: it may ask for none. Its errors are those of Call.
+// CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never
+// connected is called without credentials: it may ask for none. Its errors are those of Call.
 func (c Client) CallAllowed(ctx context.Context, of Credentials, tenant, name string, pin tenancy.Pin, arguments json.RawMessage) (any, error) {
 	server, tool, _ := tenancy.ServerTool(name)
 	s := Server{MCPServer: tenancy.MCPServer{Name: server, URL: pin.URL}}

@@ -14,6 +14,7 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/mcp"
 )
 
@@ -90,9 +91,8 @@ func FuzzServer(f *testing.F) {
 		defer cancel()
 		began := time.Now()
 		defer func() {
-			if took := time.Since(began); took > 8*time.Second {
-				t.Errorf("it took %s", took)
-			}
+			took := time.Since(began)
+			expect.That(t, took <= 8*time.Second, "it took %s", took)
 		}()
 		c := mcp.Client{HTTP: &http.Client{Transport: w}}
 		server := mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}}
@@ -114,18 +114,15 @@ func FuzzServer(f *testing.F) {
 		}
 		v, err := c.Call(ctx, mcp.Call{Server: server, Tool: tools[0].Name, Hash: tools[0].Hash(), Arguments: json.RawMessage(`{}`)})
 		classified(t, err, failedcall.Failed, failedcall.Unknown)
-		if b, bad := json.Marshal(v); err == nil && (bad != nil || !json.Valid(b)) {
-			t.Errorf("%v, %v", v, bad)
-		}
+		b, bad := json.Marshal(v)
+		expect.That(t, err != nil || bad == nil && json.Valid(b), "%v, %v", v, bad)
 	})
 }
 
 func TestACallThatNeverLeftHasACause(t *testing.T) {
 	c := mcp.Client{HTTP: &http.Client{Transport: wire{dead: true, method: "initialize", kind: "text/plain"}}}
 	_, err := c.List(t.Context(), mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}})
-	if err == nil {
-		t.Fatal("a server that says nothing has tools")
-	}
+	expect.Must(t, err != nil, "a server that says nothing has tools")
 	classified(t, err, failedcall.Failed)
 }
 
@@ -136,14 +133,11 @@ func classified(t *testing.T, err error, outcomes ...failedcall.Outcome) {
 		return
 	}
 	var e *failedcall.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("no *Error: %v", err)
-	}
+	expect.Must(t, errors.As(err, &e), "no *Error: %v", err)
 	for _, o := range outcomes {
 		if e.Outcome == o && !strings.Contains(e.Error(), "PANIC") {
-			if said := failedcall.Sentence("ja", e.Problem, e.Args...); len(said) > 2000 {
-				t.Errorf("it says %d bytes", len(said))
-			}
+			said := failedcall.Sentence("ja", e.Problem, e.Args...)
+			expect.That(t, len(said) <= 2000, "it says %d bytes", len(said))
 			return
 		}
 	}

@@ -40,9 +40,7 @@ func TestAServerOfAnOlderProtocol(t *testing.T) {
 	v := newVendor(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.MCP() }, nil))
 	v.faults["server/discover"] = status(404, "no such method")
 	expect.Value(v.book(t, v.hash(t, "book_room")))(t)
-	if v.times("initialize") != 2 || v.times("tools/call") != 1 || len(s.Bookings()) != 1 {
-		t.Errorf("asked %v", v.asked)
-	}
+	expect.That(t, v.times("initialize") == 2 && v.times("tools/call") == 1 && len(s.Bookings()) == 1, "asked %v", v.asked)
 	if v.times("") != 2 { // DELETE, the only request without a body
 		t.Error("the sessions were left open")
 	}
@@ -53,9 +51,7 @@ func TestAResultKeepsItsNumbers(t *testing.T) {
 	hash := v.hash(t, "book_room")
 	v.faults["tools/call"] = replying(`{"content":[],"structuredContent":{"booking_id":9007199254740993}}`)
 	got, err := v.book(t, hash)
-	if err != nil || string(got.(json.RawMessage)) != `{"booking_id":9007199254740993}` {
-		t.Errorf("%s, %v", got, err)
-	}
+	expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":9007199254740993}`, "%s, %v", got, err)
 }
 
 func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
@@ -137,9 +133,7 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 			if said := e.Error() + failedcall.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
 				t.Errorf("it says %s", said)
 			}
-			if e.Problem == failedcall.ProblemRateLimited && e.RetryAfter != 7*time.Second {
-				t.Errorf("wait %s", e.RetryAfter)
-			}
+			expect.That(t, e.Problem != failedcall.ProblemRateLimited || e.RetryAfter == 7*time.Second, "wait %s", e.RetryAfter)
 		})
 	}
 }
@@ -158,9 +152,7 @@ func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 				v.faults["initialize"] = fault
 				_, err := v.book(t, hash)
 				expect.Is(t, known(t, err).Outcome, failedcall.Failed)
-				if v.times("tools/call") != 0 || len(s.Bookings()) != 0 {
-					t.Error("it was called")
-				}
+				expect.That(t, v.times("tools/call") == 0 && len(s.Bookings()) == 0, "it was called")
 			})
 		}
 	}
@@ -209,9 +201,8 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			expect.Value(v.call(t, "do", hash, `{}`))(t)
 			c.set(now...)
 			_, err := v.call(t, "do", hash, `{}`)
-			if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemChanged {
-				t.Errorf("%v", e)
-			}
+			e := known(t, err)
+			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemChanged, "%v", e)
 			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 		})
 	}
@@ -227,9 +218,8 @@ func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
 		c.ServeHTTP(w, r)
 	}
 	_, err := v.call(t, "do", hash, `{}`)
-	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemRejected {
-		t.Errorf("%v", e)
-	}
+	e := known(t, err)
+	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemRejected, "%v", e)
 }
 
 func TestTheDoor(t *testing.T) {
@@ -248,12 +238,8 @@ func TestTheDoor(t *testing.T) {
 			_, v := newRooms(t)
 			v.Secret = test.secret
 			_, err := client(v.URL).List(t.Context(), v.Server)
-			if test.problem == "" && err != nil {
-				t.Fatal(err)
-			}
-			if test.problem != "" && known(t, err).Problem != test.problem {
-				t.Errorf("%v, want %s", err, test.problem)
-			}
+			expect.Must(t, test.problem != "" || err == nil, "%v", err)
+			expect.That(t, test.problem == "" || known(t, err).Problem == test.problem, "%v, want %s", err, test.problem)
 			if v.headers != nil && v.headers.Get(test.header) != test.want {
 				t.Errorf("%s: %q", test.header, v.headers.Get(test.header))
 			}
@@ -283,9 +269,8 @@ func TestAServerWithTooMuchToSay(t *testing.T) {
 		replying(`{"tools":[],"nextCursor":"c`+strings.Repeat("x", page)+`"}`)(w, r)
 	}
 	_, err := client(v.URL).List(t.Context(), v.Server)
-	if e := known(t, err); e.Problem != failedcall.ProblemBadAnswer || page > 25 {
-		t.Errorf("%v after %d pages", e, page)
-	}
+	e := known(t, err)
+	expect.That(t, e.Problem == failedcall.ProblemBadAnswer && page <= 25, "%v after %d pages", e, page)
 }
 
 func at(do http.HandlerFunc) func(*vendor) http.HandlerFunc {

@@ -25,7 +25,8 @@ type session struct {
 	server Server
 }
 
-// open initializes a session. Nothing is sent after ctx has ended. Its errors are *failure.Error with the outcome Failed.
+// open initializes a session. Nothing is sent after ctx has ended. Its errors are *failure.Error with the outcome
+// Failed.
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {

@@ -160,9 +160,7 @@ func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 func known(t *testing.T, err error) *failedcall.Error {
 	t.Helper()
 	var e *failedcall.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("%v is no *failure.Error", err)
-	}
+	expect.Must(t, errors.As(err, &e), "%v is no *failure.Error", err)
 	return e
 }
 

@@ -87,9 +87,7 @@ func TestMonthsThatCannotBeTogether(t *testing.T) {
 		"no month":               {[][]freee.Record{{broken}}, `a (1): end_date "March"`},
 	} {
 		r, problems := overtime.Calculate([]freee.Record{worked(0, 1, 0)}, test.earlier, "ja")
-		if len(problems) != 1 || problems[0] != test.want || len(r.Rows) > 0 {
-			t.Errorf("%s: %q, %+v", name, problems, r)
-		}
+		expect.That(t, len(problems) == 1 && problems[0] == test.want && len(r.Rows) <= 0, "%s: %q, %+v", name, problems, r)
 	}
 }
 

@@ -20,9 +20,7 @@ func record(id int64, excess, legal, within, holiday int) freee.Record {
 func calculated(t *testing.T, records []freee.Record, earlier ...[]freee.Record) overtime.Result {
 	t.Helper()
 	r, problems := overtime.Calculate(records, earlier, "en")
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	expect.Must(t, len(problems) <= 0, "%v", problems)
 	return r
 }
 
@@ -81,9 +79,7 @@ func TestValidateFindsWhatCannotBe(t *testing.T) {
 			r := record(1, 0, 0, 0, 0)
 			test.change(&r)
 			p := overtime.Validate([]freee.Record{r})
-			if len(p) != 1 || !strings.Contains(p[0], test.want) {
-				t.Errorf("%q, want %q", p, test.want)
-			}
+			expect.That(t, len(p) == 1 && strings.Contains(p[0], test.want), "%q, want %q", p, test.want)
 		})
 	}
 	expect.Is(t, len(overtime.Validate(nil)), 1, "nobody at all")

@@ -17,7 +17,7 @@ type Validated struct {
 const minutesOfAMonth = 31 * 24 * 60
 
 // Validate names what cannot be true of a month's records: nobody at all, a person
-// twice, days that are none, negative or impossible values, parts above the whole.
+// twice, days that do not exist, negative or impossible values, parts above the whole.
 func Validate(records []freee.Record) (problems []string) {
 	if len(records) == 0 {
 		return []string{"no records"}

@@ -48,9 +48,7 @@ func TestWithTheVault(t *testing.T) {
 			}
 			test(t, o)
 			for _, secret := range o.vendors.Secrets() {
-				if strings.Contains(o.log.String(), secret) {
-					t.Errorf("a secret is in the log: %s", o.log)
-				}
+				expect.That(t, !strings.Contains(o.log.String(), secret), "a secret is in the log: %s", o.log)
 			}
 		})
 	}
@@ -174,20 +172,16 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	} {
 		result := expect.Value(o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Locale: "ja"}))(t)
 		for _, word := range []string{"pay_day", "payroll", "bank", "basic_pay", "closing", "birth", "address", "salary", "user_id"} {
-			if strings.Contains(string(result), `"`+word) {
-				t.Errorf("%s keeps %s: %.300s", name, word, result)
-			}
+			expect.That(t, !strings.Contains(string(result), `"`+word), "%s keeps %s: %.300s", name, word, result)
 		}
 	}
 	const hr = "/freee/hr/api/v1"
 	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"} // the month in which March is paid
-	if got := slices.Sorted(maps.Keys(o.paths.n)); !slices.Equal(got, want) {
-		t.Errorf("freee was asked for %v", got)
-	}
+	got := slices.Sorted(maps.Keys(o.paths.n))
+	expect.That(t, slices.Equal(got, want), "freee was asked for %v", got)
 	var none *failedcall.Error
-	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: given(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != failedcall.ProblemNotConnected {
-		t.Errorf("another tenant: %v", err)
-	}
+	_, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: given(listArgs), Locale: "ja"})
+	expect.That(t, errors.As(err, &none) && none.Problem == failedcall.ProblemNotConnected, "another tenant: %v", err)
 }
 
 func testChosenCompany(t *testing.T, o *office) {
@@ -198,9 +192,8 @@ func testChosenCompany(t *testing.T, o *office) {
 		expect.NoError(t, o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), aggregate.System()))
 	}
 	choose("1884309") // the token's owner does not administer it
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {
-		t.Errorf("%v", e)
-	}
+	e := o.refuse(t, "list_employees", listArgs)
+	expect.That(t, e.Problem == failedcall.ProblemNoCompany && o.vendors.Calls("list_employees") == 0, "%v", e)
 	choose("1884310")
 	var out struct{ Count int }
 	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 {

@@ -41,9 +41,7 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 		t.Errorf("%+v, %+v", first, again)
 	}
 	w.run(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", "suzuki@example.com", 1), &other)
-	if other.User != workspace.Suzuki || len(w.sent(t, workspace.Suzuki)) != 1 {
-		t.Errorf("by e-mail: %+v", other)
-	}
+	expect.That(t, other.User == workspace.Suzuki && len(w.sent(t, workspace.Suzuki)) == 1, "by e-mail: %+v", other)
 }
 
 // TestOnlyOurOwnMessageIsFoundAgain: members can read the key, and post a message with it
@@ -87,12 +85,8 @@ func TestADirectMessageThatFails(t *testing.T) {
 			w := newWorld(t)
 			w.slack.Add(test.fault)
 			e := w.refuse(t, "send_slack_dm", dmArgs)
-			if e.Outcome != test.outcome || e.Problem != test.problem {
-				t.Error(e)
-			}
-			if test.fault.RetryAfter > 0 && e.RetryAfter != test.fault.RetryAfter {
-				t.Errorf("retry after %s", e.RetryAfter)
-			}
+			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
+			expect.That(t, test.fault.RetryAfter <= 0 || e.RetryAfter == test.fault.RetryAfter, "retry after %s", e.RetryAfter)
 			if w.called.of(post) > 1 {
 				t.Errorf("posted %d times", w.called.of(post))
 			}
@@ -150,9 +144,8 @@ func counted(t *testing.T, do func()) map[metric.Name]float64 {
 	sums := map[metric.Name]float64{}
 	for line := range bytes.Lines(b) {
 		var fields map[string]any
-		if err := json.Unmarshal(line, &fields); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		err := json.Unmarshal(line, &fields)
+		expect.Must(t, err == nil, "%v: %s", err, line)
 		for _, name := range metric.Names() {
 			n, _ := fields[string(name)].(float64)
 			sums[name] += n

@@ -97,13 +97,10 @@ func TestTheDemosPlansRun(t *testing.T) {
 			if days := "2026-04-01〜2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
 				t.Errorf("a row of the sheet is %v", rows[1])
 			}
-			if sent := w.sent(t, workspace.Sato); len(sent) != 1 || !strings.Contains(sent[0], test.notice) {
-				t.Errorf("notice: %q", sent)
-			}
+			sent := w.sent(t, workspace.Sato)
+			expect.That(t, len(sent) == 1 && strings.Contains(sent[0], test.notice), "notice: %q", sent)
 			said, _, err := model.Summarize(t.Context(), model.Demonstration{}, summary)
-			if err != nil || !strings.Contains(said, test.summary) {
-				t.Errorf("summary: %q, %v", said, err)
-			}
+			expect.That(t, err == nil && strings.Contains(said, test.summary), "summary: %q, %v", said, err)
 		})
 	}
 }
@@ -136,14 +133,12 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 				}
 				for _, row := range listed {
 					for _, key := range f.Demo.Columns {
-						if _, has := row[key]; !has {
-							t.Errorf("a row has no %s: %v", key, row)
-						}
+						_, has := row[key]
+						expect.That(t, has, "a row has no %s: %v", key, row)
 					}
 				}
-				if sent := w.sent(t, workspace.Sato); len(sent) != 1 || !strings.Contains(sent[0], fmt.Sprintf(": %d", len(listed))) {
-					t.Errorf("notice: %q", sent)
-				}
+				sent := w.sent(t, workspace.Sato)
+				expect.That(t, len(sent) == 1 && strings.Contains(sent[0], fmt.Sprintf(": %d", len(listed))), "notice: %q", sent)
 			})
 		}
 	}
@@ -153,27 +148,20 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage) json.RawMessage {
 	t.Helper()
 	planned, err := tool.Parse(s.ToolInput)
-	if err != nil {
-		t.Fatalf("%s: %v", s.StepID, err)
-	}
+	expect.Must(t, err == nil, "%s: %v", s.StepID, err)
 	args, err := planned.Resolve(func(id string) (json.RawMessage, error) {
 		if done[id] == nil {
 			return nil, errors.New("no result yet")
 		}
 		return done[id], nil
 	})
-	if err != nil {
-		t.Fatalf("%s: %v", s.StepID, err)
-	}
+	expect.Must(t, err == nil, "%s: %v", s.StepID, err)
 	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: s.Tool, Arguments: args, Key: "p/" + s.StepID + "/1", Locale: "ja"})
-	if err != nil {
-		t.Fatalf("%s %s: %v", s.StepID, s.Tool, err)
-	}
+	expect.Must(t, err == nil, "%s %s: %v", s.StepID, s.Tool, err)
 	spec, _ := w.catalog.Lookup(s.Tool)
 	output := expect.Value(schema.Compile(s.Tool, spec.OutputSchema))(t)
 	v := expect.Value(schema.Decode(result))(t)
-	if problems := output.Check(v); len(problems) > 0 {
-		t.Errorf("%s returns what it does not describe: %v", s.Tool, problems)
-	}
+	problems := output.Check(v)
+	expect.That(t, len(problems) <= 0, "%s returns what it does not describe: %v", s.Tool, problems)
 	return result
 }

@@ -50,9 +50,8 @@ func TestDepartments(t *testing.T) {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
-	if e := w.refuse(t, "list_departments", `{"department":"宇宙部"}`); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoDepartment {
-		t.Errorf("%v: %s", e, e.Detail)
-	}
+	e := w.refuse(t, "list_departments", `{"department":"宇宙部"}`)
+	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemNoDepartment, "%v: %s", e, e.Detail)
 }
 
 func TestPositions(t *testing.T) {
@@ -73,9 +72,7 @@ func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 			Bounds: tenancy.Constraints{Departments: []string{listed, "第一営業課"}},
 		})
 		want := `{"count":1,"departments":[{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":` + above + `}]}`
-		if err != nil || string(got) != want {
-			t.Errorf("%s: %s, %v", listed, got, err)
-		}
+		expect.That(t, err == nil && string(got) == want, "%s: %s, %v", listed, got, err)
 	}
 }
 
@@ -144,9 +141,7 @@ func TestAttendanceIsOfTheMonthThatWasWorked(t *testing.T) {
 		start, end  string
 	}{{2026, 3, "2026-03-01", "2026-03-31"}, {2025, 12, "2025-12-01", "2025-12-31"}, {2024, 2, "2024-02-01", "2024-02-29"}} {
 		a := w.attendance(t, month.year, month.month)
-		if a.Count != 42 {
-			t.Fatalf("%d records", a.Count)
-		}
+		expect.Must(t, a.Count == 42, "%d records", a.Count)
 		for _, r := range a.Records {
 			if r.StartDate != month.start || r.EndDate != month.end || r.EmployeeID == 0 || r.DisplayName == "" {
 				t.Fatalf("%d-%d: %+v", month.year, month.month, r)
@@ -191,9 +186,8 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 		"calculate": fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s]}`, months[0], months[0]),
 		"validate":  fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[[]]}`, months[0]),
 	} {
-		if e := w.refuse(t, "calculate_overtime", args); e.Problem != failedcall.ProblemBadData || e.Outcome != failedcall.Failed {
-			t.Errorf("%s: %v", mode, e)
-		}
+		e := w.refuse(t, "calculate_overtime", args)
+		expect.That(t, e.Problem == failedcall.ProblemBadData && e.Outcome == failedcall.Failed, "%s: %v", mode, e)
 	}
 }
 
@@ -217,9 +211,8 @@ func TestReadsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.vendors.Fail("list_employees", test.status, true)
-			if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failedcall.Failed || e.Problem != test.problem {
-				t.Error(e)
-			}
+			e := w.refuse(t, "list_employees", listArgs)
+			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == test.problem, "%v", e)
 			expect.Is(t, w.vendors.Calls("list_employees"), test.calls, "calls")
 			w.vendors.Fail("list_employees", 0, false)
 			var out struct{ Count int }
@@ -284,15 +277,11 @@ func TestAReadThatHangsFails(t *testing.T) {
 	w := newWorld(t)
 	w.vendors.Hang("list_attendance", time.Minute)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":3510008}]}`)
-	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemTimeout {
-		t.Error(e)
-	}
+	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemTimeout, "%v", e)
 }
 
 func TestAnUnknownEmployeeFailsTheWhole(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":1},{"id":3510008}]}`)
-	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNotFound {
-		t.Error(e)
-	}
+	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemNotFound, "%v", e)
 }

@@ -178,9 +178,8 @@ func given(args string) tool.Resolved {
 func (w *world) run(t *testing.T, name, args string, out any) {
 	t.Helper()
 	result := expect.Value(w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "ja"}))(t)
-	if err := json.Unmarshal(result, out); err != nil {
-		t.Fatalf("%s: %v", result, err)
-	}
+	err := json.Unmarshal(result, out)
+	expect.Must(t, err == nil, "%s: %v", result, err)
 }
 
 // refuse makes a call that must fail.
@@ -190,12 +189,8 @@ func (w *world) refuse(t *testing.T, name, args string) *failedcall.Error {
 	defer cancel()
 	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "en"})
 	var e *failedcall.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("%s, %v", result, err)
-	}
-	if e.Detail == "" || strings.Contains(e.Detail, "%!") {
-		t.Errorf("no sentence: %q", e.Detail)
-	}
+	expect.Must(t, errors.As(err, &e), "%s, %v", result, err)
+	expect.That(t, e.Detail != "" && !strings.Contains(e.Detail, "%!"), "no sentence: %q", e.Detail)
 	for _, secret := range []string{botToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
 		if strings.Contains(e.Detail+e.Error()+w.log.String(), secret) {
 			t.Errorf("a token is in the error or the log: %q %q %s", e.Detail, e.Error(), w.log)
@@ -212,9 +207,8 @@ const (
 
 func TestRunnerNeedsAFunctionForEveryTool(t *testing.T) {
 	c := expect.Value(tool.NewCatalog(tool.Spec{Name: "pay_everyone", InputSchema: `{}`, OutputSchema: `{}`}))(t)
-	if _, err := runner.New(c, runner.Config{}); err == nil || !strings.Contains(err.Error(), "pay_everyone") {
-		t.Error(err)
-	}
+	_, err := runner.New(c, runner.Config{})
+	expect.That(t, err != nil && strings.Contains(err.Error(), "pay_everyone"), "%v", err)
 }
 
 func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
@@ -237,9 +231,8 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 		"send_slack_dm":              `{"recipient":"#general","text":"x","details":[]}`,
 		"no_such_tool":               `{}`,
 	} {
-		if e := w.refuse(t, name, args); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemBadArguments {
-			t.Errorf("%s: %v", name, e)
-		}
+		e := w.refuse(t, name, args)
+		expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemBadArguments, "%s: %v", name, e)
 	}
 	if w.called.all() > 0 || w.vendors.Calls("list_employees") > 0 || w.vendors.Calls("write_rows_to_google_sheet") > 0 {
 		t.Errorf("calls went out: %d of Slack", w.called.all())
@@ -263,8 +256,7 @@ func TestRevokedToken(t *testing.T) {
 	w := newWorld(t)
 	w.tokens["freee"], w.tokens["google"] = "old", "old"
 	for name, args := range map[string]string{"list_employees": listArgs, "write_rows_to_google_sheet": sheetArgs} {
-		if e := w.refuse(t, name, args); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemUnauthorized {
-			t.Errorf("%s: %v", name, e)
-		}
+		e := w.refuse(t, name, args)
+		expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemUnauthorized, "%s: %v", name, e)
 	}
 }

@@ -115,9 +115,8 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 			if e.Problem != failedcall.ProblemSheetFull || e.Outcome != failedcall.Failed || !strings.Contains(e.Detail, test.wouldHave) {
 				t.Errorf("%v: %s", e, e.Detail)
 			}
-			if n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool); n != 0 {
-				t.Errorf("%d calls changed it", n)
-			}
+			n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool)
+			expect.That(t, n == 0, "%d calls changed it", n)
 		})
 	}
 }
@@ -140,9 +139,8 @@ func TestASheetWriteThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			test.fault(w)
-			if e := w.refuse(t, sheetTool, sheetArgs); e.Outcome != test.outcome || e.Problem != test.problem {
-				t.Error(e)
-			}
+			e := w.refuse(t, sheetTool, sheetArgs)
+			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
 			expect.Is(t, w.vendors.Calls(sheetTool), 1, "called (times)")
 			expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "tab 'a'")) > 0, test.written, "rows")
 		})
@@ -192,9 +190,8 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 			}
 			var out sheets.Written
 			w.run(t, sheetTool, table(t, "tab", test.rows, 2), &out)
-			if d := cmp.Diff(test.below, out.RowsBelow); d != "" || out.MoreBelow != test.more || out.UpdatedRows != test.rows {
-				t.Errorf("%+v %s", out, d)
-			}
+			d := cmp.Diff(test.below, out.RowsBelow)
+			expect.That(t, d == "" && out.MoreBelow == test.more && out.UpdatedRows == test.rows, "%+v %s", out, d)
 			expect.Is(t, reads, test.reads, "read (times)")
 		})
 	}

@@ -36,7 +36,7 @@ func (l *limits) data(keyword string, v any) (json.RawMessage, error) {
 	case "type":
 		err = checkTypes(v)
 	case "pattern":
-		text, _ := v.(string) // the library refuses what is none
+		text, _ := v.(string) // the library refuses anything else
 		err = l.pattern(text)
 	case "enum", "const":
 		err = exact(v)
@@ -86,8 +86,8 @@ func checkTypes(v any) error {
 	return nil
 }
 
-// exact refuses whole numbers that a float64, as which the library holds them,
-// rounds: another number would equal them.
+// exact refuses whole numbers that a float64 can't hold exactly: the library keeps numbers as such, so that another
+// number would equal them.
 func exact(v any) error {
 	switch v := v.(type) {
 	case json.Number:

@@ -63,9 +63,7 @@ func TestASchemaOpensNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "http://127.0.0.1/x", "other.json", "other.json#/x", "//x#", ""} {
 		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`, `{"$id":"http://127.0.0.1/","$ref":%q}`} {
 			_, err := schema.Compile("s", fmt.Sprintf(text, ref))
-			if err == nil || !strings.Contains(err.Error(), "may not refer to other documents") {
-				t.Errorf("%s: %v", ref, err)
-			}
+			expect.That(t, err != nil && strings.Contains(err.Error(), "may not refer to other documents"), "%s: %v", ref, err)
 		}
 	}
 }
@@ -100,9 +98,8 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Within(t, 5*time.Second, func() {
-				if _, err := schema.Compile("s", test.text); err == nil || !strings.Contains(err.Error(), test.want) {
-					t.Errorf("%v, want %s", err, test.want)
-				}
+				_, err := schema.Compile("s", test.text)
+				expect.That(t, err != nil && strings.Contains(err.Error(), test.want), "%v, want %s", err, test.want)
 			})
 		})
 	}
@@ -111,9 +108,8 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 // TestKeywordsAreSpelledExactly: encoding/json would take $Ref and ITEMS for $ref and items.
 func TestKeywordsAreSpelledExactly(t *testing.T) {
 	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`, `{"Type":"string"}`} {
-		if found := check(t, compile(t, text), `[[1]]`); len(found) > 0 {
-			t.Errorf("%s: %v", text, found)
-		}
+		found := check(t, compile(t, text), `[[1]]`)
+		expect.That(t, len(found) <= 0, "%s: %v", text, found)
 	}
 }
 
@@ -127,13 +123,9 @@ func TestHostileValuesAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := check(t, s, value)
-			if len(found) == 0 || len(found) > 1000 {
-				t.Errorf("%d problems", len(found))
-			}
+			expect.That(t, len(found) != 0 && len(found) <= 1000, "%d problems", len(found))
 			for _, p := range found {
-				if len(p) > 1000 {
-					t.Fatalf("%d bytes: %s", len(p), p)
-				}
+				expect.Must(t, len(p) <= 1000, "%d bytes: %s", len(p), p)
 			}
 		})
 	}
@@ -141,8 +133,7 @@ func TestHostileValuesAreBounded(t *testing.T) {
 
 func TestDecodeTakesOneValue(t *testing.T) {
 	for _, text := range []string{"", "{", `{} {}`, "nope", `{"a":1}x`} {
-		if v, err := schema.Decode([]byte(text)); err == nil {
-			t.Errorf("%q gave %v", text, v)
-		}
+		v, err := schema.Decode([]byte(text))
+		expect.That(t, err != nil, "%q gave %v", text, v)
 	}
 }

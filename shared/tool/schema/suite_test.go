@@ -36,9 +36,7 @@ func TestTheOfficialSuite(t *testing.T) {
 		for _, g := range groups {
 			s, err := schema.Compile(filepath.Base(file), string(g.Schema))
 			if err != nil {
-				if !reasons.MatchString(err.Error()) {
-					t.Errorf("%s: %v", g.Description, err)
-				}
+				expect.That(t, reasons.MatchString(err.Error()), "%s: %v", g.Description, err)
 				continue
 			}
 			for _, test := range g.Tests {
@@ -49,7 +47,5 @@ func TestTheOfficialSuite(t *testing.T) {
 			}
 		}
 	}
-	if verdicts < 1500 {
-		t.Errorf("only %d verdicts: the suite is not where it was", verdicts)
-	}
+	expect.That(t, verdicts >= 1500, "only %d verdicts: the suite is not where it was", verdicts)
 }

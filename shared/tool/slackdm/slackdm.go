@@ -127,7 +127,7 @@ func (c *Client) fitting(ctx context.Context, m Message) string {
 }
 
 // patiently makes a call, counts it, and makes it again as long as Slack says that it has done nothing and
-// when to ask again: that is no retry of a write. It gives up when the call's time
+// when to ask again: nothing is written twice by it. It gives up when the call's time
 // would not suffice.
 func patiently(ctx context.Context, call func() error) error {
 	for {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -19,9 +20,7 @@ func TestADetailIsOneLineOfText(t *testing.T) {
 	text = strings.ReplaceAll(text, "\u2060", "") // it keeps Slack from linking
 	want := "完了しました\n&lt;!channel&gt; &amp; co ＊bold＊\n• 残業: 3 • 宛先: U0EVIL001 ✓ ＊承認済み＊ :white_check_mark:\n" +
 		"• 氏名: 山田郎太 &lt;https://evil.example|詳細&gt;\n• 件数: 12\n• 備考: -\n• シート: <https://docs.example/d/1AbC?a=1&amp;b=2#gid=0>\n• 偽: https://docs.example|x"
-	if text != want || cut != 0 {
-		t.Errorf("%q, want %q; %d cut", text, want, cut)
-	}
+	expect.That(t, text == want && cut == 0, "%q, want %q; %d cut", text, want, cut)
 }
 
 // An address that people had in the text links as it was stamped, and nothing else does.

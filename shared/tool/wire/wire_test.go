@@ -92,9 +92,8 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 				t.Fatalf("%v, want %s %s", err, test.outcome, test.problem)
 			}
 			expect.Is(t, calls.Load(), 1, "called (times)")
-			if s := err.Error(); strings.Contains(s, "himitsu") || strings.Contains(s, "secret=") {
-				t.Errorf("the error says too much: %s", s)
-			}
+			s := err.Error()
+			expect.That(t, !strings.Contains(s, "himitsu") && !strings.Contains(s, "secret="), "the error says too much: %s", s)
 		})
 	}
 }
@@ -110,9 +109,7 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 			defer cancel()
 			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))
 			var e *failedcall.Error
-			if !errors.As(err, &e) || e.Outcome != failedcall.Failed {
-				t.Errorf("%v", err)
-			}
+			expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed, "%v", err)
 		})
 	}
 }
@@ -145,9 +142,8 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			var e *failedcall.Error
-			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != failedcall.Failed {
-				t.Errorf("%v", err)
-			}
+			err := c.Read(ctx, "/", new(struct{}))
+			expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed, "%v", err)
 			expect.Is(t, calls.Load(), test.calls, "calls")
 		})
 	}
@@ -168,9 +164,8 @@ func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 	if err := c.Read(t.Context(), "/", &out); err != nil || out.A != 7 {
 		t.Fatal(out, err)
 	}
-	if d := time.Since(began); d < time.Second {
-		t.Errorf("waited %s", d)
-	}
+	d := time.Since(began)
+	expect.That(t, d >= time.Second, "waited %s", d)
 }
 
 // renewableTokens has tokens one after another.
@@ -226,9 +221,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 			t.Run(name+" "+method, func(t *testing.T) {
 				c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
 					body, _ := io.ReadAll(r.Body)
-					if r.Method == http.MethodPut && string(body) != `{"a":1}` {
-						t.Errorf("sent %q", body)
-					}
+					expect.That(t, r.Method != http.MethodPut || string(body) == `{"a":1}`, "sent %q", body)
 					if r.Header.Get("Authorization") != "Bearer "+test.good {
 						w.WriteHeader(401)
 						return
@@ -247,9 +240,8 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
 					t.Errorf("%v, want %q", err, test.problem)
 				}
-				if ended := strings.Join(p.ended, " "); (ended == "two") != (test.problem == failedcall.ProblemUnauthorized) {
-					t.Errorf("ended with %q", ended)
-				}
+				ended := strings.Join(p.ended, " ")
+				expect.That(t, (ended == "two") == (test.problem == failedcall.ProblemUnauthorized), "ended with %q", ended)
 				if calls.Load() != test.calls || strings.Join(p.renewed, " ") != test.renewed || p.asked != 1 {
 					t.Errorf("%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)
 				}

@@ -11,9 +11,7 @@ import (
 
 func TestEveryLanguageHasItsOwn(t *testing.T) {
 	said := language.InEach("はい", "yes")
-	if len(said) != len(language.All) {
-		t.Fatalf("%d languages, %d texts", len(language.All), len(said))
-	}
+	expect.Must(t, len(said) == len(language.All), "%d languages, %d texts", len(language.All), len(said))
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "": "はい", "fr": "はい"} {
 		expect.Is(t, said.In(locale), want, "%q", locale)
 	}
@@ -30,14 +28,11 @@ func TestWordsAreReadByLanguage(t *testing.T) {
 	languagetest.Whole[words](t, files, "testdata/whole")
 	in := language.Read[words](files, "testdata/whole")
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "fr": "はい"} {
-		if got := in(locale); got.Yes != want || got != in(locale) {
-			t.Errorf("%q: %+v", locale, got)
-		}
+		got := in(locale)
+		expect.That(t, got.Yes == want && got == in(locale), "%q: %+v", locale, got)
 	}
 	defer func() {
-		if recover() == nil {
-			t.Error("a file that is not there is read")
-		}
+		expect.That(t, recover() != nil, "a file that is not there is read")
 	}()
 	language.Read[words](files, "testdata/none")("en")
 }

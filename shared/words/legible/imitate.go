@@ -6,17 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// foreign are scripts whose letters are none of Latin's, and many of which look like one.
+// foreign are scripts other than Latin, many of whose letters look like Latin ones.
 var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu, unicode.Deseret, unicode.Georgian}
 
-// lookalikes are characters that look like one of ASCII: Greek letters, those of phonetics, Roman numerals, hyphens, slashes, dots and colons.
+// lookalikes are characters that look like one of ASCII: Greek letters, those of phonetics, Roman numerals, hyphens,
+// slashes, dots and colons.
 const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορτυχϲϳ" + "ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" + "⁄∕⧸" + "․∶꞉ː˸"
 
 // singletons are drawn as the characters are that Unicode says they are the same as.
 const singletons = "\u037e\u0387\u1fef\u2126\u212a\u212b"
 
-// imitates reports whether a character looks like one of ASCII, so that among such it may be read as that; or, whatever stands
-// beside it, is drawn as another character is or changes the letter before it, which then is. latin: its word has some of ASCII.
+// imitates reports whether a character looks like one of ASCII, so that among such it may be read as that; or, whatever
+// stands beside it, is drawn as another character is or changes the letter before it, which then is. latin: its word
+// has some of ASCII.
 func imitates(r, before rune, latin bool) bool {
 	switch {
 	case r < 0x80:
@@ -31,8 +33,8 @@ func imitates(r, before rune, latin bool) bool {
 	return false
 }
 
-// turns reports whether what stands behind a letter that is written from right to left is drawn in another order because of
-// it: digits, and signs up to the next such letter. A space between two words is none.
+// turns reports whether what stands behind a letter that is written from right to left is drawn in another order
+// because of it: digits, and signs up to the next such letter. A space between two words is not one of them.
 func turns(rest string) bool {
 	first, _ := utf8.DecodeRuneInString(rest)
 	if RightToLeft(first) || unicode.IsMark(first) { // its word goes on

@@ -30,8 +30,8 @@ func Ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// everyday reports whether a character is one of those that most texts here are made of: signs and letters of ASCII, kana
-// and kanji. All of them show, and a look at Unicode's tables is spared.
+// everyday reports whether a character is one of those that most texts here are made of: signs and letters of ASCII,
+// kana and kanji. All of them show, and a look at Unicode's tables is spared.
 func everyday(r rune) bool {
 	return r > ' ' && r < 0x7f || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' || r >= '一' && r <= '鿿'
 }

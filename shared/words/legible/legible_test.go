@@ -4,6 +4,7 @@ import (
 	"testing"
 	"unicode"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )
 
@@ -13,14 +14,10 @@ func TestTextsOfNothing(t *testing.T) {
 		"a null notehead": "\U0001d159", "joiners": "\u200d\u200c\ufe0f\u034f", "tags": "\U000e0041\U000e007f", "unassigned ignorables": "\u2065\U000e0fff",
 		"Mongolian separators": "\u180b\u180e\u180f", "Khmer vowels that are not drawn": "\u17b4\u17b5", "a mark alone": "\u0301", "private use": "\ue000\U000f0000",
 	} {
-		if legible.Text(s) {
-			t.Errorf("%s: %+q is taken for a text", name, s)
-		}
+		expect.That(t, !legible.Text(s), "%s: %+q is taken for a text", name, s)
 	}
 	for _, s := range []string{"a", "勤怠", "👍🏽", "e\u0301", "\u0600", "가", "ሀ"} {
-		if !legible.Text(s) {
-			t.Errorf("%q is taken for nothing", s)
-		}
+		expect.That(t, legible.Text(s), "%q is taken for nothing", s)
 	}
 }
 
@@ -39,9 +36,7 @@ func TestScriptsFromRightToLeft(t *testing.T) {
 		}
 	}
 	for _, r := range "aБ漢カ가ไअ፩😀" {
-		if legible.RightToLeft(r) {
-			t.Errorf("%c is said to be written from right to left", r)
-		}
+		expect.That(t, !legible.RightToLeft(r), "%c is said to be written from right to left", r)
 	}
 }
 
@@ -61,12 +56,8 @@ func TestEverydayCharactersAreAsTheTablesSay(t *testing.T) {
 	for r := ' '; r <= unicode.MaxRune; r++ {
 		drawn := unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 		ignorable := !drawn && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-		if got := legible.Ignorable(r); got != ignorable {
-			t.Errorf("%U is ignorable: %t", r, got)
-		}
+		expect.Is(t, legible.Ignorable(r), ignorable, "%U is ignorable", r)
 		shows := drawn || !ignorable && !legible.Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
-		if got := legible.Shows(r); got != shows {
-			t.Errorf("%U shows: %t", r, got)
-		}
+		expect.Is(t, legible.Shows(r), shows, "%U shows", r)
 	}
 }

@@ -15,13 +15,12 @@ const (
 	textStyle        = '\ufe0e' // and the other way round
 )
 
-// Spelled is a text with nothing invisible in it: a space stands as ␣ at the beginning and the
-// end of a line and beside another blank, and what shows nothing, or looks like a space
-// and is none, as its number, ⟨U+200B⟩; more than MaxBlanks of one of these in a row are
-// counted, ⟨␣ ×2800⟩. A letter that looks like another one, of another script or made of two characters, has its number
-// behind it: a⟨U+0430⟩. So has the last letter of a word that is written from right to left, where it would turn the order of
-// digits and signs behind it. Line ends stay. Two texts that differ have two spellings, since the
-// signs ␣, ⏎ and ⟨ themselves are written as their numbers.
+// Spelled is a text with nothing invisible in it: a space stands as ␣ at the beginning and the end of a line and beside
+// another blank, and what shows nothing, or looks like a space and is none, as its number, ⟨U+200B⟩; more than
+// MaxBlanks of one of these in a row are counted, ⟨␣ ×2800⟩. A letter that looks like another one, of another script or
+// made of two characters, has its number behind it: a⟨U+0430⟩. So has the last letter of a word that is written from
+// right to left, where it would turn the order of digits and signs behind it. Line ends stay. Two texts that differ
+// have two spellings, since the signs ␣, ⏎ and ⟨ themselves are written as their numbers.
 func Spelled(s string) string {
 	var b strings.Builder
 	sign, times := "", 0 // that stands for a character, and is to be written

@@ -48,7 +48,8 @@ func visible(s string, tab rune) string {
 	}, s)
 }
 
-// maxForms is how many letters of a text may have another form, as some in names do: each of 256 can be said behind a letter.
+// maxForms is how many letters of a text may have another form, as some in names do: each of 256 can be said behind a
+// letter.
 const maxForms = 32
 
 // plainScripts have no letters that joiners change.
@@ -70,7 +71,8 @@ func fits(joiner, before rune) bool {
 	return unicode.Is(unicode.Han, before)
 }
 
-// strikes reports whether a mark is drawn across the letter before it. People take such words for deleted; models read them as they stand.
+// strikes reports whether a mark is drawn across the letter before it. People take such words for deleted; models read
+// them as they stand.
 func strikes(r rune) bool {
 	switch r {
 	case 0x1dfb, 0x20d2, 0x20d3, 0x20d8, 0x20d9, 0x20da, 0x20e0, 0x20e5, 0x20e6, 0x20ea, 0x20eb:

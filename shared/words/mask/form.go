@@ -58,7 +58,7 @@ func digits(s string) string {
 }
 
 // replace hides the matches that stand alone and that hide takes for what they look
-// like. Where one is none, another may begin a sign later.
+// like. Where one does not match, another may begin one character later.
 func replace(s string, form *regexp.Regexp, hide func(s, before, after string) (string, bool)) string {
 	var b strings.Builder
 	from := 0

@@ -3,10 +3,10 @@
 // may show. Letters and digits become *, but for an address's first letter and domain
 // and a phone number's last two digits: whoever knows the whole sees which one it is.
 //
-// Texts are masked. Of numbers of JSON only a My Number is: the others are amounts, ids and times. One that begins with 0 has
-// eleven digits as a number, and so an amount or an id of eleven digits is hidden where the last happens to check the others,
-// as one of twelve is: about each eleventh. A My Number that begins with 00 stays: as a number it has ten digits, as the
-// seconds of a time, telephones and ids do.
+// Texts are masked. Of numbers of JSON only a My Number is: the others are amounts, ids and times. One that begins with
+// 0 has eleven digits as a number, and so an amount or an id of eleven digits is hidden where the last happens to check
+// the others, as one of twelve is: about each eleventh. A My Number that begins with 00 stays: as a number it has ten
+// digits, as the seconds of a time, telephones and ids do.
 package mask
 
 import (

@@ -38,7 +38,7 @@ func (q spokenTo) demo() Script {
 	for _, name := range q.tools {
 		r.Tools = append(r.Tools, model.Tool{Name: name})
 	}
-	got, err := chat.Demo{}.Say(context.Background(), r, func(string) {})
+	got, err := turn.Demo{}.Say(context.Background(), r, func(string) {})
 	if err != nil {
 		return Script{Texts: []string{err.Error()}}
 	}

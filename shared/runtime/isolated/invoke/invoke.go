@@ -19,13 +19,14 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// Function is the sandbox's function.
+// Function is the Lambda function that runs commands in isolation.
 type Function struct {
 	api  *lambda.Client
 	name string
 }
 
-// New makes a client that never sends an order twice: the SDK's retries are off. It waits for the answer as long as that takes.
+// New makes a client that never sends an order twice: the SDK's retries are off. It waits for the answer as long as
+// that takes.
 func New(c aws.Config, name string) *Function {
 	return &Function{name: name, api: lambda.NewFromConfig(c, func(o *lambda.Options) {
 		o.Retryer, o.HTTPClient = aws.NopRetryer{}, awshttp.NewBuildableClient()
@@ -61,8 +62,8 @@ func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 	}
 }
 
-// never are Lambda's errors after which nothing has run and nothing will: the function is not there, is not ours, or is set up
-// with a key or a network that is gone.
+// never are Lambda's errors after which nothing has run and nothing will: the function is not there, is not ours, or is
+// set up with a key or a network that is gone.
 var never = []string{
 	"AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException", "InvalidRuntimeException", "InvalidSecurityGroupIDException",
 	"InvalidSubnetIDException", "InvalidZipFileException", "KMSAccessDeniedException", "KMSDisabledException", "KMSInvalidStateException", "KMSNotFoundException",

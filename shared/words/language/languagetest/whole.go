@@ -11,8 +11,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Whole fails where a language's file says something that no field of T is for, or lacks a text that T or another language's
-// file has.
+// Whole fails where a language's file says something that no field of T is for, or lacks a text that T or another
+// language's file has.
 func Whole[T any](t *testing.T, files embed.FS, folder string) {
 	t.Helper()
 	var all []reflect.Value

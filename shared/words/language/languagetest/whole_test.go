@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 func TestWhatAFileLacks(t *testing.T) {
@@ -31,8 +33,6 @@ func TestWhatAFileLacks(t *testing.T) {
 		got := lacks("", reflect.ValueOf(w), reflect.ValueOf(whole))
 		slices.Sort(got)
 		slices.Sort(tt.want)
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", about, got, tt.want)
-		}
+		expect.That(t, slices.Equal(got, tt.want), "%s: %q, want %q", about, got, tt.want)
 	}
 }
