@@ -95,7 +95,8 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
 	}
-	if len(wrong) != 3 || wrong[samples.File] != "" || !strings.Contains(wrong["configs/broken.toml"], "max_rounds") || !strings.Contains(wrong["notes/half.toml"], "TOML") {
+	if len(wrong) != 3 || wrong[samples.File] != "" || !strings.Contains(wrong["configs/broken.toml"], "max_rounds") ||
+		!strings.Contains(wrong["notes/half.toml"], "TOML") {
 		t.Errorf("listed: %q", wrong)
 	}
 	for _, d := range got.Contests {
@@ -115,7 +116,8 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	if len(k.orders) != 1 || k.orders[0].MaxRounds != 1 || k.orders[0].MinRounds != 1 || k.orders[0].TimeoutSeconds != 60 || k.orders[0].For != nil || !strings.Contains(k.config, `"max_rounds":1`) {
+	if len(k.orders) != 1 || k.orders[0].MaxRounds != 1 || k.orders[0].MinRounds != 1 ||
+		k.orders[0].TimeoutSeconds != 60 || k.orders[0].For != nil || !strings.Contains(k.config, `"max_rounds":1`) {
 		t.Errorf("began %+v with %.200s", k.orders, k.config)
 	}
 	for name, change := range map[string]func(*contests.Alone){
@@ -130,7 +132,8 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	for _, file := range []string{"configs/none.toml", "configs/evaluator.toml", "../x.toml", "/etc/passwd", ""} {
 		y := alone()
 		y.File = file
-		if got, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); err != nil || got.Begun || len(got.Contests) != 1 || len(got.Contests[0].Wrong) == 0 {
+		if got, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); err != nil || got.Begun || len(got.Contests) != 1 ||
+			len(got.Contests[0].Wrong) == 0 {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
 	}
@@ -164,7 +167,8 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 		file += fmt.Sprintf("b%d = 1\n", i)
 	}
 	h, _ := handler(sample(t, map[string]string{
-		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("a", 1<<19) + "'\n",
+		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" +
+			strings.Repeat("a", 1<<19) + "'\n",
 	}))
 	got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t)
 	answer := expect.Value(json.Marshal(got))(t)

@@ -37,9 +37,11 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 	at := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
 	settled := func(status contest.Status, of contest.SummaryStatus, failed ...contest.FailedTeam) *settling {
 		k := contest.Contest{Status: status, SettledAt: &at, Usage: aggregate.Usage{Cost: 2_500_000}}
-		return &settling{after: contest.Aggregate{Contest: &k, Summary: &contest.Summary{Status: of, TotalTeams: 3, FailedTeams: failed}}}
+		return &settling{after: contest.Aggregate{Contest: &k,
+			Summary: &contest.Summary{Status: of, TotalTeams: 3, FailedTeams: failed}}}
 	}
-	failed, stopped := contest.FailedTeam{Reason: contest.ReasonLeader}, contest.FailedTeam{Reason: contest.ReasonCancelled}
+	failed, stopped := contest.FailedTeam{Reason: contest.ReasonLeader},
+		contest.FailedTeam{Reason: contest.ReasonCancelled}
 	for name, tt := range map[string]struct {
 		store *settling
 		want  string
@@ -83,7 +85,8 @@ func (w *world) load() *contest.Aggregate {
 func (w *world) scored(place int) {
 	w.Helper()
 	team := expect.Value(w.store.Enter(w.Context(), w.load(), place))(w)
-	expect.NoError(w, contests.Kept{Store: w.store, Team: team.Ref(), Execution: w.ref.ID}.Keep(w.Context(), "01/leader/1", nil, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.USD(0.25)}))
+	expect.NoError(w, contests.Kept{Store: w.store, Team: team.Ref(), Execution: w.ref.ID}.Keep(w.Context(), "01/leader/1",
+		nil, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.USD(0.25)}))
 	_, err := w.round(place, 1)
 	expect.NoError(w, err)
 }
@@ -94,7 +97,8 @@ func (w *world) round(place, number int) (*contest.Work, error) {
 }
 
 func (w *world) closes(run int) (aggregate.Next, error) {
-	return (&Handler{Store: w.store}).Handle(w.Context(), pipeline.Input{Tenant: w.ref.Tenant, Kind: w.ref.Kind, ID: w.ref.ID, Run: run})
+	return (&Handler{Store: w.store}).Handle(w.Context(),
+		pipeline.Input{Tenant: w.ref.Tenant, Kind: w.ref.Kind, ID: w.ref.ID, Run: run})
 }
 
 func TestAContestIsClosedFromItsRows(t *testing.T) {
@@ -113,12 +117,14 @@ func testCutOff(w *world) {
 	w.scored(1)
 	expect.Value(w.store.Enter(w.Context(), w.load(), 2))(w)
 	for range 2 { // the second finds it settled
-		if next, err := w.closes(1); err != nil || next.State != aggregate.StateFinish || next.Outcome != string(contest.SummaryPartialFailure) {
+		if next, err := w.closes(1); err != nil || next.State != aggregate.StateFinish ||
+			next.Outcome != string(contest.SummaryPartialFailure) {
 			w.Fatalf("%+v, %v", next, err)
 		}
 	}
 	s := w.load().Summary
-	if len(s.Places) != 1 || s.Places[0].TeamID != "a" || s.Places[0].ExitReason != contest.PartialFailure || *s.BestTeamID != "a" {
+	if len(s.Places) != 1 || s.Places[0].TeamID != "a" || s.Places[0].ExitReason != contest.PartialFailure ||
+		*s.BestTeamID != "a" {
 		w.Errorf("places %+v", s.Places)
 	}
 	for i, want := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
@@ -152,7 +158,8 @@ func testCancelled(w *world) {
 	}))(w)
 	expect.Value(w.closes(1))(w)
 	a := w.load()
-	if a.Contest.Status != contest.Cancelled || a.Contest.SettledAt == nil || a.Contest.Usage.Cost != aggregate.USD(0.25) || len(a.Summary.Places) != 1 || a.Summary.FailedTeams[0].Reason == "" {
+	if a.Contest.Status != contest.Cancelled || a.Contest.SettledAt == nil ||
+		a.Contest.Usage.Cost != aggregate.USD(0.25) || len(a.Summary.Places) != 1 || a.Summary.FailedTeams[0].Reason == "" {
 		w.Errorf("%+v\n%+v", a.Contest, a.Summary)
 	}
 }

@@ -22,7 +22,8 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	expect.NoError(t, err)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
 	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
-	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
+	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store,
+		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.Handle(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
 		t.Errorf("three years after it was parked its prompt is there: %v", err)
@@ -49,7 +50,8 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 	} {
 		var err error
 		out := metrictest.Printed(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })
-		if !strings.Contains(out, tt.want) || tt.want == "" && strings.Contains(out, "ExpireLag") || !errors.Is(err, tt.ran.err) {
+		if !strings.Contains(out, tt.want) || tt.want == "" && strings.Contains(out, "ExpireLag") ||
+			!errors.Is(err, tt.ran.err) {
 			t.Errorf("%s: %v, %s", name, err, out)
 		}
 	}

@@ -105,7 +105,8 @@ func testAll(w *world) {
 			w.t.Fatalf("%+v of a file of %d bytes", x, len(text))
 		}
 		if form == auditlog.CSV {
-			if got := len(expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(w.t)) - 1; got != x.Rows {
+			if got := len(expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text,
+				"\ufeff"))).ReadAll())(w.t)) - 1; got != x.Rows {
 				w.t.Errorf("%d rows in the file, %d said", got, x.Rows)
 			}
 			continue
@@ -123,7 +124,8 @@ func testAll(w *world) {
 			w.t.Errorf("%d rows in the file, %d said, %d there", len(seen), x.Rows, n)
 		}
 	}
-	log := expect.Value(w.st.Audit(w.t.Context(), tenant, store.AuditFilter{Action: auditlog.ActionExported}, "", 10))(w.t).Items
+	log := expect.Value(w.st.Audit(w.t.Context(), tenant, store.AuditFilter{Action: auditlog.ActionExported}, "",
+		10))(w.t).Items
 	if len(log) != 2 || log[0].ActorID != "U1" {
 		w.t.Errorf("recorded %+v", log)
 	}
@@ -132,7 +134,8 @@ func testAll(w *world) {
 func testFiltered(w *world) {
 	w.record(tenant, "U1", 2)
 	w.record(tenant, "U2", 3)
-	expect.NoError(w.t, w.h.Handle(w.t.Context(), w.begin("01F", auditlog.JSONLines, auditlog.Filter{Actor: "U2", Action: tenancy.AuditSettingsUpdated})))
+	expect.NoError(w.t, w.h.Handle(w.t.Context(),
+		w.begin("01F", auditlog.JSONLines, auditlog.Filter{Actor: "U2", Action: tenancy.AuditSettingsUpdated})))
 	if x := w.stands("01F"); x.Rows != 3 || strings.Contains(w.text(x), `"actor_id":"U1"`) {
 		w.t.Errorf("%+v", x)
 	}
@@ -156,8 +159,10 @@ func testTooMany(w *world) {
 	if x := w.stands("01M"); x.Status != auditlog.Failed || x.Problem != auditlog.TooMany || x.Key != "" {
 		w.t.Errorf("%+v", x)
 	}
-	out := expect.Value(w.h.S3.ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: &w.h.Bucket, Prefix: aws.String(auditlog.Prefix(tenant) + "01M/")}))(w.t)
-	parts := expect.Value(w.h.S3.ListMultipartUploads(w.t.Context(), &s3.ListMultipartUploadsInput{Bucket: &w.h.Bucket}))(w.t)
+	out := expect.Value(w.h.S3.ListObjectsV2(w.t.Context(),
+		&s3.ListObjectsV2Input{Bucket: &w.h.Bucket, Prefix: aws.String(auditlog.Prefix(tenant) + "01M/")}))(w.t)
+	parts := expect.Value(w.h.S3.ListMultipartUploads(w.t.Context(),
+		&s3.ListMultipartUploadsInput{Bucket: &w.h.Bucket}))(w.t)
 	if len(out.Contents)+len(parts.Uploads) != 0 {
 		w.t.Errorf("%d files and %d uploads are left", len(out.Contents), len(parts.Uploads))
 	}
@@ -169,7 +174,9 @@ type failing struct {
 	times int
 }
 
-func (f *failing) AuditRows(ctx context.Context, tenant string, x store.AuditFilter, cursor string, limit int) (store.Page[auditlog.Row], error) {
+func (f *failing) AuditRows(
+	ctx context.Context, tenant string, x store.AuditFilter, cursor string, limit int,
+) (store.Page[auditlog.Row], error) {
 	if f.times--; f.times >= 0 {
 		return store.Page[auditlog.Row]{}, errors.New("the table is away")
 	}
@@ -202,7 +209,8 @@ func testResumed(w *world) {
 		w.t.Error("the first try did not fail")
 	}
 	expect.NoError(w.t, w.h.Handle(w.t.Context(), in))
-	if x := w.stands("01R"); x.Status != auditlog.Done || x.Rows != 3 || x.Try != 2 || bytes.Count([]byte(w.text(x)), []byte("\n")) != 3 {
+	if x := w.stands("01R"); x.Status != auditlog.Done || x.Rows != 3 || x.Try != 2 ||
+		bytes.Count([]byte(w.text(x)), []byte("\n")) != 3 {
 		w.t.Errorf("%+v", x)
 	}
 }

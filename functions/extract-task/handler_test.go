@@ -20,7 +20,8 @@ import (
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now,
+		Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func TestExtractTask(t *testing.T) {
@@ -40,7 +41,8 @@ func TestExtractTask(t *testing.T) {
 		w := server.World(t)
 		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
 		for range 2 {
-			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish || next.Outcome != "answered" {
+			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish ||
+				next.Outcome != "answered" {
 				t.Fatalf("%+v, %v", next, err)
 			}
 		}
@@ -48,9 +50,9 @@ func TestExtractTask(t *testing.T) {
 		if a.Task != nil || a.Prompt() != nil || a.Answer == nil || a.Answer.Sentence != "請求書は作成できません。" || a.Answer.Usage == nil || g.Calls != 1 {
 			t.Fatalf("%+v %+v after %d calls", a.Task, a.Answer, g.Calls)
 		}
-		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonUnsupported || a.Used().Calls != 1 {
-			t.Errorf("%+v", a.Head)
-		}
+		e := a.Head.Ended
+		expect.That(t, e != nil && e.As == task.TaskAnswered && e.Reason == task.ReasonUnsupported && a.Used().Calls == 1,
+			"%+v", a.Head)
 		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 10)
 		expect.That(t, err == nil && len(log.Items) == 1 && log.Items[0].Action == task.AuditRequestAnswered,
 			"%+v, %v", log.Items, err)
@@ -82,7 +84,8 @@ func TestExtractTask(t *testing.T) {
 	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		w.Transport.DropAnswers("TransactWriteItems", 3)
-		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt || w.Load().Head.Rev != 2 {
+		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt ||
+			w.Load().Head.Rev != 2 {
 			t.Errorf("%+v, %v", next, err)
 		}
 	})
@@ -124,7 +127,8 @@ func TestABudgetThatIsSpent(t *testing.T) {
 			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 			s.MaxCostDayUSD, s.MaxCostMonthUSD, s.Model = tt.day, tt.month, "claude-sonnet-4-6"
 			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
-			w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+			w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
+				func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 			h := handler(w, g)
 			h.Model = "claude-sonnet-4-6"
 			next, err := h.Handle(t.Context(), w.In())

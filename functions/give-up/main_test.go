@@ -17,13 +17,15 @@ func TestGiveUp(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
 	rows := conversations.New(server.DB, table)
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
+		TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)))
 	h := &Handler{Store: rows, Now: time.Now}
 	ref := in.Ref()
 	next := expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1}))(t)
 	a := expect.Value(rows.Load(t.Context(), ref))(t)
-	if next.State != aggregate.StateFinish || !a.Head.Resting || a.Session.Status != conversation.Failing || len(a.Inbox) > 0 {
+	if next.State != aggregate.StateFinish || !a.Head.Resting || a.Session.Status != conversation.Failing ||
+		len(a.Inbox) > 0 {
 		t.Errorf("%+v, %+v: the session is %s, %d messages wait", next, a.Head, a.Session.Status, len(a.Inbox))
 	}
 }

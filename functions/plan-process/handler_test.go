@@ -20,7 +20,8 @@ import (
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now,
+		Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {
@@ -102,7 +103,8 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 			expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 		}
 		handle(t, w, g)
-		if strings.Contains(g.Asked[0], `"name": "send_slack_dm"`) || !strings.Contains(g.Asked[0], `"name": "list_employees"`) {
+		if strings.Contains(g.Asked[0], `"name": "send_slack_dm"`) ||
+			!strings.Contains(g.Asked[0], `"name": "list_employees"`) {
 			t.Errorf("the model was offered %s", g.Asked[0])
 		}
 		if p := w.Load().Head.Parked; p == nil || p.Sentence != task.ReasonPlanLacks || !strings.Contains(p.Detail, "send_slack_dm は、管理者が許可していません") {
@@ -146,9 +148,9 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}
 		expect.Same(t, task.StatePlanProcess, handle(t, w, slow).State)
-		if p := w.Load().Process(); p.Version != 2 || p.Status != aggregate.Generating || len(p.Steps) != 0 {
-			t.Errorf("version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
-		}
+		p := w.Load().Process()
+		expect.That(t, p.Version == 2 && p.Status == aggregate.Generating && len(p.Steps) == 0,
+			"version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
 	})
 	t.Run("steps that can't be saved are paid for", func(t *testing.T) {
 		w, g := approved(t, server), &modeltest.Demo{}

@@ -82,7 +82,8 @@ func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
 				return
 			}
 			s := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
-			if s == nil || len(k.changes) != 0 || s.Session.AgentID != tt.agent || k.said()[0].Content != tt.kept || len(s.Inbox) != 1 {
+			if s == nil || len(k.changes) != 0 || s.Session.AgentID != tt.agent || k.said()[0].Content != tt.kept ||
+				len(s.Inbox) != 1 {
 				t.Errorf("opened %+v, said %v, made %d tasks", s, k.said(), len(k.changes))
 			}
 		})
@@ -106,7 +107,8 @@ func TestAReplyInAConversationsThreadIsTheAgents(t *testing.T) {
 	if m.Content != "go on" || m.User != "U0ALICE" || !slices.Equal(m.Attachments, []conversation.Attachment{{Kind: "unread", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 12}}) {
 		t.Errorf("said %+v", m)
 	}
-	if got := reply("elsewhere", "1776675000.000100", "1776675601.000100"); got != 200 || len(k.said()) != 2 || len(k.changes) != 1 {
+	if got := reply("elsewhere", "1776675000.000100", "1776675601.000100"); got != 200 || len(k.said()) != 2 ||
+		len(k.changes) != 1 {
 		t.Errorf("a reply in another thread was answered %d: said %v, wrote %d", got, k.said(), len(k.changes))
 	}
 }
@@ -149,18 +151,22 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	expect.Same(t, 400, stop(h, "U0ALICE", "soon"))
 
 	x := &conversation.Action{
-		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting, Claim: &conversation.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
-		Gate: aggregate.Gate{Status: aggregate.Approved},
+		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting,
+		Claim: &conversation.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
+		Gate:  aggregate.Gate{Status: aggregate.Approved},
 	}
 	a := k.opened[id]
 	a.Session.Actions, a.Session.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
 	a.Add(x)
-	if got := stop(h, "U0ALICE", root); got != 200 || k.opened[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.opened[id].Head.Acting != "" {
+	if got := stop(h, "U0ALICE", root); got != 200 ||
+		k.opened[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.opened[id].Head.Acting != "" {
 		t.Errorf("answered %d: the action is %+v", got, k.opened[id].Action(x.ActionID))
 	}
 
-	post(t, h, signed(callback(t, direct("claude: again", map[string]any{"ts": "1776675602.000100", "thread_ts": root}), nil)))
-	for err, want := range map[error]int{aggregate.ErrInFlight: 200, aggregate.ErrSuperseded: 200, aggregate.ErrMoved: 200, aggregate.ErrConflict: 503, errors.New("a bug"): 503} {
+	post(t, h, signed(callback(t, direct("claude: again", map[string]any{"ts": "1776675602.000100", "thread_ts": root}),
+		nil)))
+	for err, want := range map[error]int{aggregate.ErrInFlight: 200, aggregate.ErrSuperseded: 200, aggregate.ErrMoved: 200,
+		aggregate.ErrConflict: 503, errors.New("a bug"): 503} {
 		k.err = err
 		if got := stop(h, "U0ALICE", root); got != want {
 			t.Errorf("%v was answered %d, want %d: Slack repeats what may be done later, and nothing else", err, got, want)
@@ -168,8 +174,8 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	}
 }
 
-// testStopAfterMany: Slack's stop button ends the command of a conversation that has had so many actions that the oldest leave
-// its partition with the same commit.
+// testStopAfterMany: Slack's stop button ends the command of a conversation that has had so many actions that the
+// oldest leave its partition with the same commit.
 func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
@@ -194,7 +200,8 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 		}
 		do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			at := h.Now()
-			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok", Usage: aggregate.Usage{ID: fmt.Sprint(at.UnixNano()), Provider: "demo", Calls: 1}}, at)
+			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok",
+				Usage: aggregate.Usage{ID: fmt.Sprint(at.UnixNano()), Provider: "demo", Calls: 1}}, at)
 		})
 	}
 	propose := func() *conversation.Action {
@@ -202,7 +209,8 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 		answer()
 		at := h.Now()
 		script, by := aggregate.JSON(fmt.Sprintf(`{"script":"make %d"}`, at.UnixNano())), at.Add(24*time.Hour)
-		p := conversation.Proposal{Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: script, Bytes: len(script)}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by}}
+		p := conversation.Proposal{Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: script, Bytes: len(script)},
+			Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by}}
 		return do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Propose(p, person("U0ALICE"), policy, at)
 		}).Current()
@@ -224,7 +232,7 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	}
 	a := expect.Value(opened.Load(t.Context(), ref))(t)
 	old := expect.Value(opened.Archived(t.Context(), ref.Tenant, ref.ID))(t)
-	if got := a.Action(x.ActionID); got == nil || got.Status != conversation.ActionCancelled || len(old) == 0 || a.Actions[0].Number == 1 {
-		t.Errorf("the command is %+v, %d old actions have left", got, len(old))
-	}
+	got := a.Action(x.ActionID)
+	expect.That(t, got != nil && got.Status == conversation.ActionCancelled && len(old) != 0 && a.Actions[0].Number != 1,
+		"the command is %+v, %d old actions have left", got, len(old))
 }

@@ -48,14 +48,15 @@ func TestOrganizationsInstallationsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kept{}
-			if out := post(t, handler(k), signed(callback(t, nil, outer))); out.StatusCode != 200 || len(k.changes) != 0 {
-				t.Errorf("answered %d, wrote %d times", out.StatusCode, len(k.changes))
-			}
+			out := post(t, handler(k), signed(callback(t, nil, outer)))
+			expect.That(t, out.StatusCode == 200 && len(k.changes) == 0,
+				"answered %d, wrote %d times", out.StatusCode, len(k.changes))
 		})
 	}
 }
 
-// What an organization ends names it and none of its workspaces: each of Ringi's is disconnected that it is about, and no other.
+// What an organization ends names it and none of its workspaces: each of Ringi's is disconnected that it is about, and
+// no other.
 func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
 	of := map[string][]tenancy.Tenant{
 		"E0ORG":   {{ID: "01FIRST", BotUserID: "U0FIRST"}, {ID: "01SECOND", BotUserID: "U0SECOND"}},
@@ -89,7 +90,8 @@ func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
 			expect.That(t, out.StatusCode == 200 && slices.Equal(got, tt.want) && len(k.changes) == 0,
 				"answered %d, disconnected %v", out.StatusCode, got)
 			k.err = errors.New("throttled")
-			if out := post(t, h, body); out.StatusCode != 200 && tt.want == nil || out.StatusCode != 503 && tt.want != nil || len(k.ended) != 2*len(tt.want) {
+			if out := post(t, h, body); out.StatusCode != 200 && tt.want == nil || out.StatusCode != 503 && tt.want != nil ||
+				len(k.ended) != 2*len(tt.want) {
 				t.Errorf("what could not be kept is answered %d, %d were tried", out.StatusCode, len(k.ended)-len(tt.want))
 			}
 		})

@@ -150,9 +150,9 @@ func TestNonsenseIsRefusedByName(t *testing.T) {
 			var got map[string]string
 			err := json.Unmarshal([]byte(out.Body), &got)
 			expect.Must(t, err == nil, "%v in %q", err, out.Body)
-			if diff := cmp.Diff(want, got); diff != "" || out.StatusCode != 400 || len(s.changes) != 0 {
-				t.Errorf("%d, wrote %d times: %s", out.StatusCode, len(s.changes), diff)
-			}
+			diff := cmp.Diff(want, got)
+			expect.That(t, diff == "" && out.StatusCode == 400 && len(s.changes) == 0,
+				"%d, wrote %d times: %s", out.StatusCode, len(s.changes), diff)
 		})
 	}
 }
@@ -172,7 +172,8 @@ func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 // once. A reply in a direct message's thread is no request, and is told so once.
 func TestWhatIsSaidOnce(t *testing.T) {
 	opened := func(user string) map[string]any {
-		return map[string]any{"type": "app_home_opened", "tab": "messages", "channel": "D0DM", "user": user, "text": nil, "ts": nil, "team": nil}
+		return map[string]any{"type": "app_home_opened", "tab": "messages", "channel": "D0DM", "user": user, "text": nil,
+			"ts": nil, "team": nil}
 	}
 	reply := func(thread, ts string) map[string]any {
 		return map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": thread, "ts": ts, "text": "秘密"}
@@ -180,7 +181,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	s := &kept{}
 	for _, fields := range []map[string]any{
 		opened("U0ALICE"), opened("U0ALICE"), opened("U0BOB"),
-		reply("1776675000.000200", "1776675001.000100"), reply("1776675000.000200", "1776675002.000100"), reply("1776675500.000200", "1776675503.000100"),
+		reply("1776675000.000200", "1776675001.000100"), reply("1776675000.000200", "1776675002.000100"),
+		reply("1776675500.000200", "1776675503.000100"),
 	} {
 		if out := post(t, handler(s), signed(callback(t, fields, nil))); out.StatusCode != 200 {
 			t.Fatal(out.StatusCode, out.Body)
@@ -215,9 +217,9 @@ func TestAnotherAppsEventIsRefused(t *testing.T) {
 		s := &kept{}
 		h := handler(s)
 		h.Edge.Keys = slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}
-		if out := post(t, h, signed(callback(t, nil, map[string]any{"api_app_id": app}))); out.StatusCode != want || len(s.changes) != 0 && want != 200 {
-			t.Errorf("%s: answered %d, wrote %d times", app, out.StatusCode, len(s.changes))
-		}
+		out := post(t, h, signed(callback(t, nil, map[string]any{"api_app_id": app})))
+		expect.That(t, out.StatusCode == want && (len(s.changes) == 0 || want == 200),
+			"%s: answered %d, wrote %d times", app, out.StatusCode, len(s.changes))
 	}
 }
 
@@ -242,8 +244,10 @@ func TestWhatTheWriteSaysIsAnswered(t *testing.T) {
 }
 
 func TestWhatSlackEndsIsEnded(t *testing.T) {
-	uninstalled := map[string]any{"type": "app_uninstalled", "text": nil, "user": nil, "ts": nil, "channel": nil, "team": nil}
-	revoked := map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"bot": []string{"U0BOT"}, "oauth": []string{"U0ALICE"}}}
+	uninstalled := map[string]any{"type": "app_uninstalled", "text": nil, "user": nil, "ts": nil, "channel": nil,
+		"team": nil}
+	revoked := map[string]any{"type": "tokens_revoked",
+		"tokens": map[string]any{"bot": []string{"U0BOT"}, "oauth": []string{"U0ALICE"}}}
 	then := now.Add(-time.Hour)
 	for _, tt := range []struct {
 		name  string
@@ -274,7 +278,8 @@ func TestEveryDeliveryMakesTheSameTask(t *testing.T) {
 	s := &kept{}
 	h := handler(s)
 	mention := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im"}, nil))
-	again := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im", "type": "message"}, map[string]any{"event_id": "Ev2"}))
+	again := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im", "type": "message"},
+		map[string]any{"event_id": "Ev2"}))
 	encoded := mention
 	encoded.Body, encoded.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(mention.Body)), true
 	for _, r := range []inbound.Request{mention, again, encoded} {
@@ -305,10 +310,11 @@ func FuzzReceive(f *testing.F) {
 func TestTheHomeTabIsNotedAndTheMessagesTabIsNot(t *testing.T) {
 	for tab, want := range map[string]int{"home": 1, "messages": 0, "about": 0} {
 		k := &kept{}
-		body := callback(t, map[string]any{"type": "app_home_opened", "tab": tab, "channel": "D0ALICE", "text": nil, "ts": nil}, nil)
-		if out := post(t, handler(k), signed(body)); out.StatusCode != 200 || len(k.homes) != want {
-			t.Errorf("%s: answered %d, noted %v", tab, out.StatusCode, k.homes)
-		}
+		body := callback(t, map[string]any{"type": "app_home_opened", "tab": tab, "channel": "D0ALICE", "text": nil,
+			"ts": nil}, nil)
+		out := post(t, handler(k), signed(body))
+		expect.That(t, out.StatusCode == 200 && len(k.homes) == want,
+			"%s: answered %d, noted %v", tab, out.StatusCode, k.homes)
 		if want == 1 && (k.homes[0].User != "U0ALICE" || k.homes[0].Team != "T0TEAM" || len(k.changes) != 0) {
 			t.Errorf("%+v, %d changes", k.homes[0], len(k.changes))
 		}

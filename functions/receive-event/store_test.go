@@ -106,7 +106,8 @@ func testTold(t *testing.T, db *storetest.Server) {
 	h := handler(rowsOf(s))
 	opened := conversations.New(dynamodb.New(db.DB.Options()), table)
 	h.Conversations, h.Now = opened, time.Now // rows that are not kept for ever would be gone by now
-	for _, fields := range []map[string]any{direct("claude: hi", nil), direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
+	for _, fields := range []map[string]any{direct("claude: hi", nil),
+		direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
@@ -117,7 +118,8 @@ func testTold(t *testing.T, db *storetest.Server) {
 		}
 		wg.Wait()
 	}
-	a := expect.Value(opened.Load(t.Context(), conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
+	a := expect.Value(opened.Load(t.Context(),
+		conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
 	expect.That(t, a.Head.Rev == 2 && len(a.Inbox) == 2 && a.Session.AgentID == "claude",
 		"%+v with %d messages", a.Head, len(a.Inbox))
 }

@@ -52,7 +52,9 @@ func (k *kept) HomeOpened(_ context.Context, _ string, h slackstate.Home) error 
 	return k.err
 }
 
-func (k *kept) EndIntegrations(_ context.Context, tenant string, why tenancy.IntegrationReason, at, _ time.Time) (int, error) {
+func (k *kept) EndIntegrations(
+	_ context.Context, tenant string, why tenancy.IntegrationReason, at, _ time.Time,
+) (int, error) {
 	k.ended = append(k.ended, ending{tenant, why, at})
 	return len(k.ended), k.err
 }
@@ -96,7 +98,9 @@ func (k *kept) Tell(_ context.Context, ref aggregate.Ref, c aggregate.Change) er
 	return k.err
 }
 
-func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error) {
+func (k *kept) Decide(
+	_ context.Context, ref aggregate.Ref, decide conversation.Decision,
+) (*conversation.Aggregate, error) {
 	a := k.opened[ref.ID]
 	if a == nil {
 		return nil, aggregate.ErrNotFound
@@ -126,7 +130,8 @@ func (k *kept) request(t *testing.T) *task.Request {
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	opened, _ := s.(Conversations)
-	return &Handler{Store: s, Conversations: opened, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
+	return &Handler{Store: s, Conversations: opened,
+		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
 // signed is a body as API Gateway hands it over.

@@ -81,7 +81,8 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	became := func(when string) {
 		t.Helper()
 		a, p := w.of(reply), w.Load().Prompts[0]
-		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason || a.Choice.DecidedBy != workspace.Suzuki || a.Head.Run != 1 {
+		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason ||
+			a.Choice.DecidedBy != workspace.Suzuki || a.Head.Run != 1 {
 			t.Errorf("%s: %+v, ended %+v", when, a.Choice, e)
 		}
 		if p.ID != waits.ID || p.Status != aggregate.Rejected || p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
@@ -145,7 +146,8 @@ func testReasonMadeUp(t *testing.T, w *world) {
 		t.Errorf("it was taken by another, or goes on asking about v1: %+v", a.Choice)
 	}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	if a := w.of(reply); a.Head.Ended == nil || a.Head.Ended.As != task.TaskAnswered || a.Choice.DecidedBy != workspace.Suzuki {
+	if a := w.of(reply); a.Head.Ended == nil || a.Head.Ended.As != task.TaskAnswered ||
+		a.Choice.DecidedBy != workspace.Suzuki {
 		t.Errorf("%+v, ended %+v", a.Choice, a.Head.Ended)
 	}
 	if a := w.Load(); a.Prompt().ID != second.ID || a.Prompt().Status != aggregate.PendingApproval {

@@ -36,9 +36,9 @@ func (w *world) said(form url.Values) string {
 		Type string `json:"response_type"`
 		Text string `json:"text"`
 	}
-	if err := json.Unmarshal([]byte(out.Body), &answer); err != nil || out.StatusCode != 200 || answer.Type != "ephemeral" {
-		w.T.Fatalf("answered %d %s (%v)", out.StatusCode, out.Body, err)
-	}
+	err := json.Unmarshal([]byte(out.Body), &answer)
+	expect.Must(w.T, err == nil && out.StatusCode == 200 && answer.Type == "ephemeral",
+		"answered %d %s (%v)", out.StatusCode, out.Body, err)
 	return answer.Text
 }
 
@@ -138,7 +138,8 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 				}
 			}
 			for _, text := range []string{"approve " + w.Ref.ID, "Reject `" + w.Ref.ID + "`"} {
-				if said := w.said(w.typed(workspace.Suzuki, workspace.HR, text)); !strings.HasPrefix(said, card.NoteUnknown.Told("ja", "")) || w.messages(workspace.HR, w.Ref.ID) != 0 {
+				if said := w.said(w.typed(workspace.Suzuki, workspace.HR, text)); !strings.HasPrefix(said,
+					card.NoteUnknown.Told("ja", "")) || w.messages(workspace.HR, w.Ref.ID) != 0 {
 					t.Errorf("%q: %s", text, said)
 				}
 			}
@@ -160,7 +161,8 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 			if said := w.said(w.typed(workspace.Guest, workspace.HR, "cancel "+w.Ref.ID)); strings.Contains(said, "キャンセルしました") {
 				t.Errorf("a guest cancelled: %s", said)
 			}
-			if said := w.said(w.typed(workspace.Sato, workspace.HR, "cancel `"+w.Ref.ID+"`")); said != card.NoteCancelled.Told("ja", "") {
+			if said := w.said(w.typed(workspace.Sato, workspace.HR,
+				"cancel `"+w.Ref.ID+"`")); said != card.NoteCancelled.Told("ja", "") {
 				t.Error(said)
 			}
 			e := w.Load().Head.Ended
@@ -236,7 +238,8 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 			form := w.global(workspace.Sato, "一度だけ払う", workspace.HR)
 			w.h.Store = &unanswered{w.h.Store, 2, false}
 			w.post(form)
-			if out := w.post(form); !strings.Contains(out.Body, card.RequestTextBlock) || !strings.Contains(out.Body, card.NoteBegun.Told("ja", "")) {
+			if out := w.post(form); !strings.Contains(out.Body, card.RequestTextBlock) ||
+				!strings.Contains(out.Body, card.NoteBegun.Told("ja", "")) {
 				t.Errorf("%d %s", out.StatusCode, out.Body)
 			}
 			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ払う"))

@@ -36,13 +36,15 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	rows := conversations.Of(w.Store.Of.Store)
 	rows.Now = w.Now
 	w.h.Conversations = rows
-	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root,
+		TS: w.root, User: workspace.Sato, Text: "hi"}
 	k := &inConversation{world: w, rows: rows, of: in.Ref()}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60}.JSON()
 	k.x = k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok", Proposal: &conversation.Proposal{
-			Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+			Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}, Seconds: 60,
+			Terms: aggregate.Terms{ApprovalRequired: true},
 		}}, w.Now())
 	}).Current()
 	return k
@@ -77,7 +79,8 @@ func (k *inConversation) send(user string, values map[string]any) inbound.Respon
 func (k *inConversation) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
 	k.T.Helper()
 	p := person("view_submission", user, slacktest.Team)
-	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
+	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
+		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
 	return k.post(p)
 }
 
@@ -102,13 +105,15 @@ func TestPeopleDecideOnActions(t *testing.T) {
 
 // reason is what the form of a rejection says; nil is an empty one.
 func reason(text any) map[string]any {
-	return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": text}}}
+	return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input",
+		"value": text}}}
 }
 
 func testActionApproved(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
-	if x := k.action(); x.Status != conversation.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != conversation.ApprovedByUser {
+	if x := k.action(); x.Status != conversation.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki ||
+		x.ApprovedBy != conversation.ApprovedByUser {
 		t.Fatalf("%+v", x)
 	}
 	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
@@ -198,11 +203,13 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
-	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root,
+		User: workspace.Sato, Text: "hi"}
 	k.of = in.Ref()
 	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
 	message := map[string]any{"ts": k.slack.Say(t, workspace.Sato, workspace.HR, "x"), "thread_ts": root}
-	if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 || len(k.slack.Ephemerals(workspace.Alex)) > 1 {
+	if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 ||
+		len(k.slack.Ephemerals(workspace.Alex)) > 1 {
 		t.Error("somebody else is asked")
 	}
 	k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
@@ -222,7 +229,8 @@ func testActionCancelled(t *testing.T, db *storetest.Server) {
 
 func testActionAtOnce(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()), k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
+	clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()),
+		k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
 	var wg sync.WaitGroup
 	for _, p := range clicks {
 		p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID

@@ -18,8 +18,10 @@ import (
 // connected makes another workspace one that has connected Slack itself.
 func (w *world) connected(team string) {
 	w.T.Helper()
-	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
-	expect.Value(w.Store.SaveIntegration(w.T.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(w.T)
+	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider,
+		Status: tenancy.Connected, Credentials: "sealed"}
+	expect.Value(w.Store.SaveIntegration(w.T.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
+		w.Now()))(w.T)
 }
 
 // Whatever comes from a workspace that is none of ours is accepted, counted and answered nothing: no note, no dialog.
@@ -51,7 +53,8 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		"one of ours is told %+v", notes)
 	after := w.Load().Head.Rev
 	expect.That(t, after == before, "the task moved from %d to %d", before, after)
-	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.Load().Prompt().Status != aggregate.Approved {
+	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 ||
+		w.Load().Prompt().Status != aggregate.Approved {
 		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
 	}
 }

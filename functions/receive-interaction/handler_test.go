@@ -158,7 +158,8 @@ func testSubmitLate(t *testing.T, w *world) {
 	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
 }
 
-// Of two reasons the first is taken, and whoever gave the second learns it, also the same person; what is sent again is quiet.
+// Of two reasons the first is taken, and whoever gave the second learns it, also the same person; what is sent again is
+// quiet.
 func testRejectTwice(t *testing.T, w *world) {
 	p := w.prompted()
 	for range 2 {
@@ -254,9 +255,11 @@ func testRetryGeneration(t *testing.T, w *world) {
 func testShortcutOnCard(t *testing.T, w *world) {
 	w.prompted()
 	button := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
-		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.Ref.ID}}},
+		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"},
+			map[string]any{"type": "actions", "block_id": w.Ref.ID}}},
 	}}
-	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
+	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
 	expect.Must(t, w.Load().Head.Ended == nil, "a guest cancelled it")
 	w.quiet(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato)
 	expect.Must(t, w.Load().Head.Ended == nil, "it was cancelled before anybody said yes")
@@ -272,7 +275,8 @@ func testShortcutOnCard(t *testing.T, w *world) {
 		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"},
 	}}
 	out := w.post(w.shortcut(workspace.Suzuki, metadata))
-	if told := w.slack.Ephemerals(workspace.Suzuki); out.StatusCode != 200 || len(told) != 1 || !strings.Contains(told[0].Text, "<@"+workspace.Sato+">") {
+	if told := w.slack.Ephemerals(workspace.Suzuki); out.StatusCode != 200 || len(told) != 1 ||
+		!strings.Contains(told[0].Text, "<@"+workspace.Sato+">") {
 		t.Errorf("%d %+v", out.StatusCode, told)
 	}
 }
@@ -286,7 +290,8 @@ func testShortcutOnRequest(t *testing.T, w *world) {
 
 func testShortcutElsewhere(t *testing.T, w *world) {
 	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.Ref.ID}}
-	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
+	w.post(w.shortcut(workspace.Sato,
+		map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
 	told := w.slack.Ephemerals(workspace.Sato)
 	expect.That(t, len(told) == 1 && told[0].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
@@ -299,15 +304,18 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled")}
-	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
+	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki,
+		card.Note("ja", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled"), unset: true}
-	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest, card.Note("", errorclass.ErrUnavailable))
+	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest,
+		card.Note("", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("", errorclass.ErrUnavailable))
 	w.h.Rows = w.Store.Of.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))
-	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 || told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
+	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 ||
+		told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
 		t.Errorf("%+v", told)
 	}
 	// Slack opened the form, and only its answer was lost.

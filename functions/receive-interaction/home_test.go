@@ -19,8 +19,10 @@ func (w *world) onTab(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
 	p["container"] = map[string]any{"type": "view", "view_id": "V1"}
-	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "", "state": map[string]any{"values": map[string]any{}}}
-	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.Ref.ID, "value": value, "type": "button", "action_ts": "1.2"}}
+	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "",
+		"state": map[string]any{"values": map[string]any{}}}
+	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.Ref.ID, "value": value, "type": "button",
+		"action_ts": "1.2"}}
 	return p
 }
 
@@ -36,7 +38,8 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 		"what is refused is said in a dialog": func(t *testing.T, w *world) {
 			p := w.prompted()
 			w.quiet(w.post(w.onTab(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest)
-			if views := w.slack.Views(workspace.Guest); len(views) != 1 || w.Load().Prompt().Status != aggregate.PendingApproval {
+			if views := w.slack.Views(workspace.Guest); len(views) != 1 ||
+				w.Load().Prompt().Status != aggregate.PendingApproval {
 				t.Errorf("%d dialogs, %s", len(views), w.Load().Prompt().Status)
 			}
 		},
@@ -64,7 +67,8 @@ func testClicksInThreePlaces(t *testing.T, w *world) {
 		case 2: // the copy in direct messages
 			own := workspace.DirectMessage(user)
 			click["channel"] = map[string]any{"id": own, "name": "directmessage"}
-			click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200", "attachment_id": 1, "channel_id": own}
+			click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200",
+				"attachment_id": 1, "channel_id": own}
 			click["message"] = map[string]any{"ts": "1776675600.000200"}
 		}
 		payloads = append(payloads, click)

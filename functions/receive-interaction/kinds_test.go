@@ -40,7 +40,8 @@ func (nobody) Team(context.Context) (string, error) {
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
+	return &Handler{Store: nobody{}, Slack: nobody{},
+		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
 }
 
 // Slack shows a warning sign for every answer but 200, and the person can do nothing about it.
@@ -101,7 +102,9 @@ func (empty) Settings(context.Context, string) (tenancy.Settings, error) {
 func (empty) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
 	return nil, aggregate.ErrNotFound
 }
-func (empty) Decide(context.Context, aggregate.Ref, aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+func (empty) Decide(
+	context.Context, aggregate.Ref, aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
 	return nil, aggregate.ErrNotFound
 }
 
@@ -148,7 +151,9 @@ type gate struct {
 	change aggregate.Change
 }
 
-func (g *gate) Decide(_ context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+func (g *gate) Decide(
+	_ context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
 	if ref != g.a.Ref() {
 		return nil, aggregate.ErrNotFound
 	}
@@ -190,7 +195,8 @@ func waiting(t testing.TB) *gate {
 // committed only with a reason that a card can show, of the prompt that is meant.
 func FuzzModal(f *testing.F) {
 	g := waiting(f)
-	meant := expect.Value(json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID, TaskID: g.a.Head.TaskID}))(f)
+	meant := expect.Value(json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID,
+		TaskID: g.a.Head.TaskID}))(f)
 	f.Add("もっと簡潔に", string(meant))
 	f.Add(" \n\t ", string(meant))
 	f.Add(strings.Repeat("長", task.MaxReason+1), string(meant))
@@ -209,7 +215,8 @@ func FuzzModal(f *testing.F) {
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))
 		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(payload) >= 1<<18),
 			"%d %v for %q, %q", out.StatusCode, err, reason, private)
-		clean := utf8.ValidString(reason) && strings.TrimSpace(reason) != "" && utf8.RuneCountInString(reason) <= task.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
+		clean := utf8.ValidString(reason) && strings.TrimSpace(reason) != "" &&
+			utf8.RuneCountInString(reason) <= task.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
 		expect.That(t, !clean || private != string(meant) || !g.change.Empty(),
 			"not rejected, with %q: %d %s", reason, out.StatusCode, out.Body)
 		for _, r := range g.change.Rows {

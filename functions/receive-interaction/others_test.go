@@ -24,7 +24,8 @@ type submitted map[string]string
 
 func (s submitted) Submission(_ context.Context, _, _, team, hash string) (contest.RoundResult, error) {
 	if text, ok := s[team]; ok && aggregate.HashOf(text) == hash {
-		return contest.RoundResult{SubmissionContent: text, EvaluationFeedback: "Coverage (0.79): exceptions are missing"}, nil
+		return contest.RoundResult{SubmissionContent: text, EvaluationFeedback: "Coverage (0.79): exceptions are missing"},
+			nil
 	}
 	return contest.RoundResult{}, aggregate.ErrNotFound
 }
@@ -96,7 +97,8 @@ func testTakeADraft(t *testing.T, w *world) {
 	w.quiet(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki)
 	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "に別の案に替えています") // sent again
 	a := w.Load()
-	if n := a.Prompt(); len(a.Prompts) != 2 || n.Content != drafts["c"] || n.Author != workspace.Suzuki || a.Prompts[0].Status != aggregate.Rejected {
+	if n := a.Prompt(); len(a.Prompts) != 2 || n.Content != drafts["c"] || n.Author != workspace.Suzuki ||
+		a.Prompts[0].Status != aggregate.Rejected {
 		t.Errorf("%d versions: %+v", len(a.Prompts), n)
 	}
 }
@@ -138,7 +140,8 @@ func testDraftsForReading(t *testing.T, w *world) {
 	if v.Submit != nil || !strings.Contains(text(v), drafts["b"]) {
 		t.Errorf("it can be submitted: %v; %s", v.Submit != nil, text(v))
 	}
-	w.told(w.post(w.submission(workspace.Tanaka, v)), workspace.Tanaka, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}))
+	w.told(w.post(w.submission(workspace.Tanaka, v)), workspace.Tanaka,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}))
 	w.waits("taken by somebody who may not decide")
 }
 
@@ -157,7 +160,8 @@ func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 	if seen := w.view(workspace.Suzuki); v.Submit == nil || seen.Submit != nil || !strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "それを承認できる人がほかにいない") {
 		t.Errorf("offered while another could approve it: %v, where nobody could: %v; %s", v.Submit != nil, seen.Submit != nil, text(seen))
 	}
-	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone}))
+	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone}))
 	w.waits("taken by the only one who could approve it")
 	list(workspace.Suzuki, workspace.Tanaka)
 	w.post(w.submission(workspace.Suzuki, v))
@@ -198,7 +202,8 @@ func testDraftTooLate(t *testing.T, w *world) {
 	p := w.contested()
 	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}, w.Now())
+		return a.Approve(p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team,
+			Member: true}, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))
 	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().ApprovedBy != workspace.Tanaka {

@@ -111,7 +111,8 @@ func testGuestRetries(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
-	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
+	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
 	w.post(w.click(workspace.Guest, "retry_execution", e.ID))
 	expect.Same(t, 1, len(w.Load().Executions))
@@ -170,7 +171,8 @@ func testForeignIDs(t *testing.T, w *world) {
 			t.Errorf("%s: %d, told %+v", name, out.StatusCode, told[before:])
 		}
 	}
-	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))), card.Note("ja", aggregate.ErrNotFound))
+	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))),
+		card.Note("ja", aggregate.ErrNotFound))
 	got := w.Load().Prompt()
 	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(workspace.Suzuki)) == 0, "%+v", got)
 }

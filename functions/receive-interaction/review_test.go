@@ -84,7 +84,8 @@ func page(user string, v workspace.View, to int) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
 	p["view"] = v
-	p["actions"] = []any{map[string]any{"action_id": card.ReviewTurn + "on", "block_id": "x", "value": strconv.Itoa(to), "type": "button"}}
+	p["actions"] = []any{map[string]any{"action_id": card.ReviewTurn + "on", "block_id": "x", "value": strconv.Itoa(to),
+		"type": "button"}}
 	return p
 }
 
@@ -100,15 +101,16 @@ func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
 	return u, err
 }
 
-// turnsForReadersOnly wants Suzuki's open dialog to stay as it is for people who could not open it, and to be turned for Suzuki.
+// turnsForReadersOnly wants Suzuki's open dialog to stay as it is for people who could not open it, and to be turned
+// for Suzuki.
 func (w *world) turnsForReadersOnly() {
 	w.T.Helper()
 	was := w.view(workspace.Suzuki)
 	stays := func(who string, p map[string]any) {
 		w.T.Helper()
-		if out := w.post(p); out.StatusCode != 200 || w.view(workspace.Suzuki).Hash != was.Hash {
-			w.T.Errorf("%s turned a page: %d %s", who, out.StatusCode, out.Body)
-		}
+		out := w.post(p)
+		expect.That(w.T, out.StatusCode == 200 && w.view(workspace.Suzuki).Hash == was.Hash,
+			"%s turned a page: %d %s", who, out.StatusCode, out.Body)
 	}
 	others := page(workspace.Suzuki, was, 1)
 	others["team"].(map[string]any)["id"] = "T0OTHER"
@@ -145,9 +147,9 @@ func testReadAndApprove(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
 	pages := 1
 	for ; ; pages++ {
-		if submits := w.view(workspace.Suzuki).Submit != nil; submits == strings.Contains(text(w.view(workspace.Suzuki)), "次のページ") {
-			t.Fatalf("page %d can be submitted: %v", pages, submits)
-		}
+		submits := w.view(workspace.Suzuki).Submit != nil
+		expect.Must(t, submits != strings.Contains(text(w.view(workspace.Suzuki)), "次のページ"),
+			"page %d can be submitted: %v", pages, submits)
 		if !w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
 			break
 		}
@@ -170,9 +172,9 @@ func text(v workspace.View) string {
 func testButtonOfALongCard(t *testing.T, w *world) {
 	p := w.asked()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval || w.view(workspace.Suzuki).CallbackID != card.ReviewCallback {
-		t.Errorf("%+v", got)
-	}
+	got := w.Load().Prompt()
+	expect.That(t, got.Status == aggregate.PendingApproval && w.view(workspace.Suzuki).CallbackID == card.ReviewCallback,
+		"%+v", got)
 }
 
 func testReviewOfLargeArguments(t *testing.T, w *world) {
@@ -180,7 +182,8 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
 	w.results["key"] = arguments
 	g := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.Now())
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
+			aggregate.HashOf(string(arguments)), w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
 	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
@@ -188,9 +191,9 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	last := text(w.view(workspace.Suzuki))
 	expect.That(t, strings.Contains(last, "末尾"), "the last page is %s", last)
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
-	if got := w.Load().Gates[0]; got.Status != aggregate.Approved || got.Arguments.JSON != "" {
-		t.Errorf("%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
-	}
+	got := w.Load().Gates[0]
+	expect.That(t, got.Status == aggregate.Approved && got.Arguments.JSON == "",
+		"%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
 }
 
 func testReadOnly(t *testing.T, w *world) {
@@ -209,7 +212,8 @@ func testReadOnly(t *testing.T, w *world) {
 
 func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
-	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf("another policy")}))(t)
+	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
+		Hash: aggregate.HashOf("another policy")}))(t)
 	forged := workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
 	out := w.post(w.submission(workspace.Suzuki, forged))
 	expect.That(t, strings.Contains(out.Body, "状態が変わりました"), "%d %s", out.StatusCode, out.Body)
@@ -233,7 +237,8 @@ func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
 	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(long)})
 	w.h.Rows = failing{Rows: w.h.Rows, err: aggregate.ErrConflict}
-	out := w.post(w.submission(workspace.Suzuki, workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
+	out := w.post(w.submission(workspace.Suzuki,
+		workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
 	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)
 	}

@@ -108,7 +108,8 @@ func TestShortcutsMakeRequests(t *testing.T) {
 	})
 }
 
-// What is asked for in somebody's name is what they saw of a message and sent, never the text that an app keeps beside it.
+// What is asked for in somebody's name is what they saw of a message and sent, never the text that an app keeps beside
+// it.
 func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"an app's message": func(t *testing.T, w *world) {
@@ -169,7 +170,8 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 		},
 		"a long one, to its end": func(t *testing.T, w *world) {
 			long := strings.Repeat("長い依頼😀", 1500)
-			text, v := w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": w.root, "text": long})
+			text, v := w.shows(workspace.Sato, workspace.HR,
+				map[string]any{"type": "message", "user": workspace.Tanaka, "ts": w.root, "text": long})
 			expect.That(t, text == long && len(v.Blocks) == 3,
 				"%d of %d bytes in %d blocks", len(text), len(long), len(v.Blocks))
 			text, v = w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": w.root, "text": strings.Repeat("長", 40000)})
@@ -192,7 +194,8 @@ func (w *world) global(user, text string, at any) map[string]any {
 	s["view"] = map[string]any{
 		"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": "", "state": map[string]any{"values": map[string]any{
 			card.RequestTextBlock: map[string]any{card.RequestText: map[string]any{"type": "plain_text_input", "value": text}},
-			card.RequestAtBlock:   map[string]any{card.RequestAt: map[string]any{"type": "conversations_select", "selected_conversation": at}},
+			card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{"type": "conversations_select",
+				"selected_conversation": at}},
 		}},
 	}
 	return s

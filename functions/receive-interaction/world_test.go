@@ -44,7 +44,8 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	_, table := db.Store(t)
 	all := store.New(db.DB, table, kinds.All()...)
 	s := tasks.Of(all)
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t), results: storetest.Bucket{}, heard: map[string]int{}}
+	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
+		results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{
 		Rows: all, Store: storedIn(s), Conversations: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
@@ -80,7 +81,8 @@ func (w *world) draft() *task.Prompt {
 // planned brings it to its process's approval.
 func (w *world) planned() *task.Process {
 	w.T.Helper()
-	return w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	return w.Planned(tenancy.DefaultSettings(),
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
 // running brings it to a running execution.
@@ -144,7 +146,8 @@ func (w *world) click(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
 	p["channel"] = map[string]any{"id": workspace.HR, "name": "人事"}
-	p["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000100", "attachment_id": 1, "channel_id": workspace.HR}
+	p["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000100", "attachment_id": 1,
+		"channel_id": workspace.HR}
 	p["message"] = map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{}}
 	p["state"] = map[string]any{"values": map[string]any{}}
 	p["actions"] = []any{map[string]any{
@@ -183,7 +186,8 @@ func (w *world) confirm(user string) inbound.Response {
 	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
 	w.slack.CloseView(user, views[0].ID, false)
 	p := person("view_submission", user, slacktest.Team)
-	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
+	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID,
+		"private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
 	return w.post(p)
 }
 
@@ -228,7 +232,9 @@ func (f failing) Settings(ctx context.Context, tenant string) (tenancy.Settings,
 	return f.Rows.Settings(ctx, tenant)
 }
 
-func (f failing) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+func (f failing) Decide(
+	ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
 	if !f.hang {
 		return nil, f.err
 	}

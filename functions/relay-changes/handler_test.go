@@ -31,9 +31,12 @@ func TestRelay(t *testing.T) {
 	})
 }
 
-func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {
+func handle(
+	t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord,
+) []events.DynamoDBBatchItemFailure {
 	t.Helper()
-	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
+	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store,
+		Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
 	return out.BatchItemFailures
 }
 
@@ -68,7 +71,8 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	other, third := w.Another(), w.Another()
 	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
 	back := handle(t, w,
-		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
+		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")),
+		moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")),
 	)
 	expect.Must(t, len(back) == 1 && back[0].ItemIdentifier == "s2", "gave back %v, want from s2", back)
@@ -111,8 +115,10 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
 	defer cancel()
 	hangs := slow{w.StoreOverTransport().Of.Store, w.Ref}
-	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", ""))}
-	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx, events.DynamoDBEvent{Records: batch})
+	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")),
+		moved(2, other.Ref, nil, head("1", "1", ""))}
+	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx,
+		events.DynamoDBEvent{Records: batch})
 	expect.Must(t, err == nil && len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "s2",
 		"gave back %v, %v; want from s2", out.BatchItemFailures, err)
 	expect.That(t, ctx.Err() == nil, "the invocation would have timed out")
@@ -142,7 +148,8 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 
 	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}
 	panics.Effects.Runs = nil
-	out, err := panics.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
+	out, err := panics.Handle(t.Context(),
+		events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
 	expect.That(t, err == nil && out.BatchItemFailures == nil, "a panic gave back %v, %v", out.BatchItemFailures, err)
 }
 

@@ -16,7 +16,8 @@ import (
 type image = map[string]events.DynamoDBAttributeValue
 
 func head(rev, run, shown string) image {
-	m := image{"type": events.NewStringAttribute("head"), "rev": events.NewNumberAttribute(rev), "run": events.NewNumberAttribute(run)}
+	m := image{"type": events.NewStringAttribute("head"), "rev": events.NewNumberAttribute(rev),
+		"run": events.NewNumberAttribute(run)}
 	if shown != "" {
 		m["shown_rev"] = events.NewNumberAttribute(shown)
 	}
@@ -85,11 +86,13 @@ func TestMoves(t *testing.T) {
 			}},
 		{"a row of another kind is no task",
 			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
-				Keys: image{"PK": events.NewStringAttribute("TENANT#T"), "SK": events.NewStringAttribute("HEAD")}, NewImage: head("1", "1", ""),
+				Keys:     image{"PK": events.NewStringAttribute("TENANT#T"), "SK": events.NewStringAttribute("HEAD")},
+				NewImage: head("1", "1", ""),
 			}}}, nil},
 		{"nothing follows from a kind that is still",
 			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
-				Keys: image{"PK": events.NewStringAttribute("TEAM#T#a"), "SK": events.NewStringAttribute("HEAD")}, NewImage: head("1", "1", ""),
+				Keys:     image{"PK": events.NewStringAttribute("TEAM#T#a"), "SK": events.NewStringAttribute("HEAD")},
+				NewImage: head("1", "1", ""),
 			}}}, nil},
 	}
 	for _, tt := range tests {
@@ -100,9 +103,12 @@ func TestMoves(t *testing.T) {
 }
 
 func TestAnOpenHomeTabIsAskedFor(t *testing.T) {
-	key := map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute("HOME#T1"), "SK": events.NewStringAttribute("U1")}
-	opened := events.DynamoDBEventRecord{EventID: "e", Change: events.DynamoDBStreamRecord{Keys: key, NewImage: key, SequenceNumber: "1"}}
-	gone := events.DynamoDBEventRecord{EventID: "f", Change: events.DynamoDBStreamRecord{Keys: key, OldImage: key, SequenceNumber: "2"}}
+	key := map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute("HOME#T1"),
+		"SK": events.NewStringAttribute("U1")}
+	opened := events.DynamoDBEventRecord{EventID: "e",
+		Change: events.DynamoDBStreamRecord{Keys: key, NewImage: key, SequenceNumber: "1"}}
+	gone := events.DynamoDBEventRecord{EventID: "f",
+		Change: events.DynamoDBStreamRecord{Keys: key, OldImage: key, SequenceNumber: "2"}}
 	found := moves(aggregate.Kinds{task.Kind}, []events.DynamoDBEventRecord{opened, gone})
 	if len(found) != 1 || found[0].ref != (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) || found[0].event != "e" {
 		t.Errorf("%+v", found)

@@ -47,7 +47,8 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 				expect.That(t, next.State == task.StateExtractTask && ended == nil, "%+v, ended %+v", next, ended)
 				return
 			}
-			if next.State != task.StateFinish || next.Outcome != "refused" || ended == nil || ended.As != task.TaskRefused || ended.Reason != tt.reason {
+			if next.State != task.StateFinish || next.Outcome != "refused" || ended == nil || ended.As != task.TaskRefused ||
+				ended.Reason != tt.reason {
 				t.Errorf("%+v, ended %+v", next, ended)
 			}
 			if again, err := h.Handle(t.Context(), w.In()); err != nil || again != next {
@@ -104,7 +105,8 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 				return
 			}
 			a := w.Load()
-			if e := a.Head.Ended; next.State != task.StateFinish || next.Outcome != "refused" || e == nil || e.Reason != tt.reason || a.Head.AcceptedAt != nil {
+			if e := a.Head.Ended; next.State != task.StateFinish || next.Outcome != "refused" || e == nil ||
+				e.Reason != tt.reason || a.Head.AcceptedAt != nil {
 				t.Fatalf("%+v, ended %+v", next, e)
 			}
 			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
@@ -115,12 +117,14 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	}
 }
 
-// Settings may change after a task was accepted: before each version is made it is asked again whether somebody may approve
-// it, and the task is parked until an administrator has changed them and somebody tries again. No model is asked meanwhile.
+// Settings may change after a task was accepted: before each version is made it is asked again whether somebody may
+// approve it, and the task is parked until an administrator has changed them and somebody tries again. No model is
+// asked meanwhile.
 func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 	server := pipelinetest.Start(t)
 	mine := func(s *tenancy.Settings) {
-		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
+		s.AllowSelfApproval, s.Approvers = false,
+			tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
 	}
 	policyOnly := func(s *tenancy.Settings) { mine(s); s.ProcessApprovalRequired = false }
 	neither := func(s *tenancy.Settings) { policyOnly(s); s.PromptApprovalRequired = false }
@@ -210,7 +214,8 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	var next aggregate.Next
 	out := metrictest.Printed(t, func() { next = resume(second) })
 	expect.That(t, strings.Contains(out, `"PersonFull":1`) && !strings.Contains(out, "TenantFull"), "counted %s", out)
-	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson || second.Load().Head.Ended.Detail != "1" {
+	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson ||
+		second.Load().Head.Ended.Detail != "1" {
 		t.Fatalf("%+v, %+v", next, second.Load().Head.Ended)
 	}
 	w.Cancel()
@@ -233,9 +238,9 @@ func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 		full := w.Another()
 		out := metrictest.Printed(t, func() {
 			for range 2 {
-				if next, err := handler(full).Handle(t.Context(), full.In()); err != nil || next.Outcome != "refused" || full.Load().Head.Ended.Reason != reason {
-					t.Errorf("%s: %+v, %v", reason, next, err)
-				}
+				next, err := handler(full).Handle(t.Context(), full.In())
+				expect.That(t, err == nil && next.Outcome == "refused" && full.Load().Head.Ended.Reason == reason,
+					"%s: %+v, %v", reason, next, err)
 			}
 		})
 		expect.That(t, strings.Count(out, `"TenantFull":1`) == 1 && !strings.Contains(out, "PersonFull"),

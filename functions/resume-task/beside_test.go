@@ -77,9 +77,8 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 	expect.That(t, !asks || a.Choice.Beside == b, "%+v, and %+v waits", a.Choice, b)
 }
 
-// Whoever may not ask is refused in such a thread as anywhere else; nobody is asked what
-// the message is meant to be. A person beyond the quota learns of that when the message
-// turns out to be a request: as a reason it needs no place.
+// Whoever may not ask is refused in such a thread as anywhere else; nobody is asked what the message is meant to be. A
+// person beyond the quota learns of that when the message turns out to be a request: as a reason it needs no place.
 func TestWhoMayAskBesideAGate(t *testing.T) {
 	server := pipelinetest.Start(t)
 	resume := func(h *Handler, w *pipelinetest.World, outcome string) *task.Aggregate {
@@ -93,7 +92,8 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 		w.Prompted(tenancy.DefaultSettings())
 		reply := w.Reply()
 		h := handler(reply)
-		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team, Guest: true}}
+		h.Slack = answers{team: pipelinetest.Team,
+			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team, Guest: true}}
 		if a := resume(h, reply, "refused"); a.Choice != nil || a.Head.Ended.Reason != task.ReasonGuest {
 			t.Errorf("asked %+v, ended %+v", a.Choice, a.Head.Ended)
 		}
@@ -121,7 +121,8 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 				expect.Same(t, task.TaskAnswered, reply.Load().Head.Ended.As)
 				return
 			}
-			if a := resume(handler(reply), reply, "refused"); a.Head.Ended.Reason != task.ReasonOpenPerson || a.Head.Ended.Detail != "1" {
+			if a := resume(handler(reply), reply, "refused"); a.Head.Ended.Reason != task.ReasonOpenPerson ||
+				a.Head.Ended.Detail != "1" {
 				t.Errorf("ended %+v", a.Head.Ended)
 			}
 		})
@@ -137,9 +138,9 @@ func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 		w.Reply().Cancel()
 	}
 	reply := w.Reply()
-	if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.Outcome != "asked" {
-		t.Errorf("%+v, %v: a policy waits in this thread, and nobody is asked", next, err)
-	}
+	next, err := handler(reply).Handle(t.Context(), reply.In())
+	expect.That(t, err == nil && next.Outcome == "asked",
+		"%+v, %v: a policy waits in this thread, and nobody is asked", next, err)
 }
 
 // Somebody who may have one request an hour answers a hundred times beside a gate: one card

@@ -57,7 +57,8 @@ func TestWhatIsResumed(t *testing.T) {
 			h := handler(w)
 			h.Secret = by
 			expect.Value(h.Handle(t.Context(), w.In()))(t)
-			if made := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); len(made.Admins) != 1 || made.Admins[0] != admin {
+			if made := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); len(made.Admins) != 1 ||
+				made.Admins[0] != admin {
 				t.Errorf("%+v, want %s", made.Admins, admin)
 			}
 		})

@@ -40,7 +40,8 @@ func TestARequestWaitsForSlack(t *testing.T) {
 			for tries := 0; now.Sub(began) < 3*time.Hour; tries++ {
 				next, err := h.Handle(t.Context(), w.In())
 				a := w.Load()
-				if err != nil || next.State != task.StatePause || a.Head.Parked != nil || a.Head.AcceptedAt != nil || a.Head.Ended != nil {
+				if err != nil || next.State != task.StatePause || a.Head.Parked != nil || a.Head.AcceptedAt != nil ||
+					a.Head.Ended != nil {
 					t.Fatalf("after %s: %+v, %v, %+v", now.Sub(began), next, err, a.Head)
 				}
 				if tries > 0 && a.Head.PausedUntil.Sub(now) < last/2 || tries > 1000 {
@@ -50,13 +51,15 @@ func TestARequestWaitsForSlack(t *testing.T) {
 				expect.Must(t, s.err != error(slackapi.RateLimited{RetryAfter: 10 * time.Minute}) || last >= 10*time.Minute,
 					"again in %s, before Slack said", last)
 				rev := a.Head.Rev
-				if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StatePause || w.Load().Head.Rev != rev {
+				if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StatePause ||
+					w.Load().Head.Rev != rev {
 					t.Fatalf("asked again before its time: %+v, %v", next, err)
 				}
 				now = *a.Head.PausedUntil
 			}
 			h.Slack = answers{team: pipelinetest.Team, user: member}
-			if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask || w.Load().Head.AcceptedAt == nil {
+			if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask ||
+				w.Load().Head.AcceptedAt == nil {
 				t.Errorf("%+v, %v", next, err)
 			}
 		})

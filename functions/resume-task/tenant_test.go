@@ -37,18 +37,20 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 // bootstrapped makes the world's tenant.
 func bootstrapped(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
-	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
+	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other",
+		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
-// A workspace that has connected Slack itself is one of Ringi's, whatever token this function has; that a tenant is there,
-// which an earlier release made at first contact of anybody, says nothing.
+// A workspace that has connected Slack itself is one of Ringi's, whatever token this function has; that a tenant is
+// there, which an earlier release made at first contact of anybody, says nothing.
 func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	server := pipelinetest.Start(t)
 	unknown := server.World(t)
 	bootstrapped(t, unknown)
 	h := handler(unknown)
 	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
-	if next, err := h.Handle(t.Context(), unknown.In()); err != nil || next.Outcome != "refused" || unknown.Load().Head.Ended.Reason != task.ReasonWorkspace {
+	if next, err := h.Handle(t.Context(), unknown.In()); err != nil || next.Outcome != "refused" ||
+		unknown.Load().Head.Ended.Reason != task.ReasonWorkspace {
 		t.Errorf("%+v, %v", next, err)
 	}
 	w := server.World(t)
@@ -64,8 +66,9 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	}
 }
 
-// A request, whosever it is, notes which workspace is the deployment's own. That one never counts as another, also where an
-// earlier release met it and nobody has asked for anything since; while Slack doesn't say, what was noted stays.
+// A request, whosever it is, notes which workspace is the deployment's own. That one never counts as another, also
+// where an earlier release met it and nobody has asked for anything since; while Slack doesn't say, what was noted
+// stays.
 func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	server := pipelinetest.Start(t)
 	w, other := server.World(t), aggregate.TenantID("T0ELSEWHERE")
@@ -73,7 +76,8 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	further := func(want map[string]bool) {
 		t.Helper()
 		for tenant, is := range want {
-			if _, further, err := w.StoreOverTransport().Further(t.Context(), tenant); err != nil || further != is { // as one that remembers nothing
+			// as one that remembers nothing
+			if _, further, err := w.StoreOverTransport().Further(t.Context(), tenant); err != nil || further != is {
 				t.Errorf("%s is another: %v, %v", tenant, further, err)
 			}
 		}
@@ -81,7 +85,8 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	h := handler(w)
 	asks := func(w *pipelinetest.World, team string, unsure error) {
 		t.Helper()
-		h.Slack = answers{team: team, unsure: unsure, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: team, unsure: unsure,
+			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 	}
 	further(map[string]bool{w.Ref.Tenant: false, other: false})
@@ -103,7 +108,8 @@ func TestARequestNotesTheOrganization(t *testing.T) {
 		w := server.World(t)
 		before(w)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team, enterprise: "E0ORG", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: pipelinetest.Team, enterprise: "E0ORG",
+			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
 		expect.That(t, is.EnterpriseID == "E0ORG" && is.BotUserID == "U0BOT", "%s: %+v", name, is)
@@ -123,14 +129,16 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	} {
 		w := server.World(t)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team, name: said, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: pipelinetest.Team, name: said,
+			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		named(w, want)
 	}
 
 	w := server.World(t)
 	h := handler(w)
-	silent := answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}, nameless: slackapi.Refused{Code: "missing_scope", App: true}}
+	silent := answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team},
+		nameless: slackapi.Refused{Code: "missing_scope", App: true}}
 	told := silent
 	told.name, told.nameless = "株式会社りんぎ", nil
 	begins := func(w *pipelinetest.World) {

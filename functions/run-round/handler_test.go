@@ -40,11 +40,13 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 	w.Helper()
 	o := conteststest.Order(teams...)
 	o.Prompt, o.Budget, o.TeamTimeoutSeconds = prompt, budget, 60
-	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
+	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo",
+		Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
 	for _, e := range o.Teams {
-		c.Teams = append(c.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-			{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "調べます", Model: "demo"},
-		}})
+		c.Teams = append(c.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1,
+			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+				{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "調べます", Model: "demo"},
+			}})
 	}
 	text := expect.Value(json.Marshal(c))(w)
 	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
@@ -60,7 +62,8 @@ func (w *world) play(a *contest.Aggregate, place int, late time.Duration) (outco
 	}
 	ref := a.Ref()
 	for range 20 {
-		next, err := h.Handle(w.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: place})
+		next, err := h.Handle(w.Context(),
+			pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: place})
 		if err != nil {
 			w.Error(err)
 			return ""
@@ -100,7 +103,8 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 		"d": {contest.TeamFailed, contest.PartialFailure, 0}, "e": {contest.TeamEnded, contest.PartialFailure, 1},
 	} {
 		got := w.team(a, id)
-		if got.Status != want.status || got.ExitReason != want.exit || got.Rounds != want.rounds || want.exit != contest.NoImprovementExpected && got.Detail == "" {
+		if got.Status != want.status || got.ExitReason != want.exit || got.Rounds != want.rounds ||
+			want.exit != contest.NoImprovementExpected && got.Detail == "" {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}
@@ -117,7 +121,8 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
 	got := w.team(a, "a")
-	if got.Status != contest.TeamEnded || got.ExitReason != contest.BudgetExhausted || got.Rounds != 2 || got.Detail == "" {
+	if got.Status != contest.TeamEnded || got.ExitReason != contest.BudgetExhausted || got.Rounds != 2 ||
+		got.Detail == "" {
 		t.Errorf("%+v", got)
 	}
 	spent := expect.Value(w.store.Spent(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t)
@@ -164,10 +169,11 @@ func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
 		}}
 		a := &contest.Aggregate{Contest: &contest.Contest{Locale: "ja"}}
 		a.Head.TenantID = "T1"
-		team := &team{Handler: h, contest: a, own: teamconfig.Team{Members: []teamconfig.Member{{AgentType: string(contest.Plain)}, {AgentType: string(tt.of)}}}}
-		if _, err := team.reads(t.Context()); opened != tt.opened || errors.Is(err, down) != (tt.opened > 0) {
-			t.Errorf("%s: opened %d times, %v", tt.of, opened, err)
-		}
+		team := &team{Handler: h, contest: a,
+			own: teamconfig.Team{Members: []teamconfig.Member{{AgentType: string(contest.Plain)}, {AgentType: string(tt.of)}}}}
+		_, err := team.reads(t.Context())
+		expect.That(t, opened == tt.opened && errors.Is(err, down) == (tt.opened > 0),
+			"%s: opened %d times, %v", tt.of, opened, err)
 	}
 }
 
@@ -198,7 +204,8 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 		}}
 		ref := a.Ref()
 		for range 3 { // three rounds: nobody judges after the first
-			expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
+			expect.Value(h.Handle(t.Context(),
+				pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
 		}
 		team := expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(ref.Tenant, ref.ID, "a")))(t)
 		whose := map[string]bool{}

@@ -56,7 +56,8 @@ func TestARunThatIsSupersededCallsNoMoreModels(t *testing.T) {
 	a := w.begin("手順", aggregate.USD(1), "a")
 	m := &meanwhile{do: func(ctx context.Context, call int32) error {
 		if call == 1 {
-			expect.Value(w.store.Decide(ctx, a.Ref(), func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) }))(t)
+			expect.Value(w.store.Decide(ctx, a.Ref(),
+				func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) }))(t)
 		}
 		return nil
 	}}
@@ -67,7 +68,8 @@ func TestARunThatIsSupersededCallsNoMoreModels(t *testing.T) {
 
 func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 	w := newWorld(t)
-	for name, late := range map[string]error{"a failure": &model.Error{Provider: "demo", Kind: model.Refused}, "another score": nil} {
+	for name, late := range map[string]error{"a failure": &model.Error{Provider: "demo", Kind: model.Refused},
+		"another score": nil} {
 		a := w.begin("手順", aggregate.USD(1), "a")
 		m := &meanwhile{do: func(_ context.Context, call int32) error {
 			if call > 1 {
@@ -77,10 +79,12 @@ func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 			return late
 		}}
 		round1 := func() *contest.Round {
-			return aggregate.Last(expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t).Rounds)
+			return aggregate.Last(expect.Value(w.store.Teams.Load(t.Context(),
+				contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t).Rounds)
 		}
 		next := w.once(a, m)
-		if got := w.team(a, "a"); next.State != StateRound || got.Status != contest.TeamRunning || got.Rounds != 1 || round1().Rev != 2 {
+		if got := w.team(a, "a"); next.State != StateRound || got.Status != contest.TeamRunning || got.Rounds != 1 ||
+			round1().Rev != 2 {
 			t.Errorf("%s: %+v, the round is of revision %d, next %+v", name, got, round1().Rev, next)
 		}
 	}

@@ -68,7 +68,8 @@ func (m *mortal) Sign(ctx context.Context, text []byte) (signature []byte, err e
 	return signature, err
 }
 
-// A batch for two tenants and a minute's work, ended at each call: what is repeated afterwards leaves a chain that holds.
+// A batch for two tenants and a minute's work, ended at each call: what is repeated afterwards leaves a chain that
+// holds.
 func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)
@@ -102,8 +103,8 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.That(t, met >= 8, "only %d calls were met", met)
 }
 
-// Somebody who may write the table, and nothing else, takes the end of the log away with its links, sets the chain back, and
-// waits until it is as long as it was.
+// Somebody who may write the table, and nothing else, takes the end of the log away with its links, sets the chain
+// back, and waits until it is as long as it was.
 func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.seals(w.written(tenant, 1)...)
@@ -114,7 +115,8 @@ func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
 	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
-		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
+		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
+			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
 	}
 	for _, it := range back {
 		expect.Value(w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(t)
@@ -133,20 +135,24 @@ func TestAnOldHeadUnderALaterDayIsNotTheNewest(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
-	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
-	old := expect.Value(w.heads.S3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
+	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(),
+		&s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
+	old := expect.Value(w.heads.S3.GetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
 	body := expect.Value(io.ReadAll(old.Body))(t)
 	back := expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items
 	w.seals(w.written(tenant, 2)...)
 	w.tick()
 	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
-		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
+		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
+			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
 	}
 	for _, it := range back {
 		expect.Value(w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(t)
 	}
 	key := "heads/" + tenant + "/9999-01-01/0000000001.json"
-	expect.Value(w.heads.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.heads.Bucket, Key: &key, Body: bytes.NewReader(body), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256}))(t)
+	expect.Value(w.heads.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.heads.Bucket, Key: &key,
+		Body: bytes.NewReader(body), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256}))(t)
 	got := w.verified(tenant)
 	expect.That(t, len(got.Findings) == 1 && got.Findings[0] == (chain.Finding{Flaw: chain.Cut, Where: "head"}),
 		"the chain is cut: %+v", got)

@@ -27,12 +27,16 @@ func texts(pairs ...string) map[string]types.AttributeValue {
 
 // told are the records of a task's approval and of what its model's calls came to.
 func told(w *world) []events.DynamoDBEventRecord {
-	approval := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "2026-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E", "tenant_id", tenant, "timestamp", "2026-04-18T09:00:00.000Z",
-		"actor_type", "user", "actor_id", "U1", "action", "prompt.approved", "resource_type", "prompt", "resource_id", "01P", "task_id", "01TASK", "details", `{"asked_at":"2026-04-18T08:59:00.000Z"}`)
-	usage := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "USAGE#01U", "type", "usage", "id", "01U", "created_at", "2026-04-18T09:00:00.000Z")
+	approval := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "2026-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E",
+		"tenant_id", tenant, "timestamp", "2026-04-18T09:00:00.000Z",
+		"actor_type", "user", "actor_id", "U1", "action", "prompt.approved", "resource_type", "prompt", "resource_id", "01P",
+		"task_id", "01TASK", "details", `{"asked_at":"2026-04-18T08:59:00.000Z"}`)
+	usage := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "USAGE#01U", "type", "usage", "id", "01U", "created_at",
+		"2026-04-18T09:00:00.000Z")
 	usage["cost_micro_usd"] = &types.AttributeValueMemberN{Value: "1200"}
 	step := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "HEAD", "type", "head")
-	return []events.DynamoDBEventRecord{w.record(1, nil, approval), w.record(2, nil, usage), w.record(3, nil, step), w.record(4, usage, usage)}
+	return []events.DynamoDBEventRecord{w.record(1, nil, approval), w.record(2, nil, usage), w.record(3, nil, step),
+		w.record(4, usage, usage)}
 }
 
 func sum(t *testing.T, w *world) daily.Sum {
@@ -73,7 +77,8 @@ func testNotCounted(t *testing.T, w *world) {
 
 // scored is a row of the board at a revision.
 func scored(rev, score string) map[string]types.AttributeValue {
-	it := texts("PK", "TEAM#"+tenant+"#550e8400-e29b-41d4-a716-446655440000.0011223344556677", "SK", "BOARD#01", "type", "leader_board", "team_id", "team-001")
+	it := texts("PK", "TEAM#"+tenant+"#550e8400-e29b-41d4-a716-446655440000.0011223344556677", "SK", "BOARD#01", "type",
+		"leader_board", "team_id", "team-001")
 	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
 	it["rev"], it["evaluation_score"] = number(rev), number(score)
 	it["usage_info"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"input_tokens": &types.AttributeValueMemberNULL{Value: true}, "output_tokens": number("900")}}
@@ -97,7 +102,8 @@ func testTeamCounted(t *testing.T, w *world) {
 	records := []events.DynamoDBEventRecord{w.record(1, nil, first), w.record(2, first, again), w.record(3, again, nil)}
 	away := &unable{Store: rowsOf(w.store)}
 	w.Store = away
-	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
+	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 ||
+		out.BatchItemFailures[0].ItemIdentifier != "1" {
 		t.Errorf("gave back %v", out.BatchItemFailures)
 	}
 	expect.That(t, away.asked == 1, "one row of a batch is counted %d times", away.asked)

@@ -67,11 +67,13 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 	st, table := server.Store(t)
 	w := &world{t: t, db: server.DB, table: table, store: st.Of.Store, now: began}
 	k := kms.NewFromConfig(server.Config)
-	made := expect.Value(k.CreateKey(t.Context(), &kms.CreateKeyInput{KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(t)
+	made := expect.Value(k.CreateKey(t.Context(),
+		&kms.CreateKeyInput{KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(t)
 	signer := seal.Signer{KMS: k, Key: aws.ToString(made.KeyMetadata.KeyId)}
 	w.signed = expect.Value(seal.Check(expect.Value(signer.Public(t.Context()))(t)))(t)
 	w.heads = seal.Open(server.Config, "heads-"+table)
-	expect.Value(w.heads.S3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.heads.Bucket, ObjectLockEnabledForBucket: aws.Bool(true)}))(t)
+	expect.Value(w.heads.S3.CreateBucket(t.Context(),
+		&s3.CreateBucketInput{Bucket: &w.heads.Bucket, ObjectLockEnabledForBucket: aws.Bool(true)}))(t)
 	expect.Value(w.heads.S3.PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: &w.heads.Bucket, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
 		ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
 		Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1)}},
@@ -85,7 +87,8 @@ func (w *world) row(of string, at time.Time) map[string]types.AttributeValue {
 	w.t.Helper()
 	w.n++
 	it := map[string]types.AttributeValue{}
-	for name, v := range map[string]string{"PK": "AUDIT#" + of + "#" + at.Format("2006-01"), "SK": at.Format("2006-01-02T15:04:05.000Z") + fmt.Sprintf("#%06d", w.n), "type": "audit"} {
+	for name, v := range map[string]string{"PK": "AUDIT#" + of + "#" + at.Format("2006-01"),
+		"SK": at.Format("2006-01-02T15:04:05.000Z") + fmt.Sprintf("#%06d", w.n), "type": "audit"} {
 		it[name] = &types.AttributeValueMemberS{Value: v}
 	}
 	it["details"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"n": &types.AttributeValueMemberN{Value: fmt.Sprint(w.n)}}}
@@ -111,7 +114,8 @@ func image(it map[string]types.AttributeValue) map[string]events.DynamoDBAttribu
 // record is what the stream tells of a row at w.now.
 func (w *world) record(n int, before, after map[string]types.AttributeValue) events.DynamoDBEventRecord {
 	r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{
-		ApproximateCreationDateTime: events.SecondsEpochTime{Time: w.now.Truncate(time.Second)}, SequenceNumber: fmt.Sprint(n), Keys: image(before),
+		ApproximateCreationDateTime: events.SecondsEpochTime{Time: w.now.Truncate(time.Second)},
+		SequenceNumber:              fmt.Sprint(n), Keys: image(before),
 	}}
 	if before == nil {
 		r.EventName, r.Change.Keys = "INSERT", image(after)
@@ -253,14 +257,18 @@ func testHeads(t *testing.T, w *world) {
 	expect.Same(t, 2, len(w.verified(tenant).Behind))
 	w.tick()
 	w.tick()
-	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
+	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(),
+		&s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
 	expect.Must(t, len(out.Versions) == 1, "%d heads of a chain that moved once", len(out.Versions))
-	_, err := w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId})
+	_, err := w.heads.S3.DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId})
 	expect.That(t, err != nil, "the head is deleted in its time")
 	// Somebody hides the head, and takes everything away that it is of.
-	expect.Value(w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
+	expect.Value(w.heads.S3.DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
 	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
-		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
+		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
+			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
 	}
 	w.finds(tenant, 0, chain.Finding{Flaw: chain.Cut, Where: "head"})
 }

@@ -80,7 +80,8 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 	}
 }
 
-// What a process has read of a tenant's links it does not read again: minutes that have no time for all get there together.
+// What a process has read of a tenant's links it does not read again: minutes that have no time for all get there
+// together.
 func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	expect.Patience(t)
 	w := newWorld(t, storetest.Start(t))

@@ -82,14 +82,18 @@ type open struct {
 
 func (s open) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) { return s.a, nil }
 
-func (s open) Decide(context.Context, aggregate.Ref, aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+func (s open) Decide(
+	context.Context, aggregate.Ref, aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
 	return nil, aggregate.ErrConflict
 }
 
 // noRuns opens no run.
 type noRuns struct{ effect.Runs }
 
-func (noRuns) StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error) {
+func (noRuns) StartExecution(
+	context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options),
+) (*sfn.StartExecutionOutput, error) {
 	return nil, errors.New("Step Functions is away")
 }
 
@@ -98,7 +102,8 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	id := contest.NewID()
 	c := expect.Value(contest.Begin(contest.Order{
 		Execution: id, Tenant: aggregate.TenantID("T1"), Prompt: "方針", Locale: "ja", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
-		TeamTimeoutSeconds: 60, Budget: aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+		TeamTimeoutSeconds: 60, Budget: aggregate.USD(1), By: aggregate.System(),
+		Config: aggregate.Blob{JSON: "{}", Bytes: 2},
 	}, began))(t)
 	c.ID = aggregate.NewID()
 	a := (&contest.Aggregate{}).After(c).(*contest.Aggregate)

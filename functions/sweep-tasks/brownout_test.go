@@ -103,7 +103,9 @@ func (m *minute) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, e
 	return a.Root(), nil
 }
 
-func (m *minute) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+func (m *minute) Decide(
+	ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
 	if err := m.call(ctx, "write"); err != nil {
 		return nil, err
 	}
@@ -141,19 +143,27 @@ func (m *minute) SweepFailed(ctx context.Context, ref aggregate.Ref, _ int, due,
 	return nil
 }
 
-func (m *minute) StartExecution(ctx context.Context, _ *sfn.StartExecutionInput, _ ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error) {
+func (m *minute) StartExecution(
+	ctx context.Context, _ *sfn.StartExecutionInput, _ ...func(*sfn.Options),
+) (*sfn.StartExecutionOutput, error) {
 	return &sfn.StartExecutionOutput{}, m.call(ctx, "runs")
 }
 
-func (m *minute) DescribeExecution(ctx context.Context, _ *sfn.DescribeExecutionInput, _ ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error) {
+func (m *minute) DescribeExecution(
+	ctx context.Context, _ *sfn.DescribeExecutionInput, _ ...func(*sfn.Options),
+) (*sfn.DescribeExecutionOutput, error) {
 	return &sfn.DescribeExecutionOutput{}, m.call(ctx, "runs")
 }
 
-func (m *minute) SendTaskSuccess(ctx context.Context, _ *sfn.SendTaskSuccessInput, _ ...func(*sfn.Options)) (*sfn.SendTaskSuccessOutput, error) {
+func (m *minute) SendTaskSuccess(
+	ctx context.Context, _ *sfn.SendTaskSuccessInput, _ ...func(*sfn.Options),
+) (*sfn.SendTaskSuccessOutput, error) {
 	return &sfn.SendTaskSuccessOutput{}, m.call(ctx, "runs")
 }
 
-func (m *minute) SendMessage(ctx context.Context, _ *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (m *minute) SendMessage(
+	ctx context.Context, _ *sqs.SendMessageInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
 	return &sqs.SendMessageOutput{}, m.call(ctx, "queue")
 }
 
@@ -176,7 +186,8 @@ func newMinute(t *testing.T) *minute {
 		a := (&task.Aggregate{}).After(c).(*task.Aggregate)
 		for _, decide := range []func() (aggregate.Change, error){
 			func() (aggregate.Change, error) {
-				return a.Extracted(1, task.Extract{Title: "x", Description: "x", Priority: task.High, TaskType: task.TypeStandard}, m.now)
+				return a.Extracted(1, task.Extract{Title: "x", Description: "x", Priority: task.High, TaskType: task.TypeStandard},
+					m.now)
 			},
 			func() (aggregate.Change, error) { return a.BeginPrompt(1, m.now) },
 			func() (aggregate.Change, error) { return a.FinishPrompt(1, "x", s, m.now) },

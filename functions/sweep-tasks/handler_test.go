@@ -126,7 +126,8 @@ func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 
 func steps() []task.Step {
 	return []task.Step{
-		pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
+		pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"),
+		pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
 	}
 }
 
@@ -146,7 +147,8 @@ func testSettles(t *testing.T, w *pipelinetest.World) {
 	called(w)
 	w.Cancel()
 	show(t, w)
-	if a := sweep(t, w, 61*time.Second); a.StepOf(a.Execution(), 2).Status != task.StepUnknown || len(a.Execution().Results) != 2 {
+	if a := sweep(t, w, 61*time.Second); a.StepOf(a.Execution(), 2).Status != task.StepUnknown ||
+		len(a.Execution().Results) != 2 {
 		t.Errorf("%+v", a.Execution().Results)
 	}
 	show(t, w)
@@ -191,7 +193,8 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	for run := 1; run <= task.MaxRestarts+2; run++ {
 		w.NoRoom(run, w.Open())
 		a := sweep(t, w, 6*time.Minute)
-		if h := a.Head; h.Run != run+1 || h.Restarts != 0 || h.Parked != nil || h.Ended != nil || h.PausedFor != task.ReasonNoRoom {
+		if h := a.Head; h.Run != run+1 || h.Restarts != 0 || h.Parked != nil || h.Ended != nil ||
+			h.PausedFor != task.ReasonNoRoom {
 			t.Fatalf("after %d runs: %+v", run, h)
 		}
 	}

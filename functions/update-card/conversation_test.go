@@ -38,7 +38,8 @@ func newConversation(t *testing.T, db *storetest.Server) *inConversation {
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
 	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{rows, w.bucket}}
-	k := &inConversation{world: w, rows: rows, policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
+	k := &inConversation{world: w, rows: rows,
+		policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
 	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
 	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
@@ -87,8 +88,9 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("processing")
 	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60}
 	x := k.says("**まず** 試します。", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
-		Terms: aggregate.Terms{ApprovalRequired: true},
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+		Seconds: 60,
+		Terms:   aggregate.Terms{ApprovalRequired: true},
 	}).Current()
 	k.drawn("suspended", "*まず* 試します。", "操作 #1 の確認")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -101,7 +103,8 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("processing", "*まず* 試します。", "操作 #1 を実行中")
 
 	line := func(order int) conversation.LogEntry {
-		return conversation.LogEntry{LogID: fmt.Sprint(order), ActionID: x.ActionID, Order: order, Text: fmt.Sprintf("line %d", order), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
+		return conversation.LogEntry{LogID: fmt.Sprint(order), ActionID: x.ActionID, Order: order,
+			Text: fmt.Sprintf("line %d", order), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
 	}
 	var lines []conversation.LogEntry
 	for i := range 15 {
@@ -134,7 +137,8 @@ func (k *inConversation) grows() *conversation.Stream {
 	k.T.Helper()
 	a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T)
 	row := conversation.NewStream(a.Waiting()[0], k.Now())
-	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, workspace.Sato, "The beginning"))(k.T)
+	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, workspace.Sato,
+		"The beginning"))(k.T)
 	expect.NoError(k.T, k.rows.Of.PutNote(k.T.Context(), k.ref, row, row.Of, true))
 	return row
 }

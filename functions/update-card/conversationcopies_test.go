@@ -38,8 +38,9 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
 	settings := expect.Value(k.rows.Of.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T)
 	return k.says("試します。", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
-		Terms: aggregate.Terms{ApprovalRequired: true, SettingsRev: settings.Rev},
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+		Seconds: 60,
+		Terms:   aggregate.Terms{ApprovalRequired: true, SettingsRev: settings.Rev},
 	}).Current()
 }
 
@@ -107,7 +108,8 @@ func testActionCopiesFollow(t *testing.T, k *inConversation) {
 		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
 	})
 	k.shown()
-	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
+	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(),
+		DeleteAfter: time.Now().Add(time.Hour).Unix()}
 	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, []conversation.LogEntry{line}))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	expect.That(t, !k.shown(), "copies follow each line that an action prints")
@@ -130,13 +132,15 @@ func testActionCopiesEnd(t *testing.T, k *inConversation) {
 }
 
 func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
-	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, workspace.Guest, workspace.Stranger,
+		workspace.Suzuki)
 	x := k.proposes("make test")
 	expect.That(t, !k.shown() && len(k.direct(workspace.Suzuki)) == 0, "copies go out, and none are wanted")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
 	})
-	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, workspace.Guest, workspace.Stranger,
+		workspace.Suzuki)
 	k.proposes("make")
 	k.shown()
 	n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies)

@@ -77,7 +77,8 @@ func testCopiesFollow(t *testing.T, w *world) {
 	w.drawn()
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
 		got := w.direct(user)
-		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) || !strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/archives/"+workspace.HR) {
+		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) ||
+			!strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/archives/"+workspace.HR) {
 			t.Fatalf("%s got %v", user, got)
 		}
 	}
@@ -152,7 +153,8 @@ func testCopiesCounted(t *testing.T, w *world) {
 	var made []*aggregate.Card
 	p := w.Prompted(expect.Value(w.Store.Store.Settings(t.Context(), w.Ref.Tenant))(t)).Prompt()
 	for i := range mostCopies {
-		made = append(made, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key(), User: users[i], Others: 5, State: aggregate.CardUnreachable, CreatedAt: w.Now()})
+		made = append(made, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key(), User: users[i], Others: 5,
+			State: aggregate.CardUnreachable, CreatedAt: w.Now()})
 	}
 	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, made))
 	err := w.Store.AddCopies(t.Context(), w.Ref, made)
@@ -187,9 +189,9 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	w.Prompted(s)
 	w.slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Refused, Code: "no_such_subteam", Times: 1000})
 	w.drawn()
-	if got := w.direct(workspace.Suzuki); len(got) != 1 || !strings.Contains(got[0], "approve_prompt") {
-		t.Errorf("who is listed by name got %v; given back for %v", got, w.queue.hidden)
-	}
+	got := w.direct(workspace.Suzuki)
+	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
+		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
 }
 
 // crowded is a pace of which others take all for an hour.

@@ -69,9 +69,9 @@ func testFollows(t *testing.T, w *world) {
 	w.done()
 	first := w.shows("受け付けました")
 	alone, err := w.Store.Head(t.Context(), w.Ref)
-	if head := w.Load().Head; err != nil || head.ShownRev != head.Rev || alone.ShownRev != 0 {
-		t.Errorf("shown %d of %d, the head alone says %d, %v; want the card to say so", head.ShownRev, head.Rev, alone.ShownRev, err)
-	}
+	head := w.Load().Head
+	expect.That(t, err == nil && head.ShownRev == head.Rev && alone.ShownRev == 0,
+		"shown %d of %d, the head alone says %d, %v; want the card to say so", head.ShownRev, head.Rev, alone.ShownRev, err)
 	w.slack.Calls()
 	w.done()
 	expect.Same(t, 0, len(w.slack.Calls()))
@@ -118,7 +118,8 @@ func testLocale(t *testing.T, w *world) {
 	expect.Value(w.Store.Bootstrap(t.Context(), tenant, w.Now()))(t)
 	saved := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	saved.Locale = "en"
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, saved,
+		aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
 	w.done()
 	m := w.shows("")[0]
 	expect.That(t, !strings.Contains(fmt.Sprint(m.Attachments), "受け付けました"), "the card is Japanese")
@@ -220,9 +221,9 @@ func testAppRefused(t *testing.T, w *world) {
 			expect.That(t, c.State != aggregate.CardUnreachable && c.Refusal == "" && c.State != aggregate.CardPosting,
 				"%s: %+v", code, c)
 		}
-		if due := a.DueAt(w.Now()); a.Head.ShownRev == a.Head.Rev || due == nil || due.After(w.Now().Add(time.Hour)) {
-			t.Errorf("%s: shown %d of %d, due at %v", code, a.Head.ShownRev, a.Head.Rev, due)
-		}
+		due := a.DueAt(w.Now())
+		expect.That(t, a.Head.ShownRev != a.Head.Rev && due != nil && !due.After(w.Now().Add(time.Hour)),
+			"%s: shown %d of %d, due at %v", code, a.Head.ShownRev, a.Head.Rev, due)
 		w.slack.Faults.Clear("")
 	}
 	all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato))
@@ -254,7 +255,8 @@ func testUpdateFault(t *testing.T, w *world) {
 		return a.Approve(a.Prompt().ID, by, policy, w.Now())
 	})
 	w.done()
-	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
+	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before ||
+		c.Refusal != "msg_too_long" {
 		t.Errorf("%+v", c)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, policy, w.Now()) })
@@ -280,7 +282,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.Now())
 	})
-	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true},
+		aggregate.Policy{Team: slacktest.Team}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, by, policy, w.Now())
 	})
@@ -296,7 +299,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.Now()) })
 	w.bucket["key"] = arguments
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.Now())
+		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
+			aggregate.HashOf(string(arguments)), w.Now())
 	})
 	w.done()
 	thread := w.slack.Thread(t, workspace.HR, w.root)
@@ -330,7 +334,9 @@ type meanwhile struct {
 	do func()
 }
 
-func (m meanwhile) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
+func (m meanwhile) PostedCard(
+	ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head,
+) error {
 	if all != nil {
 		m.do()
 	}

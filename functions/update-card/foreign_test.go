@@ -42,8 +42,10 @@ func testForeign(t *testing.T, w *world) {
 	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
 
 	w.receivedOf("T0CONNECTED")
-	own := tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
-	expect.Value(w.Store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
+	own := tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected,
+		Credentials: "sealed"}
+	expect.Value(w.Store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
+		w.Now()))(t)
 	w.done()
 	w.shows("受け付けました")
 }

@@ -37,7 +37,8 @@ func (w *world) opens(user string) string {
 
 func (w *world) publish(body, user string) string {
 	w.T.Helper()
-	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}}))(w.T)
+	out := expect.Value(w.h.Handle(w.T.Context(),
+		events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}}))(w.T)
 	if len(out.BatchItemFailures) != 0 {
 		return "given back"
 	}
@@ -86,9 +87,9 @@ func testHomeShows(t *testing.T, w *world) {
 func testHomeHides(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	for _, user := range []string{workspace.Guest, workspace.Stranger} {
-		if shown := w.opens(user); strings.Contains(shown, "approve_prompt") || strings.Contains(shown, w.Ref.ID) {
-			t.Errorf("%s sees %s", user, shown)
-		}
+		shown := w.opens(user)
+		expect.That(t, !strings.Contains(shown, "approve_prompt") && !strings.Contains(shown, w.Ref.ID),
+			"%s sees %s", user, shown)
 	}
 }
 
@@ -133,7 +134,8 @@ func testHomeFollows(t *testing.T, w *world) {
 func testHomeFinds(t *testing.T, w *world) {
 	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	s.AllowSelfApproval = false
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato}, w.Now()))(t)
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s,
+		aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato}, w.Now()))(t)
 	s = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	for i := range 102 {
 		by := workspace.Suzuki
@@ -153,7 +155,8 @@ func testHomeFinds(t *testing.T, w *world) {
 func testHomeThirty(t *testing.T, w *world) {
 	for i := range 30 {
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
+		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+			ThreadTS: ts})
 		w.Prompted(tenancy.DefaultSettings())
 	}
 	w.slack.Calls()
@@ -180,7 +183,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 			w.withHomes()
 		}
 		ts := w.slack.Say(t, workspace.Sato, workspace.HR, fmt.Sprint("request ", i))
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
+		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+			ThreadTS: ts})
 		w.done()
 		w.Prompted(tenancy.DefaultSettings())
 		w.done()
@@ -188,7 +192,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	if w.queue.calls != 2 || *w.queue.sent[0].MessageDeduplicationId != *w.queue.sent[1].MessageDeduplicationId {
 		t.Fatalf("asked by %d calls", w.queue.calls)
 	}
-	all := events.SQSMessage{MessageId: "1", Body: *w.queue.sent[0].MessageBody, Attributes: map[string]string{"ApproximateReceiveCount": "1"}}
+	all := events.SQSMessage{MessageId: "1", Body: *w.queue.sent[0].MessageBody,
+		Attributes: map[string]string{"ApproximateReceiveCount": "1"}}
 	handled := func() bool {
 		out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{all}}))(t)
 		return len(out.BatchItemFailures) == 0

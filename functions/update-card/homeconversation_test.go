@@ -48,7 +48,8 @@ func (k *inConversation) inChannel(n int, script string) {
 	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
 	k.says("", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
 	})
 }
 
@@ -97,7 +98,8 @@ func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
 	k.proposes("make test")
 	k.wants(k.opens(workspace.Suzuki), []string{"approve_action"}, []string{"/archives/"})
 	k.shown()
-	k.wants(k.opens(workspace.Suzuki), []string{"/archives/" + workspace.DirectMessage(workspace.Suzuki)}, []string{"/archives/" + k.channel})
+	k.wants(k.opens(workspace.Suzuki), []string{"/archives/" + workspace.DirectMessage(workspace.Suzuki)},
+		[]string{"/archives/" + k.channel})
 }
 
 func testHomeSixtyActions(t *testing.T, k *inConversation) {

@@ -66,7 +66,8 @@ func (unreadable) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.Settings{}, errors.New("AccessDeniedException")
 }
 
-// TestATabThatIsRefusedForGoodLeavesTheQueue: also one that was just opened, which is asked for once more with those that follow.
+// TestATabThatIsRefusedForGoodLeavesTheQueue: also one that was just opened, which is asked for once more with those
+// that follow.
 func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
@@ -78,8 +79,10 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 		receives := 0
 		for left := false; !left; receives++ {
 			expect.Must(t, receives != 10, "it is given back for ever")
-			r := events.SQSMessage{MessageId: "1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(receives + 1)}}
-			left = len(expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{r}}))(t).BatchItemFailures) == 0
+			r := events.SQSMessage{MessageId: "1", Body: body,
+				Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(receives + 1)}}
+			left = len(expect.Value(w.h.Handle(t.Context(),
+				events.SQSEvent{Records: []events.SQSMessage{r}}))(t).BatchItemFailures) == 0
 		}
 		expect.Must(t, receives == homeTries && len(w.queue.sent) == again,
 			"left the queue after %d receives, asked for %d times more", receives, len(w.queue.sent))
@@ -114,7 +117,8 @@ type queued struct {
 }
 
 // What a lane is busy with: drawing a card, reading what a tab shows and publishing it, giving a message back.
-const drawsCard, drawsTab, asksForTabs, givesBack = 300 * time.Millisecond, 600 * time.Millisecond, 200 * time.Millisecond, 20 * time.Millisecond
+const drawsCard, drawsTab, asksForTabs, givesBack = 300 * time.Millisecond, 600 * time.Millisecond,
+	200 * time.Millisecond, 20 * time.Millisecond
 
 const tenantOfTabs = "01KPM7NHJ0XF4MRVP1FW3WQ3T9"
 
@@ -126,7 +130,9 @@ func (l *looking) OpenHomes(context.Context, string, int) ([]slackstate.Home, er
 	return l.open, nil
 }
 
-func (l *looking) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (l *looking) SendMessage(
+	_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
 	l.calls++
 	m := &queued{since: l.clock, tab: true}
 	if ref, _ := effect.ReadMessage(*in.MessageBody); ref.Kind == effect.Homes {
@@ -136,7 +142,9 @@ func (l *looking) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...
 	return &sqs.SendMessageOutput{}, nil
 }
 
-func (l *looking) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (l *looking) SendMessageBatch(
+	_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageBatchOutput, error) {
 	l.calls++
 	for _, e := range in.Entries {
 		l.send(&queued{since: l.since, tab: true}, *e.MessageGroupId, *e.MessageDeduplicationId, *e.MessageBody)

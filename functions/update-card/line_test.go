@@ -54,8 +54,9 @@ func testBacklog(t *testing.T, hangs, within time.Duration) {
 	began := time.Now()
 	b := &backlogged{t: t, tasks: map[string]*waiting{}, paces: map[string]*paper{}, hangs: began.Add(hangs)}
 	h := &Handler{
-		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b, NewID: aggregate.NewID,
-		Now: time.Now, Wait: sleep.For,
+		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b,
+		NewID: aggregate.NewID,
+		Now:   time.Now, Wait: sleep.For,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -180,7 +181,8 @@ func (b *backlogged) receive(h *Handler) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
 	defer cancel()
 	out := expect.Value(h.Handle(ctx, events.SQSEvent{Records: []events.SQSMessage{{
-		MessageId: "m", ReceiptHandle: w.a.Head.TaskID, Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.a.Head.TenantID, w.a.Head.TaskID),
+		MessageId: "m", ReceiptHandle: w.a.Head.TaskID,
+		Body:       fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.a.Head.TenantID, w.a.Head.TaskID),
 		Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(w.received)},
 	}}}))(b.t)
 	defer b.locked()()
@@ -207,7 +209,9 @@ func (b *backlogged) seen() *waiting {
 	return nil
 }
 
-func (b *backlogged) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
+func (b *backlogged) ChangeMessageVisibility(
+	_ context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options),
+) (*sqs.ChangeMessageVisibilityOutput, error) {
 	defer b.locked()()
 	b.tasks[*in.ReceiptHandle].hidden = time.Now().Add(time.Duration(in.VisibilityTimeout) * time.Second)
 	return &sqs.ChangeMessageVisibilityOutput{}, nil
@@ -342,11 +346,15 @@ func (*backlogged) Integrations(context.Context, string) ([]tenancy.Integration,
 	return nil, nil
 }
 
-func (b *backlogged) SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (b *backlogged) SendMessage(
+	context.Context, *sqs.SendMessageInput, ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
 	return &sqs.SendMessageOutput{}, nil
 }
 
-func (b *backlogged) SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (b *backlogged) SendMessageBatch(
+	context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options),
+) (*sqs.SendMessageBatchOutput, error) {
 	return &sqs.SendMessageBatchOutput{}, nil
 }
 

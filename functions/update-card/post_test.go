@@ -60,7 +60,9 @@ type hangs struct {
 	show  func()
 }
 
-func (s *hangs) Post(_ context.Context, channel, thread string, m cardMessage, about slackapi.Metadata) (string, error) {
+func (s *hangs) Post(
+	_ context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+) (string, error) {
 	s.w.Later(slackTimeout)
 	s.posts++
 	s.show = func() { expect.Value(s.Slack.Post(s.w.T.Context(), channel, thread, m, about))(s.w.T) }
@@ -119,9 +121,9 @@ func testOwnFault(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable, Status: 500, Times: 2})
 	w.back(1, 2)
 	w.back(1, 2)
-	if n := w.slack.Calls("chat.postMessage", "conversations.replies"); len(n) != 6 || waited != 10*time.Second {
-		t.Errorf("%v, waited %s: want two posts, each looked for after 2 and 5 s", n, waited)
-	}
+	n := w.slack.Calls("chat.postMessage", "conversations.replies")
+	expect.That(t, len(n) == 6 && waited == 10*time.Second,
+		"%v, waited %s: want two posts, each looked for after 2 and 5 s", n, waited)
 	w.done() // no clock was moved: no claim has to grow stale
 	w.shows("受け付けました")
 }
@@ -132,14 +134,18 @@ type answersLate struct {
 	looks int
 }
 
-func (s *answersLate) Post(ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata) (string, error) {
+func (s *answersLate) Post(
+	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+) (string, error) {
 	if _, err := s.Slack.Post(ctx, channel, thread, m, about); err != nil {
 		return "", err
 	}
 	return "", slackapi.Unknown{Cause: "fatal_error", Over: true}
 }
 
-func (s *answersLate) FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error) {
+func (s *answersLate) FindCards(
+	ctx context.Context, channel, thread string, about slackapi.Metadata,
+) ([]string, error) {
 	if s.looks++; s.looks == 1 {
 		return nil, nil
 	}
@@ -157,7 +163,9 @@ func testOwnFaultLate(t *testing.T, w *world) {
 // crashed is a handler that dies before it saves what it posted.
 type crashed struct{ Rows }
 
-func (crashed) PostedCard(context.Context, aggregate.Ref, string, string, string, string, string, *aggregate.Head) error {
+func (crashed) PostedCard(
+	context.Context, aggregate.Ref, string, string, string, string, string, *aggregate.Head,
+) error {
 	return errors.New("the process is gone")
 }
 
@@ -166,7 +174,8 @@ func testCrash(t *testing.T, w *world) {
 	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation's late try, which the first one's claim did not stop.
-	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
+	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(),
+		slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
 	w.Extracted()
 	w.h = w.handler()
 	w.Later(31 * time.Second)
@@ -205,7 +214,9 @@ type slow struct {
 	meanwhile func()
 }
 
-func (s slow) Post(ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata) (string, error) {
+func (s slow) Post(
+	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+) (string, error) {
 	ts, err := s.Slack.Post(ctx, channel, thread, m, about)
 	s.meanwhile()
 	return ts, err
@@ -216,7 +227,8 @@ func testLostClaim(t *testing.T, w *world) {
 		w.Later(31 * time.Second)
 		other := "another"
 		expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, "CARD#task", other, w.Now(), w.Now().Add(-stale)))(t)
-		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
+		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(),
+			slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
 		expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, "CARD#task", other, ts, workspace.HR, "", nil))
 	}}
 	w.back(1, 1)

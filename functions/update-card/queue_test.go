@@ -22,9 +22,10 @@ import (
 type cardMessage = card.Message
 
 func message() card.Message {
-	return card.Message{Text: "x", Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
-		slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, "x", false, false), nil, nil),
-	}}}}}
+	return card.Message{Text: "x",
+		Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
+			slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, "x", false, false), nil, nil),
+		}}}}}
 }
 
 // broken is a table that answers with an error, or panics.
@@ -82,7 +83,8 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &queue{}
-			h := &Handler{Store: tt.b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: q, NewID: aggregate.NewID, Now: time.Now}
+			h := &Handler{Store: tt.b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: q, NewID: aggregate.NewID,
+				Now: time.Now}
 			out := expect.Value(h.Handle(t.Context(), records(tt.body)))(t)
 			var got []string
 			for _, f := range out.BatchItemFailures {
@@ -98,7 +100,8 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
-	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now}
+	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")},
+		NewID: aggregate.NewID, Now: time.Now}
 	out := expect.Value(h.Handle(t.Context(), records("x", good, good)))(t)
 	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
 	if diff := cmp.Diff(want, out.BatchItemFailures); diff != "" || len(b.loads) != 1 {

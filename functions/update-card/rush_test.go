@@ -71,7 +71,8 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	slices.Sort(gates)
 	slices.Sort(ends)
 	p95 := gates[len(gates)*95/100]
-	t.Logf("%d gates, p95 %s, last %s; %d ends, last %s; all within %s", len(gates), p95, gates[len(gates)-1], len(ends), ends[len(ends)-1], w.Now().Sub(began))
+	t.Logf("%d gates, p95 %s, last %s; %d ends, last %s; all within %s", len(gates), p95, gates[len(gates)-1], len(ends),
+		ends[len(ends)-1], w.Now().Sub(began))
 	expect.That(t, p95 <= 15*time.Second && ends[len(ends)-1] <= 90*time.Second,
 		"gates are seen after %v, ends after %v", gates, ends)
 	limited := 0

@@ -13,7 +13,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// tornOnce answers the first load with the rows before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE) as of was, the rest as they are.
+// tornOnce answers the first load with the rows before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE) as of was, the rest
+// as they are.
 type tornOnce struct {
 	Store
 	was *task.Aggregate
@@ -41,7 +42,8 @@ func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggre
 func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.Prompted(tenancy.DefaultSettings())
-	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true},
+		aggregate.Policy{Team: slacktest.Team}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, by, policy, w.Now())
 	})
@@ -57,7 +59,8 @@ func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.Now()) })
 	was := expect.Value(w.Store.Load(t.Context(), w.Ref))(t)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(1, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.Now())
+		return a.OpenStepGate(1, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)},
+			aggregate.HashOf(string(arguments)), w.Now())
 	})
 	w.h.Store = &tornOnce{w.h.Store, was} // the message about StartExecution is drawn just as the gate opens
 	w.done()

@@ -40,25 +40,32 @@ type queue struct {
 	err    error
 }
 
-func (q *queue) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
+func (q *queue) ChangeMessageVisibility(
+	_ context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options),
+) (*sqs.ChangeMessageVisibilityOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.hidden = append(q.hidden, in.VisibilityTimeout)
 	return &sqs.ChangeMessageVisibilityOutput{}, q.err
 }
 
-func (q *queue) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (q *queue) SendMessage(
+	_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sent, q.calls = append(q.sent, in), q.calls+1
 	return &sqs.SendMessageOutput{}, q.err
 }
 
-func (q *queue) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (q *queue) SendMessageBatch(
+	_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageBatchOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range in.Entries {
-		q.sent = append(q.sent, &sqs.SendMessageInput{MessageBody: e.MessageBody, MessageGroupId: e.MessageGroupId, MessageDeduplicationId: e.MessageDeduplicationId})
+		q.sent = append(q.sent, &sqs.SendMessageInput{MessageBody: e.MessageBody, MessageGroupId: e.MessageGroupId,
+			MessageDeduplicationId: e.MessageDeduplicationId})
 	}
 	q.calls++
 	return &sqs.SendMessageBatchOutput{}, q.err
@@ -68,18 +75,21 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), queue: &queue{}, bucket: storetest.Bucket{}}
+	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), queue: &queue{},
+		bucket: storetest.Bucket{}}
 	w.StartClock()
 	w.h = w.handler()
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, pipelinetest.Text)
-	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root, ThreadTS: w.root})
+	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root,
+		ThreadTS: w.root})
 	return w
 }
 
 // handler returns a Handler as another invocation has it.
 func (w *world) handler() *Handler {
 	return &Handler{
-		Store: w.Store.Of.Store, Rows: w.Store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.bucket}}, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
+		Store: w.Store.Of.Store, Rows: w.Store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.bucket}},
+		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
 		Now:  w.Now,
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}

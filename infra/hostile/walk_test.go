@@ -40,7 +40,7 @@ func (w *walk) do(stage string, c aggregate.Change, err error) {
 	}
 	w.a, w.now = w.a.Apply(c), w.now.Add(time.Second)
 	for _, x := range w.a.Cards {
-		w.cards[stage+" "+x.Key()] = card.Render(w.a, x, "ja", w.now)
+		w.cards[stage+" "+x.Key()] = card.RenderUnder(w.a, x, tenancy.DefaultSettings(), w.now)
 	}
 }
 

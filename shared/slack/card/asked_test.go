@@ -19,7 +19,7 @@ import (
 func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings())
 	said := func(locale string) string {
-		return drawn(card.Render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
+		return drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 	}
 	never := func(when string) {
 		if text := said("ja"); strings.Contains(text, "依頼されたときの内容です") {
@@ -50,7 +50,7 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 			if want == "" {
 				want = map[string]string{"ja": "タスクは作成していません", "en": "No task was made"}[workspace]
 			}
-			text := card.Render(s.Aggregate, s.card(taskCard), workspace, s.now).Text
+			text := render(s.Aggregate, s.card(taskCard), workspace, s.now).Text
 			expect.That(t, strings.Contains(text, want), "%s, %s: %s", workspace, said, text)
 		}
 	}
@@ -60,9 +60,10 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	s := gated(t, arguments)
 	s.Gates[0].Status = aggregate.Cancelled
-	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted, Reused: true})
+	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted,
+		Reused: true})
 	for locale, want := range map[string]string{"ja": "完了していたことが分かった", "en": "turned out to have completed"} {
-		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(stepCard), locale, s.now)))(t)
+		b := expect.Value(json.Marshal(render(s.Aggregate, s.card(stepCard), locale, s.now)))(t)
 		expect.That(t, strings.Contains(string(b), want) && !strings.Contains(string(b), "approve_step"),
 			"%s: the card says %s", locale, b)
 	}
@@ -117,10 +118,11 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 			s.Request.Text = tc.text
 			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
 			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be a reason"} {
-				m := card.Render(s.Aggregate, s.card(taskCard), locale, s.now)
+				m := render(s.Aggregate, s.card(taskCard), locale, s.now)
 				expect.NoError(t, cardtest.Check(m))
 				text := drawn(m.Attachments[0].Blocks.BlockSet)
-				if offers(m, card.TakeAsReason) != tc.offers || !offers(m, card.TakeAsRequest) || strings.Contains(text, says) == tc.offers {
+				if offers(m, card.TakeAsReason) != tc.offers || !offers(m, card.TakeAsRequest) ||
+					strings.Contains(text, says) == tc.offers {
 					t.Errorf("offered as a reason: %v: %s", offers(m, card.TakeAsReason), text)
 				}
 				expect.That(t, !tc.offers || strings.Contains(text, "U0EVIL001"), "the reason's end is not on the card: %s", text)

@@ -86,7 +86,7 @@ func TestEveryButtonWorks(t *testing.T) {
 		t.Run(st.name, func(t *testing.T) {
 			s := st.scenario(t)
 			for _, c := range s.Cards {
-				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
+				for _, b := range buttons(render(s.Aggregate, c, "ja", s.now)) {
 					if err := click(s, b); err != nil {
 						t.Errorf("%s offers %s %s: %v", c.Key(), b.ActionID, b.Value, err)
 					}
@@ -103,7 +103,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			s := st.scenario(t)
 			offered := map[string]int{}
 			for _, c := range s.Cards {
-				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
+				for _, b := range buttons(render(s.Aggregate, c, "ja", s.now)) {
 					offered[b.ActionID+" "+b.Value]++
 				}
 			}
@@ -140,7 +140,7 @@ func TestAnEndedTaskSaysSo(t *testing.T) {
 			s := st.scenario(t)
 			grey, failed := 0, 0
 			for _, c := range s.Cards {
-				m := card.Render(s.Aggregate, c, "ja", s.now)
+				m := render(s.Aggregate, c, "ja", s.now)
 				if len(m.Attachments) == 0 {
 					if s.Head.Ended.As != task.TaskAnswered {
 						t.Errorf("%s is a plain reply", c.Key())

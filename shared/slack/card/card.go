@@ -25,13 +25,6 @@ type (
 	Suggestion = outgoing.Suggestion
 )
 
-// Render is RenderUnder the default settings, in the language of a locale.
-func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) Message {
-	s := tenancy.DefaultSettings()
-	s.Locale = locale
-	return RenderUnder(a, c, s, now)
-}
-
 // RenderUnder draws the card c of a task: the row that the card's subject names, and who may decide by the tenant's
 // settings. now only decides whether a wait is over, so the same rows give the same message. A row that is missing,
 // since a load may mix two commits, is drawn as being generated.
@@ -72,7 +65,7 @@ func (d drawing) render(c *aggregate.Card) Message {
 // Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
 func Hash(m Message) string {
 	b, err := canonical(m)
-	if err != nil { // impossible for what Render makes; it must not look like anything shown
+	if err != nil { // impossible for what RenderUnder makes; it must not look like anything shown
 		return "invalid: " + err.Error()
 	}
 	sum := sha256.Sum256(b)

@@ -20,8 +20,8 @@ import (
 func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	c := s.card(processCard)
-	m := card.Render(s.Aggregate, c, "ja", s.now)
-	later := card.Render(s.Aggregate, c, "ja", s.now.Add(time.Hour))
+	m := render(s.Aggregate, c, "ja", s.now)
+	later := render(s.Aggregate, c, "ja", s.now.Add(time.Hour))
 	expect.That(t, card.Hash(later) == card.Hash(m), "an hour that changes nothing changes the hash")
 	sorted := expect.Value(json.Marshal(decoded(t, m)))(t)
 	if want := aggregate.HashOf(string(sorted)); card.Hash(m) != want {
@@ -29,10 +29,10 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	}
 	seen := map[string]string{card.Hash(m): "as it was"}
 	for name, other := range map[string]card.Message{
-		"another language": card.Render(s.Aggregate, c, "en", s.now),
+		"another language": render(s.Aggregate, c, "en", s.now),
 		"another text":     {Text: "x", Attachments: m.Attachments},
 		"another colour":   {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000", Blocks: m.Attachments[0].Blocks}}},
-		"decided":          card.Render(s.do(s.Approve(s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
+		"decided":          render(s.do(s.Approve(s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
 	} {
 		same, ok := seen[card.Hash(other)]
 		expect.That(t, !ok, "%s has the hash of %s", name, same)
@@ -44,7 +44,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 func TestMessageSurvivesTheWire(t *testing.T) {
 	for _, st := range states {
 		s := st.scenario(t)
-		m := card.Render(s.Aggregate, s.card(st.card), "ja", s.now)
+		m := render(s.Aggregate, s.card(st.card), "ja", s.now)
 		b := expect.Value(json.Marshal(m))(t)
 		var back card.Message
 		err := json.Unmarshal(b, &back)
@@ -55,7 +55,8 @@ func TestMessageSurvivesTheWire(t *testing.T) {
 
 // TestTornRows: an aggregate may mix two commits; a card then offers nothing that the newer one took back.
 func TestTornRows(t *testing.T) {
-	ended := &task.Ended{As: task.TaskCancelled, By: approver.ID, Reason: task.ReasonByPerson, At: time.Unix(1776522792, 0)}
+	ended := &task.Ended{As: task.TaskCancelled, By: approver.ID, Reason: task.ReasonByPerson,
+		At: time.Unix(1776522792, 0)}
 	set := tenancy.DefaultSettings()
 	for name, tc := range map[string]struct {
 		s    *scenario
@@ -66,14 +67,14 @@ func TestTornRows(t *testing.T) {
 		"a step that waits":    {gated(t, arguments), stepCard},
 	} {
 		tc.s.Head.Ended = ended
-		m := card.Render(tc.s.Aggregate, tc.s.card(tc.card), "ja", tc.s.now)
+		m := render(tc.s.Aggregate, tc.s.card(tc.card), "ja", tc.s.now)
 		if len(buttons(m)) > 0 || m.Attachments[0].Color != "#888888" {
 			t.Errorf("%s beside an ended head: %d buttons, colour %s", name, len(buttons(m)), m.Attachments[0].Color)
 		}
 	}
 	s := approved(t, fiveSteps())
 	s.Executions = nil
-	if m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now); len(buttons(m)) > 0 || cardtest.Check(m) != nil {
+	if m := render(s.Aggregate, s.card(executionCard), "ja", s.now); len(buttons(m)) > 0 || cardtest.Check(m) != nil {
 		t.Errorf("a card without its execution: %d buttons, %v", len(buttons(m)), cardtest.Check(m))
 	}
 }
@@ -83,17 +84,19 @@ func TestAPauseThatIsOverIsNotShown(t *testing.T) {
 	until := s.now.Add(time.Minute)
 	s.do(s.WaitUntil(1, s.Generating(), until, s.now))
 	for now, blocks := range map[time.Time]int{until.Add(-time.Second): 2, until: 1} {
-		n := len(card.Render(s.Aggregate, s.card(taskCard), "ja", now).Attachments[0].Blocks.BlockSet)
+		n := len(render(s.Aggregate, s.card(taskCard), "ja", now).Attachments[0].Blocks.BlockSet)
 		expect.That(t, n == blocks, "at %s: %d blocks, want %d", now, n, blocks)
 	}
 }
 
 func TestMarker(t *testing.T) {
 	got := map[task.StepStatus]string{}
-	for _, s := range []task.StepStatus{"", task.StepRunning, task.StepCompleted, task.StepFailed, task.StepUnknown, "brand_new"} {
+	for _, s := range []task.StepStatus{"", task.StepRunning, task.StepCompleted, task.StepFailed, task.StepUnknown,
+		"brand_new"} {
 		got[s] = card.Marker(s)
 	}
-	want := map[task.StepStatus]string{"": "⬜", "running": "🔄", "completed": "✅", "failed": "❌", "unknown": "❓", "brand_new": "⬜"}
+	want := map[task.StepStatus]string{"": "⬜", "running": "🔄", "completed": "✅", "failed": "❌", "unknown": "❓",
+		"brand_new": "⬜"}
 	expect.Same(t, want, got)
 }
 
@@ -103,7 +106,7 @@ func TestPriorities(t *testing.T) {
 	} {
 		s := received(t).extracted()
 		s.Task.Priority = p
-		m := card.Render(s.Aggregate, s.card(taskCard), "ja", s.now)
+		m := render(s.Aggregate, s.card(taskCard), "ja", s.now)
 		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Fields[0].Text
 		expect.That(t, got == "*優先度*\n"+want, "%q shows %q", p, got)
 	}
@@ -114,7 +117,7 @@ func TestProgressIsByStep(t *testing.T) {
 	steps := fiveSteps()
 	steps[2].Tool = "list_employees"
 	s := started(t, steps).steps(1).claim(2)
-	m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
+	m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
 	want := "✅ 1. *従業員一覧を取得* — `list_employees`\n🔄 2. *勤怠データ取得* — `list_attendance` 実行中...\n⬜ 3. *残業時間計算* — `list_employees`\n" +
 		"⬜ 4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n⬜ 5. *完了通知* — `send_slack_dm`"
 	expect.Same(t, want, m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text)
@@ -129,7 +132,7 @@ func TestElapsed(t *testing.T) {
 		s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
 		end := s.Execution().StartedAt.Add(took)
 		s.Execution().CompletedAt = &end
-		m := card.Render(s.Aggregate, s.card(executionCard), "en", s.now)
+		m := render(s.Aggregate, s.card(executionCard), "en", s.now)
 		blocks := m.Attachments[0].Blocks.BlockSet
 		got := blocks[len(blocks)-1].(*slack.ContextBlock).ContextElements.Elements[0].(*slack.TextBlockObject).Text
 		wantText := "⏱️ Took " + want + " s · "

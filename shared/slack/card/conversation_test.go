@@ -84,7 +84,8 @@ func (c *onThread) executing() *onThread {
 	c.approved().do(c.StartRun(c.now))
 	c.do(c.Claim(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
 	for i := range 12 {
-		c.Log = append(c.Log, conversation.LogEntry{Order: 600 + i, Text: fmt.Sprintf("\x1b[32mok\x1b[0m  pkg/%d `x` <!channel>", i)})
+		c.Log = append(c.Log, conversation.LogEntry{Order: 600 + i,
+			Text: fmt.Sprintf("\x1b[32mok\x1b[0m  pkg/%d `x` <!channel>", i)})
 	}
 	return c
 }
@@ -103,7 +104,8 @@ var conversationStates = []struct {
 		c.says("", shell("cd src\nfor f in *.go; do\n\tgofmt -l \"$f\" # `x`\u200b\ndone"))
 	}},
 	{"action_argv", conversation.CardAction, func(c *onThread) {
-		c.says("", proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
+		c.says("", proposed(conversation.TestRun,
+			conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
 	}},
 	{"action_files", conversation.CardAction, func(c *onThread) {
 		c.says("", proposed(conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))

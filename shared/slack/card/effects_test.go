@@ -21,7 +21,7 @@ func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	t.Helper()
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	s.Process().Steps = steps
-	m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
+	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 	expect.NoError(t, cardtest.Check(m))
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
 		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
@@ -47,7 +47,8 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"more than a card holds":                {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args)}})
+			text, approvable := shownOf(t,
+				[]task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args)}})
 			expect.That(t, strings.Contains(text, tc.shows) && approvable == tc.approvable,
 				"can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
 		})
@@ -71,7 +72,8 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var effects, gates [2]string
 			for i, v := range pair {
-				args := jsonOf(map[string]any{"recipient": "U1", "text": v, "details": []any{map[string]any{"label": v, "value": v}}})
+				args := jsonOf(map[string]any{"recipient": "U1", "text": v,
+					"details": []any{map[string]any{"label": v, "value": v}}})
 				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
 				_, blocks := calling(t, "rooms.book", args, args).gate(t)
 				gates[i] = drawn(blocks)
@@ -91,7 +93,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
-		m := card.Render(s.Aggregate, s.card(processCard), locale, s.now)
+		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
 		if !strings.HasPrefix(got, heading+"\n「もっと短く」 → 反映しました。\n") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {

@@ -22,12 +22,13 @@ func calling(t testing.TB, name, planned, resolved string) *scenario {
 	steps := fiveSteps()
 	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, aggregate.JSON(planned), true
 	s := started(t, steps).steps(1)
-	return s.do(s.OpenStepGate(s.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(resolved), Bytes: len(resolved)}, aggregate.HashOf(resolved), s.now))
+	return s.do(s.OpenStepGate(s.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(resolved), Bytes: len(resolved)},
+		aggregate.HashOf(resolved), s.now))
 }
 
 func (s *scenario) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
 	t.Helper()
-	m = card.Render(s.Aggregate, s.card(stepCard), "ja", s.now)
+	m = render(s.Aggregate, s.card(stepCard), "ja", s.now)
 	for _, m := range []*card.Message{&m, m.Plain} {
 		if m == nil {
 			continue
@@ -136,7 +137,8 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 // of many spellings: all that came from a result stands as it is before whoever is asked.
 func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 	for _, to := range []string{
-		"mallory.smith@evil.example", "Mallory <mallory.smith@evil.example>", "mailto:mallory.smith@evil.example", "mallory.smith@evil.example, hanako@example.com",
+		"mallory.smith@evil.example", "Mallory <mallory.smith@evil.example>", "mailto:mallory.smith@evil.example",
+		"mallory.smith@evil.example, hanako@example.com",
 		"tel:090-1234-5678", "https://evil.example/in?to=mallory.smith@evil.example", "123456780020",
 	} {
 		for name, arguments := range map[string]any{"text": map[string]any{"to": to}, "list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
@@ -193,7 +195,8 @@ func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
 func FuzzGate(f *testing.F) {
 	for _, s := range []string{
 		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`, `{"":"` + "\u3164" + `","\u0000":" "}`,
-		jsonOf(map[string]any{"rows": rows(150)}), jsonOf(map[string]any{"text": strings.Repeat("&", 5000)}), `{"a":[{"b":[{"c":"` + "```" + `"}]},{"b":"d"}]}`, "not JSON ``` ✅", "",
+		jsonOf(map[string]any{"rows": rows(150)}), jsonOf(map[string]any{"text": strings.Repeat("&", 5000)}),
+		`{"a":[{"b":[{"c":"` + "```" + `"}]},{"b":"d"}]}`, "not JSON ``` ✅", "",
 		jsonOf(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長", 3000)}}}), `{"x":"שלום","y":["` + strings.Repeat("a\",\"", 900) + `"]}`,
 	} {
 		f.Add(s)
@@ -221,7 +224,8 @@ func FuzzGate(f *testing.F) {
 		for _, leaf := range leaves(nil, v) {
 			expect.That(t, !offers(m, "approve_step") || strings.Contains(on, bare(leaf)),
 				"the card can be approved and lacks %q of %q", leaf, arguments)
-			if m.Plain != nil && offers(*m.Plain, "approve_step") && !strings.Contains(bare(drawn(m.Plain.Attachments[0].Blocks.BlockSet)), bare(leaf)) {
+			if m.Plain != nil && offers(*m.Plain, "approve_step") &&
+				!strings.Contains(bare(drawn(m.Plain.Attachments[0].Blocks.BlockSet)), bare(leaf)) {
 				t.Errorf("the plain card can be approved and lacks %q of %q", leaf, arguments)
 			}
 			expect.That(t, strings.Contains(in, bare(leaf)), "the dialog lacks %q of %q", leaf, arguments)
@@ -232,7 +236,8 @@ func FuzzGate(f *testing.F) {
 // bare are the letters and digits of a text.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x3040 && r < 0x30ff || r >= 0x4e00 && r < 0x9fff {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x3040 && r < 0x30ff ||
+			r >= 0x4e00 && r < 0x9fff {
 			return r
 		}
 		return -1

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/line"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
@@ -29,7 +28,7 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 		for _, s := range states {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				scenario := s.scenario(t)
-				m := card.Render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)
+				m := render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)
 				err := cardtest.Check(m)
 				expect.That(t, err == nil, "%v", err)
 				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
@@ -38,8 +37,8 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 	}
 }
 
-// Some state shows each tool of the catalog, as its call is planned, among the steps that wait for a stamp. A list whose line
-// is a template of its file needs no state of its own: its line stands on the card in each language.
+// Some state shows each tool of the catalog, as its call is planned, among the steps that wait for a stamp. A list
+// whose line is a template of its file needs no state of its own: its line stands on the card in each language.
 func TestACardShowsEachTool(t *testing.T) {
 	shown := map[string]bool{}
 	for _, s := range states {
@@ -52,17 +51,18 @@ func TestACardShowsEachTool(t *testing.T) {
 	for _, s := range expect.Value(tool.Builtin())(t).All() {
 		if f, _ := catalog.Of(s.Name); f.Demo != nil && f.Line != nil {
 			input := aggregate.JSON(expect.Value(json.Marshal(f.Demo.Input))(t))
-			steps := []task.Step{{StepID: "step-1", Order: 1, Title: s.Title("ja"), Tool: s.Name, Access: aggregate.Read, ToolInput: input}}
+			steps := []task.Step{{StepID: "step-1", Order: 1, Title: s.Title("ja"), Tool: s.Name, Access: aggregate.Read,
+				ToolInput: input}}
 			st := state{then: func(s *scenario) *scenario { return planned(s, steps, defaults) }}.scenario(t)
 			for _, locale := range language.All {
-				m := card.Render(st.Aggregate, st.card(processCard), locale, st.now)
+				m := render(st.Aggregate, st.card(processCard), locale, st.now)
 				said := ""
 				for _, p := range line.Of(locale, steps)[0] {
 					said += p.Text
 				}
-				if drawn := string(expect.Value(json.Marshal(m))(t)); cardtest.Check(m) != nil || said == "" || !strings.Contains(drawn, said) {
-					t.Errorf("the card of %s does not say %q: %s", s.Name, said, drawn)
-				}
+				drawn := string(expect.Value(json.Marshal(m))(t))
+				expect.That(t, cardtest.Check(m) == nil && said != "" && strings.Contains(drawn, said),
+					"the card of %s does not say %q: %s", s.Name, said, drawn)
 			}
 			continue
 		}

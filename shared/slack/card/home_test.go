@@ -13,7 +13,8 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Where not all that waits was looked at, Home and /ringi neither deny that something waits nor give a number as if it were all.
+// Where not all that waits was looked at, Home and /ringi neither deny that something waits nor give a number as if it
+// were all.
 func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 	w := card.Waits{Of: received(t).extracted().Aggregate, Question: aggregate.Question{Kind: task.CardPrompt, Version: 1}}
 	many := slices.Repeat([]card.Waits{w}, 50)

@@ -99,7 +99,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 				poison(s.Aggregate, x)
 				c := s.card(st.card)
 				for _, locale := range language.All {
-					m := card.Render(s.Aggregate, c, locale, s.now)
+					m := render(s.Aggregate, c, locale, s.now)
 					if err := cardtest.Check(m); err != nil {
 						t.Fatalf("%s: %v", c.Key(), err)
 					}
@@ -160,10 +160,10 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 		}
 		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
 		for _, c := range cards {
-			m := card.Render(a, c, locale, now)
+			m := render(a, c, locale, now)
 			err := cardtest.Check(m)
 			expect.Must(t, err == nil, "%s %s: %v", c.CardType, c.Subject, err)
-			again := card.Render(a, c, locale, now)
+			again := render(a, c, locale, now)
 			expect.Must(t, card.Hash(again) == card.Hash(m), "%s %s: the same rows render differently", c.CardType, c.Subject)
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {

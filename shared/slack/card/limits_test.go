@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/sandbox/blockkit"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card/cardtest"
 )
@@ -22,7 +23,8 @@ import (
 // one more is cut so that it fits however they are counted, between letters as people see them.
 func TestTextsAtSlacksLimits(t *testing.T) {
 	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301", "escaped": "&"}
-	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason, "detail": maxDetail, "button": 75, "field": maxField} {
+	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason,
+		"detail": maxDetail, "button": 75, "field": maxField} {
 		for kind, letter := range letters {
 			t.Run(name+" of "+kind, func(t *testing.T) {
 				sent := letter
@@ -31,9 +33,11 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 				}
 				size := len(utf16.Encode([]rune(sent)))
 				full := strings.Repeat("x", limit%size) + strings.Repeat(letter, limit/size)
-				for how, prepare := range map[string]func(string, int) string{"inline": inline, "plain": plain, "paragraph": paragraph} {
+				for how, prepare := range map[string]func(string, int) string{"inline": inline, "plain": plain,
+					"paragraph": paragraph} {
 					if got := prepare(full, limit); got != strings.ReplaceAll(full, letter, sent) {
-						t.Errorf("%s cuts what has %d units at most: %d of %q", how, limit, len(utf16.Encode([]rune(got))), got[max(0, len(got)-12):])
+						t.Errorf("%s cuts what has %d units at most: %d of %q", how, limit, len(utf16.Encode([]rune(got))),
+							got[max(0, len(got)-12):])
 					}
 					got := prepare(full+letter, limit)
 					rest, cut := strings.CutSuffix(got, ellipsis)
@@ -56,9 +60,10 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 			a := &task.Aggregate{
 				Head:    task.Head{Head: aggregate.Head{TenantID: "t"}, TaskID: "01J00000000000000000000000"},
 				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
-				Task:    &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium, TaskType: task.TypeStandard},
+				Task: &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium,
+					TaskType: task.TypeStandard},
 			}
-			m := Render(a, &aggregate.Card{CardType: task.CardTask}, "ja", time.Now())
+			m := RenderUnder(a, &aggregate.Card{CardType: task.CardTask}, tenancy.DefaultSettings(), time.Now())
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%d of %s: %v", n, kind, err)
 			for _, b := range m.Attachments[0].Blocks.BlockSet {

@@ -62,7 +62,8 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 				got := card.Note(locale, tc.err)
 				expect.That(t, strings.Contains(got, want), "%s: got %q, want it to contain %q", locale, got, want)
-				if strings.Contains(got, "secret") || strings.Contains(got, "{who}") || strings.Contains(got, "{why}") || strings.Contains(got, "{when}") {
+				if strings.Contains(got, "secret") || strings.Contains(got, "{who}") || strings.Contains(got, "{why}") ||
+					strings.Contains(got, "{when}") {
 					t.Errorf("%s: %q", locale, got)
 				}
 			}
@@ -70,7 +71,8 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 	}
 	for _, r := range aggregate.Rules {
 		for _, locale := range language.All {
-			if got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r}); got == "" || got == card.Note(locale, aggregate.ErrNotAllowed{}) {
+			if got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r}); got == "" ||
+				got == card.Note(locale, aggregate.ErrNotAllowed{}) {
 				t.Errorf("%s: no note for the rule %s", locale, r)
 			}
 		}
@@ -81,7 +83,8 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 func TestANoteInEveryLanguage(t *testing.T) {
 	err := errorclass.ErrUnavailable
 	want := card.Note("ja", err) + "\n" + card.Note("en", err)
-	if note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{}); note != want || refused != want {
+	if note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{}); note != want ||
+		refused != want {
 		t.Errorf("%q and %q, not %q", note, refused, want)
 	}
 }
@@ -90,7 +93,8 @@ func TestOtherNotes(t *testing.T) {
 	for _, locale := range language.All {
 		expect.That(t, card.Surface(locale).CancelAccepted() != "", "%s: an empty note", locale)
 		got := card.Unreachable(locale, "C0HR", "is_archived")
-		if !strings.Contains(got, "<#C0HR>") || !strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
+		if !strings.Contains(got, "<#C0HR>") ||
+			!strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
 			t.Errorf("%s: %q", locale, got)
 		}
 		if got := card.Unreachable(locale, "<!channel>", ""); strings.Contains(got, "<!channel>") {
@@ -136,7 +140,7 @@ func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
 	late.Failed = true
 	expect.Same(t, "最初の採点の前に持ち時間が終わりました。", late.In("ja"))
 	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader could not go on:\nthe AI model declined to answer."}
-	if s := refused.In("en"); !strings.HasSuffix(s, "best draft so far. The leader could not go on: the AI model declined to answer.") {
-		t.Error(s)
-	}
+	s := refused.In("en")
+	expect.That(t, strings.HasSuffix(s, "best draft so far. The leader could not go on: the AI model declined to answer."),
+		"%v", s)
 }

@@ -31,7 +31,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 		t.Run(fmt.Sprintf("%d steps of %d", tc.n, tc.width), func(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = manySteps(tc.n, tc.width)
-			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
+			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
 			pages, lines, last := 0, 0, ""
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
@@ -69,7 +69,7 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, tc.text, tenancy.DefaultSettings(), s.now))
-			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+			m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
 			shown, pages := "", 0
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
@@ -78,7 +78,8 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 				}
 			}
 			words := func(s string) string { return strings.Join(strings.Fields(s), "") }
-			if want := words(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(tc.text)); words(shown) != want || pages != tc.pages {
+			if want := words(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">",
+				"&gt;").Replace(tc.text)); words(shown) != want || pages != tc.pages {
 				t.Errorf("%d sections show %d of %d bytes", pages, len(words(shown)), len(want))
 			}
 		})

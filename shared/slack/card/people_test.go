@@ -37,7 +37,7 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, kind := s()
-			m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
+			m := render(s.Aggregate, s.card(kind), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
 			got := drawn(m.Attachments[0].Blocks.BlockSet)
 			expect.That(t, strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。"), "the person has no name: %s", got)
@@ -52,9 +52,9 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 func TestAReplyDrawsPeopleByName(t *testing.T) {
 	s := received(t)
 	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"}, s.now))
-	if said := card.Render(s.Aggregate, s.card(taskCard), "ja", s.now).Text; !strings.Contains(said, "「<@U0SANDSUZU> (U0SANDSUZU)」が誰のこと") || strings.Contains(said, "<!channel") {
-		t.Errorf("the reply says %q", said)
-	}
+	said := render(s.Aggregate, s.card(taskCard), "ja", s.now).Text
+	expect.That(t, strings.Contains(said, "「<@U0SANDSUZU> (U0SANDSUZU)」が誰のこと") && !strings.Contains(said, "<!channel"),
+		"the reply says %q", said)
 }
 
 // What can't be done by any permission has no button to try again, and a click on an old one decides nothing.
@@ -65,7 +65,7 @@ func TestWhatMustFailAgainHasNoButton(t *testing.T) {
 	}{{task.ReasonPlanLacks, true}, {task.ReasonPlanNever, false}} {
 		s := received(t)
 		s.Head.Parked = &task.Parked{Layer: task.L1, Sentence: tt.reason}
-		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(taskCard), "ja", s.now)))(t)
+		b := expect.Value(json.Marshal(render(s.Aggregate, s.card(taskCard), "ja", s.now)))(t)
 		_, err := s.RetryGeneration(approver, policy, s.now)
 		expect.That(t, strings.Contains(string(b), "retry_generation") == tt.button && (err == nil) == tt.button,
 			"%s: %v, %s", tt.reason, err, b)
@@ -79,7 +79,7 @@ func TestManyPeopleStillFit(t *testing.T) {
 		expect.That(t, card.PromptFits(text) == whole, "%d people fit: %v", n, !whole)
 		s := received(t).extracted().drafted(tenancy.DefaultSettings())
 		s.Prompt().Content = text
-		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
 		if strings.Contains(got, "<@U0LAST0000> (U0LAST0000)") != whole || offers(m, "approve_prompt") != whole {
@@ -92,7 +92,8 @@ func TestManyPeopleStillFit(t *testing.T) {
 	}
 }
 
-// Who is mentioned is called by Slack: a text of others calls no more people than a policy may name, the others are seen by their ids.
+// Who is mentioned is called by Slack: a text of others calls no more people than a policy may name, the others are
+// seen by their ids.
 func TestNoTextCallsEverybody(t *testing.T) {
 	var text strings.Builder
 	for n := range 500 {
@@ -101,7 +102,7 @@ func TestNoTextCallsEverybody(t *testing.T) {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings())
 	s.Task.Description, s.Prompt().Content = text.String(), text.String()
 	for _, kind := range []string{taskCard, promptCard} {
-		m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
+		m := render(s.Aggregate, s.card(kind), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
 		called := map[string]bool{}

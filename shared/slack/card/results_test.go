@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
@@ -20,9 +19,10 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		"https://localhost/": false, "https://u:p@x.example/": false,
 	} {
 		s := started(t, fiveSteps()[:1]).claim(1)
-		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
+		s.finish(1, task.Outcome{Status: task.StepCompleted,
+			Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
-		m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
+		m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
 		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
 			"%s is a link: %v", url, !links)
@@ -30,10 +30,11 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 	for _, st := range states { // and no text becomes one by itself
 		s := st.scenario(t)
 		for _, c := range s.Cards {
-			m := card.Render(s.Aggregate, c, "ja", s.now)
+			m := render(s.Aggregate, c, "ja", s.now)
 			for _, a := range m.Attachments {
 				for _, b := range a.Blocks.BlockSet {
-					if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil && sec.Text.Type == slack.MarkdownType && !sec.Text.Verbatim {
+					if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil && sec.Text.Type == slack.MarkdownType &&
+						!sec.Text.Verbatim {
 						t.Fatalf("%s: Slack may make links in %q", c.Key(), sec.Text.Text)
 					}
 				}
@@ -65,7 +66,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 			s := started(t, fiveSteps()).steps(1, 2, 3).claim(4)
 			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
 			for i, locale := range language.All {
-				m := card.Render(s.Aggregate, s.card(executionCard), locale, s.now)
+				m := render(s.Aggregate, s.card(executionCard), locale, s.now)
 				expect.NoError(t, cardtest.Check(m))
 				said := drawn(m.Attachments[0].Blocks.BlockSet)
 				if want[i] != "" && !strings.Contains(said, want[i]) || want[i] == "" && strings.Contains(said, "⚠️") {

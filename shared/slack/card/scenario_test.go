@@ -72,7 +72,8 @@ func received(t testing.TB) *scenario {
 		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100", Source: task.SourceChannel,
 	}, s.now)
 	expect.NoError(t, err)
-	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
+	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
+		Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)
 }
 
@@ -205,7 +206,8 @@ func (s *scenario) refused(by aggregate.Actor) *scenario {
 }
 
 func (s *scenario) full(why aggregate.Reason, until time.Time) *scenario {
-	return s.do(s.RefuseFull(s.Head.Run, aggregate.ErrFull{Count: aggregate.Count{Most: 60, Reason: why, Until: until}}, s.now))
+	return s.do(s.RefuseFull(s.Head.Run, aggregate.ErrFull{Count: aggregate.Count{Most: 60, Reason: why, Until: until}},
+		s.now))
 }
 
 func (s *scenario) expire() *scenario {
@@ -239,7 +241,8 @@ func manySteps(n, width int) []task.Step {
 			name = append(name, '長')
 		}
 		steps[i] = task.Step{
-			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
+			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet",
+			Access: aggregate.Write,
 		}
 	}
 	return steps
@@ -247,7 +250,15 @@ func manySteps(n, width int) []task.Step {
 
 // costLimit stops a task that was allowed 3 dollars.
 func (s *scenario) costLimit() *scenario {
-	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
+	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now,
+		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
 	s.do(bill(s.Aggregate))
 	return s.do(s.StopForCost(s.Head.Run, aggregate.USD(3), s.now))
+}
+
+// render draws a card under the default settings, in a language.
+func render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) card.Message {
+	set := tenancy.DefaultSettings()
+	set.Locale = locale
+	return card.RenderUnder(a, c, set, now)
 }

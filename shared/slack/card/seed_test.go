@@ -47,7 +47,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			scenario := stateOf[tc.state].scenario(t)
-			m := card.Render(scenario.Aggregate, scenario.card(stateOf[tc.state].card), "ja", scenario.now)
+			m := render(scenario.Aggregate, scenario.card(stateOf[tc.state].card), "ja", scenario.now)
 			expect.That(t, m.Text == tc.text, "text is %q, want %q", m.Text, tc.text)
 			got := unlinked(decoded(t, m.Attachments)).([]any)
 			attachment := got[0].(map[string]any)
@@ -129,7 +129,8 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 		if at == nil {
 			return ""
 		}
-		return "<!date^" + strconv.FormatInt(at.Unix(), 10) + "^{date_short_pretty} {time}|" + at.Format("2006-01-02 15:04 UTC") + ">"
+		return "<!date^" + strconv.FormatInt(at.Unix(), 10) + "^{date_short_pretty} {time}|" +
+			at.Format("2006-01-02 15:04 UTC") + ">"
 	}
 	places := map[string]string{
 		"task_id": s.Head.TaskID, "version": "1", "next_version": "2", "resource_id": "01RESOURCE",

@@ -33,7 +33,8 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	})
 	expect.Same(t, want, jsonOf(blocks[at].(*slack.TableBlock).Rows))
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
-	for where, text := range map[string]string{"card": drawn(blocks), "plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
+	for where, text := range map[string]string{"card": drawn(blocks),
+		"plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
 		for _, line := range []string{"*列*: `残業時間`, `社員番号`, `備考`", "書き込まれない項目: `average_hours`, `note`"} {
 			expect.That(t, strings.Contains(text, line), "the %s lacks %s: %s", where, line, text)
 		}
@@ -57,9 +58,9 @@ func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
 	}
 	odd := aggregate.JSON(`{"columns":["secret"],"rows":[{"secret":"x1"}]}`)
 	values, _, _, _ := card.Arguments(call, aggregate.Blob{JSON: odd}, "ja")
-	if said := jsonOf(values); !strings.Contains(said, "secret") || !strings.Contains(said, "x1") || !strings.Contains(said, "A1 から上書き") {
-		t.Errorf("what the tool does not take: %s", said)
-	}
+	said := jsonOf(values)
+	expect.That(t, strings.Contains(said, "secret") && strings.Contains(said, "x1") && strings.Contains(said, "A1 から上書き"),
+		"what the tool does not take: %s", said)
 }
 
 // What is not what the tool takes is drawn like any other arguments, whole.
@@ -69,8 +70,8 @@ func TestOddColumnsHideNothing(t *testing.T) {
 		`{"columns":[{"key":"a","title":"b"}],"rows":[{"a":"c"},"secret x1"]}`, `{"columns":[{"key":"a","title":"b"}],"rows":{"secret":"x1"}}`,
 	} {
 		_, blocks := calling(t, "write_rows_to_google_sheet", odd, odd).gate(t)
-		if text := drawn(blocks); !strings.Contains(text, "secret") || !strings.Contains(text, "x1") {
-			t.Errorf("%s: the card lacks a value: %s", odd, text)
-		}
+		text := drawn(blocks)
+		expect.That(t, strings.Contains(text, "secret") && strings.Contains(text, "x1"),
+			"%s: the card lacks a value: %s", odd, text)
 	}
 }

@@ -33,8 +33,11 @@ func (st state) scenario(t testing.TB) *scenario { return st.then(received(t)) }
 
 // What the states differ in.
 var (
-	defaults    = tenancy.DefaultSettings()
-	automatic   = settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = false, false })
+	defaults  = tenancy.DefaultSettings()
+	automatic = settings(func(s *tenancy.Settings) {
+		s.PromptApprovalRequired, s.ProcessApprovalRequired = false,
+			false
+	})
 	oneVersion  = settings(func(s *tenancy.Settings) { s.MaxVersions = 1 })
 	twoVersions = settings(func(s *tenancy.Settings) { s.MaxVersions = 2 })
 	system      = aggregate.System()
@@ -131,12 +134,14 @@ var promptStates = []state{
 	{"prompt_contested_at_the_cost_limit", promptCard, func(s *scenario) *scenario { return s.extracted().contestedTooDear() }},
 	{"prompt_contest_cancelled", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting().cancelTask()
-		return s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{}}, s.now))
+		return s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{}},
+			s.now))
 	}},
 	{"prompt_contested_in_vain", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting()
 		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}
-		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
+		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution",
+			Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
 		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
 	}},
 	{"prompt_replaced", promptCard, func(s *scenario) *scenario { return s.extracted().picked() }},
@@ -241,7 +246,8 @@ var executionStates = []state{
 	}},
 	{"execution_completed_rows_below", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3).claim(4)
-		s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
+		s.finish(4, task.Outcome{Status: task.StepCompleted,
+			Result: &aggregate.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
 		return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
 	}},
 	{"execution_failed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
@@ -259,7 +265,8 @@ var executionStates = []state{
 	}},
 	{"execution_failed_constraint", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3)
-		why := failedcall.Sentence("ja", failedcall.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
+		why := failedcall.Sentence("ja", failedcall.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids",
+			"1aBcD", "1xYz, 2xYz")
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
 	}},
 	{"execution_failed_before_start", executionCard, func(s *scenario) *scenario {
@@ -316,6 +323,7 @@ func beside(s *scenario, kind aggregate.CardType) *scenario {
 // told is what is said to a person who asked for nothing.
 func told(s *scenario, why aggregate.Reason) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
-	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
+	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
+		Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)
 }

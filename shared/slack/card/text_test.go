@@ -95,7 +95,8 @@ func TestTextsStayInBounds(t *testing.T) {
 }
 
 var hostileParts = []string{
-	"<!channel>", "<@U1>", "✅", "❌\ufe0f", "⏹️", ":white_check_mark:", ":x", ":", "&", "<", ">", "&amp;", "*", "_", "~", "`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
+	"<!channel>", "<@U1>", "✅", "❌\ufe0f", "⏹️", ":white_check_mark:", ":x", ":", "&", "<", ">", "&amp;", "*", "_", "~",
+	"`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
 	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}", "{who}", "%s",
 }
 
@@ -105,7 +106,8 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 	texts(reflect.ValueOf(*japanese()), "", all)
 	texts(reflect.ValueOf(*english()), "", all)
 	for _, locale := range language.All {
-		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale), "ask": *askWordsOf(locale), "talk": *conversationWordsOf(locale)} {
+		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale),
+			"ask": *askWordsOf(locale), "talk": *conversationWordsOf(locale)} {
 			texts(reflect.ValueOf(words), locale+"."+of, all)
 		}
 	}

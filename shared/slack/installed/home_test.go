@@ -33,9 +33,11 @@ func (r rows) Integrations(_ context.Context, tenant string) ([]tenancy.Integrat
 }
 
 func TestWhichWorkspacesAreOurs(t *testing.T) {
-	connected := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}}}
+	connected := rows{of: "T0OTHER",
+		all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}}}
 	bare := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Connected}}}
-	removed := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}, {Provider: "freee", Status: tenancy.Connected}}}
+	removed := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider,
+		Status: tenancy.Disconnected}, {Provider: "freee", Status: tenancy.Connected}}}
 	silent, down := errors.New("timeout"), errors.New("no table")
 	for name, tt := range map[string]struct {
 		slack slack

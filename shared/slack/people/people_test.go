@@ -54,7 +54,8 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	p := &People{Slack: d, Now: func() time.Time { return now }}
 	who := func(user, channel, kind string) bool {
 		t.Helper()
-		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"}, aggregate.Origin{Team: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
+		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"},
+			aggregate.Origin{Team: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		return by.Member
 	}
@@ -100,7 +101,8 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		var refused aggregate.ErrNotAllowed
-		if err := policy.Approve(by, "U0"); (err != nil) != (tt.rule != "") || errors.As(err, &refused) && refused.Rule != tt.rule {
+		if err := policy.Approve(by, "U0"); (err != nil) != (tt.rule != "") ||
+			errors.As(err, &refused) && refused.Rule != tt.rule {
 			t.Errorf("%s, whose click says %q: %v", tt.user, tt.team, err)
 		}
 	}
@@ -119,7 +121,8 @@ func (listless) Channels(context.Context, string, ...string) iter.Seq2[slackapi.
 func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
 	p := &People{Slack: &listless{}, Now: time.Now}
 	for surface, member := range map[aggregate.Surface]bool{"": true, aggregate.SurfaceConsole: false} {
-		by, _, err := p.Who(t.Context(), Want{User: "U1", Team: "T1", Surface: surface}, aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}, tenancy.DefaultSettings())
+		by, _, err := p.Who(t.Context(), Want{User: "U1", Team: "T1", Surface: surface},
+			aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		expect.That(t, by.Member == member && by.Surface == surface, "%q: %+v", surface, by)
 	}

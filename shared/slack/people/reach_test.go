@@ -16,7 +16,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Whatever the settings, the person and the request: a list says that somebody may decide if and only if their click would.
+// Whatever the settings, the person and the request: a list says that somebody may decide if and only if their click
+// would.
 func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
 	d := &grouped{vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UASKS": {Team: "T1"}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},

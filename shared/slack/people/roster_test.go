@@ -22,9 +22,11 @@ func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {
 	var r Roster
 	m := expect.Value(r.Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
 	got := expect.Value(m.Refused(t.Context(), slack.Client,
-		[]string{workspace.Sato, workspace.Guest, workspace.Stranger, workspace.Bot, "U0NOBODY"}, []string{workspace.Approvers, "S0GONE"}))(t)
+		[]string{workspace.Sato, workspace.Guest, workspace.Stranger, workspace.Bot, "U0NOBODY"},
+		[]string{workspace.Approvers, "S0GONE"}))(t)
 	expect.Same(t, map[string]tenancy.Rule{
-		workspace.Guest: RuleGuest, workspace.Stranger: RuleOutsider, workspace.Bot: RuleBot, "U0NOBODY": RuleOutsider, "S0GONE": RuleNoGroup,
+		workspace.Guest: RuleGuest, workspace.Stranger: RuleOutsider, workspace.Bot: RuleBot, "U0NOBODY": RuleOutsider,
+		"S0GONE": RuleNoGroup,
 	}, got)
 }
 
@@ -32,13 +34,15 @@ func TestWhatSlackCantSayIsRefused(t *testing.T) {
 	slack := slacktest.Start(t)
 	for _, method := range []string{"users.list", "usergroups.list"} {
 		slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
-		if _, err := (&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()); !errors.Is(err, errorclass.ErrUnverified) {
+		if _, err := (&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()); !errors.Is(err,
+			errorclass.ErrUnverified) {
 			t.Errorf("%s is away: %v", method, err)
 		}
 	}
 	m := expect.Value((&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
 	slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable})
-	if _, err := m.Refused(t.Context(), slack.Client, []string{"U0NOBODY"}, nil); !errors.Is(err, errorclass.ErrUnverified) {
+	if _, err := m.Refused(t.Context(), slack.Client, []string{"U0NOBODY"}, nil); !errors.Is(err,
+		errorclass.ErrUnverified) {
 		t.Errorf("users.info is away: %v", err)
 	}
 }

@@ -48,12 +48,14 @@ func newListing() *listing {
 		vouching: vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true}, "UBOT": {Team: "T1", Bot: true},
 		}},
-		inC1:   []string{"UASKS", "UOURS", "UOTHER", "UGUEST", "USTRANGER", "ULEFT", "UBOT"},
-		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"}, "SOTHER": {"UOTHER"}},
+		inC1: []string{"UASKS", "UOURS", "UOTHER", "UGUEST", "USTRANGER", "ULEFT", "UBOT"},
+		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"},
+			"SOTHER": {"UOTHER"}},
 	}
 }
 
-// Whatever the settings, the place and whoever asks: something is begun if and only if the click of somebody would approve it.
+// Whatever the settings, the place and whoever asks: something is begun if and only if the click of somebody would
+// approve it.
 func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversChannel}, {Mode: aggregate.ApproversList}}
 	for _, users := range [][]string{nil, {"UASKS"}, {"UOURS"}, {"UASKS", "UOURS"}, {"UGUEST", "ULEFT", "USTRANGER"}} {
@@ -101,14 +103,16 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"SOURS"}}}
 	d := newListing()
 	d.silent = slackapi.Unknown{Cause: "timeout"}
-	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); !errors.Is(err, errorclass.ErrUnverified) {
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); !errors.Is(err,
+		errorclass.ErrUnverified) {
 		t.Errorf("Slack says nothing of a group: %v", err)
 	}
 	d.silent = nil
 	for n := range 3 * mostLooked {
 		s.Approvers.Users = append(s.Approvers.Users, fmt.Sprintf("UGONE%d", n))
 	}
-	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil || d.looked.Load() != mostLooked {
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil ||
+		d.looked.Load() != mostLooked {
 		t.Errorf("%d were looked up: %v", d.looked.Load(), err)
 	}
 	d.looked.Store(0)
@@ -122,11 +126,12 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	}
 }
 
-// Whatever the settings and the place: whoever may send a version back may put their own in its place if and only if the
-// click of somebody would then approve it, who is neither its author nor, where they may not, whoever asked.
+// Whatever the settings and the place: whoever may send a version back may put their own in its place if and only if
+// the click of somebody would then approve it, who is neither its author nor, where they may not, whoever asked.
 func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversList}}
-	for _, users := range [][]string{{"UOURS"}, {"UASKS", "UOURS"}, {"UOURS", "UGUEST", "ULEFT", "USTRANGER"}, {"UOURS", "UOTHER"}} {
+	for _, users := range [][]string{{"UOURS"}, {"UASKS", "UOURS"}, {"UOURS", "UGUEST", "ULEFT", "USTRANGER"},
+		{"UOURS", "UOTHER"}} {
 		for _, groups := range [][]string{nil, {"SASKS"}, {"SOURS"}, {"SGUESTS"}, {"SOTHER"}} {
 			approvers = append(approvers, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups})
 		}
@@ -198,13 +203,15 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 	}
 }
 
-// Where people may approve their own requests, only whether Slack lists the place counts, and that is asked once in a while.
+// Where people may approve their own requests, only whether Slack lists the place counts, and that is asked once in a
+// while.
 func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 	l, q, now := newListing(), &Requesters{}, time.Now()
 	settings := tenancy.DefaultSettings()
 	settings.AllowSelfApproval = true
 	asks := func(channel string, now time.Time) error {
-		return q.Somebody(t.Context(), l, aggregate.Origin{Team: "T1", Channel: channel, ChannelType: "channel", User: "UASKS"}, settings, now, "UASKS")
+		return q.Somebody(t.Context(), l,
+			aggregate.Origin{Team: "T1", Channel: channel, ChannelType: "channel", User: "UASKS"}, settings, now, "UASKS")
 	}
 	for range 3 {
 		expect.NoError(t, asks("C1", now))
@@ -214,9 +221,9 @@ func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 	}
 	expect.NoError(t, asks("C1", now.Add(remembered)))
 	for range 2 { // a scope may be granted meanwhile
-		if err := asks("CGROUP", now); !errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}) {
-			t.Errorf("a group direct message: %v", err)
-		}
+		err := asks("CGROUP", now)
+		expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}),
+			"a group direct message: %v", err)
 	}
 	if n := l.listed.Load(); n != 4 {
 		t.Errorf("members were asked for %d times", n)

@@ -67,14 +67,16 @@ func TestAPersonIsBelievedOnlyByTheirOwnToken(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				r.ParseForm()
 				sent = r.PostForm
-				json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "xoxp-1", "token_type": "Bearer", "id_token": tt.token})
+				json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "xoxp-1", "token_type": "Bearer",
+					"id_token": tt.token})
 			}))
 			defer s.Close()
 			x := &Slack{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
 			p, err := x.Person(t.Context(), "code", "https://ringi.example/console/signin", "n")
 			expect.Must(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, ErrRefused)), "%+v, %v", p, err)
 			expect.That(t, !tt.ok || p == (Person{User: "U0R7MFMJM", Team: "T0R7GR", Name: "鈴木"}), "the person is %+v", p)
-			if sent.Get("client_secret") != "s3cret" || sent.Get("code") != "code" || sent.Get("redirect_uri") != "https://ringi.example/console/signin" {
+			if sent.Get("client_secret") != "s3cret" || sent.Get("code") != "code" ||
+				sent.Get("redirect_uri") != "https://ringi.example/console/signin" {
 				t.Errorf("Slack was sent %v", sent)
 			}
 		})
@@ -106,7 +108,8 @@ func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
 
 func TestWhereABrowserIsSent(t *testing.T) {
 	x := &Slack{App: app{"https://slack.com/api/"}, Now: at}
-	u := expect.Value(url.Parse(expect.Value(x.Address(t.Context(), "https://ringi.example/console/signin", "st", "no"))(t)))(t)
+	u := expect.Value(url.Parse(expect.Value(x.Address(t.Context(), "https://ringi.example/console/signin", "st",
+		"no"))(t)))(t)
 	q := u.Query()
 	if u.Host != "slack.com" || u.Path != "/openid/connect/authorize" || q.Get("state") != "st" || q.Get("nonce") != "no" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" || q.Get("client_id") != "123.456" {
 		t.Errorf("it is %s", u)

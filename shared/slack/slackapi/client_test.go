@@ -22,9 +22,10 @@ import (
 var about = slackapi.Metadata{Task: "01TASK", Card: "CARD#task"}
 
 func message(text string) outgoing.Message {
-	return outgoing.Message{Text: text, Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
-		slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, false), nil, nil),
-	}}}}}
+	return outgoing.Message{Text: text,
+		Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
+			slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, false), nil, nil),
+		}}}}}
 }
 
 func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
@@ -35,7 +36,8 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	thread := s.Thread(t, workspace.HR, root)
 	expect.Must(t, len(thread) == 1 && thread[0].TS == ts && thread[0].Text == "two" && len(thread[0].Attachments) == 1,
 		"%+v", thread)
-	want := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
+	want := map[string]any{"event_type": "ringi_card",
+		"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
 	expect.Same(t, want, thread[0].Metadata)
 	for range 2 { // the second time it is gone already
 		expect.NoError(t, s.Client.Delete(t.Context(), workspace.HR, ts))
@@ -54,11 +56,14 @@ func TestFindCards(t *testing.T) {
 			ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("card"), about))(t)
 			want = append(want, ts)
 		default:
-			forged := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
-			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, ThreadTS: root, Text: fmt.Sprint(i), Metadata: forged}))(t)
+			forged := map[string]any{"event_type": "ringi_card",
+				"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
+			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, ThreadTS: root,
+				Text: fmt.Sprint(i), Metadata: forged}))(t)
 		}
 	}
-	for _, other := range []slackapi.Metadata{{Task: "01TASK", Card: "CARD#prompt#0001"}, {Task: "01OTHER", Card: "CARD#task"}} {
+	for _, other := range []slackapi.Metadata{{Task: "01TASK", Card: "CARD#prompt#0001"},
+		{Task: "01OTHER", Card: "CARD#task"}} {
 		expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("other"), other))(t)
 	}
 	got := expect.Value(s.Client.FindCards(t.Context(), workspace.HR, root, about))(t)
@@ -96,7 +101,8 @@ func TestChannels(t *testing.T) {
 	pages := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages++
-		if r.URL.Path != "/api/users.conversations" || r.FormValue("user") != "U1" || r.FormValue("types") != "public_channel,private_channel" || r.FormValue("limit") != "999" {
+		if r.URL.Path != "/api/users.conversations" || r.FormValue("user") != "U1" ||
+			r.FormValue("types") != "public_channel,private_channel" || r.FormValue("limit") != "999" {
 			t.Errorf("asked %s with %v", r.URL.Path, r.Form)
 		}
 		next := map[string]string{"": "b", "b": "c", "c": ""}[r.FormValue("cursor")]
@@ -131,13 +137,15 @@ func TestACardIsPostedWithoutATableThatSlackRefuses(t *testing.T) {
 		}))
 		defer server.Close()
 		table := message("with")
-		table.Attachments[0].Blocks.BlockSet = append(table.Attachments[0].Blocks.BlockSet, slack.NewTableBlock("").AddRow(slack.NewTableRawTextCell("a")))
+		table.Attachments[0].Blocks.BlockSet = append(table.Attachments[0].Blocks.BlockSet,
+			slack.NewTableBlock("").AddRow(slack.NewTableRawTextCell("a")))
 		table.Plain = new(message("without"))
 		c := client(t, server.URL+"/api/", time.Minute)
 		if ts, err := c.Post(t.Context(), "C1", "1.000001", table, about); err != nil || ts != "1.000002" {
 			t.Errorf("%s: post: %q, %v", code, ts, err)
 		}
-		if err := c.Update(t.Context(), "C1", "1.000002", table, about); err != nil || strings.Join(shown, " ") != "without without" {
+		if err := c.Update(t.Context(), "C1", "1.000002", table, about); err != nil ||
+			strings.Join(shown, " ") != "without without" {
 			t.Errorf("%s: update: %v; shown %q", code, err, shown)
 		}
 		table.Plain = nil

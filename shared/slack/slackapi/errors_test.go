@@ -63,7 +63,8 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.answer)
 			defer server.Close()
-			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
+			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"},
+				slackapi.Metadata{})
 			check(t, err, tt.want)
 		})
 	}
@@ -87,7 +88,8 @@ func check(t *testing.T, err, want error) {
 func TestNobodyListens(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
+	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"},
+		slackapi.Metadata{})
 	check(t, err, slackapi.Refused{Code: "unreached"})
 }
 
@@ -96,7 +98,8 @@ func TestASlowAnswerIsUnknown(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	defer server.Close()
 	defer close(done)
-	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
+	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001",
+		outgoing.Message{Text: "x"}, slackapi.Metadata{})
 	check(t, err, slackapi.Unknown{Cause: "timeout"})
 }
 

@@ -26,7 +26,10 @@ func says(kind, body string) http.HandlerFunc {
 
 // The bot's token goes to where Slack keeps files, and nowhere else, whatever a file's address says.
 func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
-	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token went elsewhere") }))
+	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		t.Error("the token went elsewhere")
+	}))
 	defer away.Close()
 	type answers struct {
 		info  string

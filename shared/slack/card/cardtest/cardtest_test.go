@@ -30,7 +30,8 @@ func many(n int, b slack.Block) []slack.Block {
 }
 
 func message(blocks ...slack.Block) outgoing.Message {
-	return outgoing.Message{Text: "x", Attachments: []slack.Attachment{{Color: "#36a64f", Blocks: slack.Blocks{BlockSet: blocks}}}}
+	return outgoing.Message{Text: "x",
+		Attachments: []slack.Attachment{{Color: "#36a64f", Blocks: slack.Blocks{BlockSet: blocks}}}}
 }
 
 // with is a message that edit has changed.
@@ -100,7 +101,8 @@ func TestWhatAMessageMustNotBe(t *testing.T) {
 }
 
 func TestWhatADialogMustNotBe(t *testing.T) {
-	input := slack.NewInputBlock("", plain("x"), nil, &slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: "a"})
+	input := slack.NewInputBlock("", plain("x"), nil,
+		&slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: "a"})
 	nameless := slack.NewInputBlock("", plain("x"), nil, &slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput})
 	number := slack.NewInputBlock("", plain("x"), nil, slack.NewNumberInputBlockElement(plain("x"), "a", true))
 	submit := slack.ModalViewRequest{Type: slack.VTModal, Title: plain("x"), Submit: plain("x")}

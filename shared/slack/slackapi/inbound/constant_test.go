@@ -40,7 +40,8 @@ func TestSignaturesAreComparedInConstantTime(t *testing.T) {
 			return true
 		})
 		ast.Inspect(file, func(n ast.Node) bool {
-			if b, ok := n.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) && named(b.X, "signature") && !empty(b.Y) {
+			if b, ok := n.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) && named(b.X, "signature") &&
+				!empty(b.Y) {
 				t.Errorf("%s: a signature is compared with %s", name, b.Op)
 			}
 			return true

@@ -154,9 +154,9 @@ func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
 		e.Within = within
 		began := time.Now()
 		e.Serve(t.Context(), signed("{}"), func(ctx context.Context, _ []byte) (Response, error) {
-			if ends, ok := ctx.Deadline(); !ok || ends.Before(began.Add(within)) || ends.After(time.Now().Add(most)) {
-				t.Errorf("within %s: ends at %s, and %s when it began", within, ends, began)
-			}
+			ends, ok := ctx.Deadline()
+			expect.That(t, ok && !ends.Before(began.Add(within)) && !ends.After(time.Now().Add(most)),
+				"within %s: ends at %s, and %s when it began", within, ends, began)
 			return OK(), nil
 		})
 	}
@@ -190,7 +190,8 @@ func (k *replaced) Refused(context.Context) bool {
 }
 
 func serve(e Edge, r Request) int {
-	return e.Serve(context.Background(), r, func(context.Context, []byte) (Response, error) { return OK(), nil }).StatusCode
+	return e.Serve(context.Background(), r,
+		func(context.Context, []byte) (Response, error) { return OK(), nil }).StatusCode
 }
 
 func TestASecretThatWasReplacedIsTakenAtTheFirstBadSignature(t *testing.T) {
