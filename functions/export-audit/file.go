@@ -42,7 +42,6 @@ func (h *Handler) begin(ctx context.Context, x auditlog.Export) (*file, error) {
 	return &file{ctx: ctx, s3: h.S3, bucket: h.Bucket, key: key, upload: out.UploadId}, nil
 }
 
-// Write sends a part whenever one is full.
 func (f *file) Write(b []byte) (int, error) {
 	f.held.Write(b) // never fails
 	for f.held.Len() >= partBytes {

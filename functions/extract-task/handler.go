@@ -23,7 +23,6 @@ type Store interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Handler makes tasks of messages, the first layer.
 type Handler struct {
 	Store   Store
 	Open    func(name string) (model.Wire, error)
@@ -98,8 +97,7 @@ func (h *Handler) extract(
 const (
 	// threadMessages is how many earlier messages of its thread the model sees with a request.
 	threadMessages = 20
-	// threadWithin bounds the reading of a thread.
-	threadWithin = 6 * time.Second
+	threadWithin   = 6 * time.Second
 )
 
 // Threads reads what was said in a thread before a message.

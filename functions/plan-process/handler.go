@@ -21,7 +21,6 @@ type Store interface {
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 }
 
-// Handler plans steps, the third layer.
 type Handler struct {
 	Store   Store
 	Tools   func() (*tool.Catalog, error)
@@ -31,7 +30,6 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-// plan is what a model made.
 type plan struct {
 	steps   []task.Step
 	remarks string

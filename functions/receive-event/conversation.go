@@ -31,7 +31,6 @@ type Conversations interface {
 // settingsFor is how long settings are believed that say whom a direct message is to.
 const settingsFor = time.Minute
 
-// mostKnown bounds how many tenants' settings are remembered.
 const mostKnown = 100
 
 // toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings
@@ -124,7 +123,6 @@ type file struct {
 }
 
 const (
-	// mostFiles is how many files of a message are noted.
 	mostFiles = 20
 	// mostName is how many bytes of a file's name are noted.
 	mostName = 255

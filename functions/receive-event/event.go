@@ -13,7 +13,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// envelope is what Slack wraps an event in.
 type envelope struct {
 	Type           string          `json:"type"`
 	Challenge      string          `json:"challenge"`
@@ -128,7 +127,6 @@ type kind struct {
 	Subtype string `json:"subtype"`
 }
 
-// message is an app_mention or a message.
 type message struct {
 	kind
 	Text        string `json:"text"`
@@ -228,12 +226,10 @@ func mentionOf(bot string) *regexp.Regexp {
 	return leadingMention
 }
 
-// addressed reports whether the message mentions the bot.
 func (m message) addressed(bot string) bool {
 	return m.Type == "app_mention" || mentionOf(bot).MatchString(m.Text)
 }
 
-// plain is the message's text without the mention of the bot.
 func plain(text, bot string) string {
 	return intake.Text(mentionOf(bot).ReplaceAllString(text, " "))
 }

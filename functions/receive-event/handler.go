@@ -113,7 +113,6 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	return h.keep(ctx, request)
 }
 
-// keep writes the request's first rows.
 func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	var bad intake.ErrTimestamp

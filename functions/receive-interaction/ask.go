@@ -37,7 +37,6 @@ type wanted struct {
 	once             string // identifies this act, however often it arrives
 }
 
-// place is where a request stands.
 type place struct{ channel, ts string }
 
 // outcome is what became of a request: where it stands, and what the person is told.

@@ -36,7 +36,6 @@ const (
 	slackTimeout = 2 * time.Second
 )
 
-// Rows are where decisions are made.
 type Rows interface {
 	decide.Store
 	inbox.Rows
@@ -61,7 +60,6 @@ type Results interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Slack shows people messages and dialogs.
 type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Ephemeral(ctx context.Context, channel, thread, user, text string) error
@@ -180,7 +178,6 @@ func (p payload) click(subject, id string) click {
 	return c
 }
 
-// button is a click on a card.
 func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, error) {
 	if len(p.Actions) == 0 {
 		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")

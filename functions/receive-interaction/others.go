@@ -15,7 +15,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// Contests has what the teams of a contest submitted.
 type Contests interface {
 	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
 }
@@ -32,7 +31,6 @@ func (h *Handler) others(ctx context.Context, c click) {
 	})
 }
 
-// otherDraft draws one of them.
 func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) (slack.ModalViewRequest, error) {
 	a, is := v.Task()
 	if !is {

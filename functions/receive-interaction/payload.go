@@ -11,7 +11,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// The kinds of payload that are understood.
 const (
 	kindActions    = "block_actions"
 	kindShortcut   = "message_action"

@@ -53,7 +53,6 @@ func mayRead(err error) bool {
 	return is && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
 }
 
-// page draws one page of a Review.
 func (h *Handler) page(
 	ctx context.Context, a decide.Subject, r card.Review, s tenancy.Settings,
 ) (view slack.ModalViewRequest, err error) {

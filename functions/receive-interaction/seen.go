@@ -42,7 +42,6 @@ func decoded(b json.RawMessage) (v any) {
 	return v
 }
 
-// sight are the lines that people see.
 type sight struct{ lines []string }
 
 func (s *sight) add(line string) {

@@ -24,7 +24,6 @@ const (
 	shortcutNew     = "ringi_new"          // everywhere: a dialog for a new request
 )
 
-// shortcut is an entry of a message's menu.
 func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.CallbackID {
 	case shortcutCancel:

@@ -82,7 +82,6 @@ all:
 	return out, nil
 }
 
-// left says that a task waits for the sweeper.
 func left(ctx context.Context, m move, err error) {
 	slog.ErrorContext(ctx, "left to the sweeper", m.ref.Log(), "err", err)
 	metric.Count(metric.RelayFailed, 1)

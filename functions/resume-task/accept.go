@@ -23,7 +23,6 @@ type Slack interface {
 	TeamName(ctx context.Context) (string, error)
 }
 
-// slackWithin bounds each call to Slack.
 const slackWithin = 6 * time.Second
 
 // decision is a decision on a task that a run makes.

@@ -77,7 +77,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return a.Next(h.Now()), nil
 }
 
-// paused reports whether the request waits until Slack is asked again.
 func paused(a *task.Aggregate, now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }

@@ -82,7 +82,6 @@ func finished(outcome string) aggregate.Next {
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: outcome}
 }
 
-// read opens the configuration that the contest began with.
 func (t *team) read(ctx context.Context) error {
 	text, err := t.Store.Config(ctx, t.contest)
 	if err != nil {
@@ -99,7 +98,6 @@ func (t *team) read(ctx context.Context) error {
 	return nil
 }
 
-// play plays the team's next round, and records what came of it.
 func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	play, err := t.next(ctx)
 	if err != nil {
@@ -158,7 +156,6 @@ func (k keeping) Open(name string) (model.Wire, error) {
 	return model.Keeping(w, k.keep), nil
 }
 
-// next is the round that the team plays next.
 func (t *team) next(ctx context.Context) (round.Play, error) {
 	history, err := t.Store.History(ctx, t.work)
 	if err != nil {

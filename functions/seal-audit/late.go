@@ -120,7 +120,6 @@ type readings struct {
 	all map[string]*reading
 }
 
-// trim forgets all when they have become too large.
 func (r *readings) trim() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +132,6 @@ func (r *readings) trim() {
 	}
 }
 
-// of returns the reading of a tenant.
 func (r *readings) of(tenant string) *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -43,7 +43,6 @@ type Store interface {
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
-// Handler handles the tasks that are due.
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
@@ -148,7 +147,6 @@ func (h *Handler) count(
 	h.putOff(ctx, f.ref, err)
 }
 
-// enough reports whether there is time for another task.
 func enough(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > spare)

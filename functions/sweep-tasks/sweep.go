@@ -12,7 +12,6 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// found is an aggregate that is due.
 type found struct {
 	ref    aggregate.Ref
 	keep   bool

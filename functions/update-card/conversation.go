@@ -21,7 +21,6 @@ type Said interface {
 	Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error)
 }
 
-// Payloads opens payloads that are too large for a row.
 type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }

@@ -236,7 +236,6 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string
 	return out, nil
 }
 
-// askForCopies asks for the copies to be drawn, after the cards were.
 func (d *drawing) askForCopies(ctx context.Context) error {
 	if !d.copied(ctx) {
 		return nil

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/store"
 )
 
-// Store reads the aggregates whose cards are drawn.
 type Store interface {
 	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
@@ -55,14 +54,12 @@ type Kind interface {
 	Suggestions(a aggregate.Aggregate, locale string) []card.Suggestion
 }
 
-// Place is a thread of a workspace.
 type Place struct {
 	Team     string
 	Thread   string
 	Accepted bool // it is known that the deployment works for this workspace
 }
 
-// Slack is where cards are shown.
 type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)

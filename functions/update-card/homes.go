@@ -107,7 +107,6 @@ func (x *Homes) open(ctx context.Context, tenant string, now time.Time) (openHom
 	return k, nil
 }
 
-// asked notes until when a tenant's tabs are asked for.
 func (x *Homes) asked(tenant string, until time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

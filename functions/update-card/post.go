@@ -15,20 +15,15 @@ import (
 )
 
 const (
-	// slackTimeout is how long one call may take.
-	slackTimeout = 10 * time.Second
+	slackTimeout = 10 * time.Second // of one call
 	// stale is the age at which a claim's invocation must have ended: the function's timeout.
-	stale = 30 * time.Second
-	// clocks is how much two invocations' clocks may differ.
-	clocks = time.Second
-	// soon is when a message looks again at a card that another invocation holds.
-	soon = 3 * time.Second
-	// lookAfter is how long a message whose answer was lost may take to be found.
-	lookAfter = 2 * time.Second
-	// lookAgain is how much longer it may take when Slack answered with an error of its own.
-	lookAgain = 3 * time.Second
-	// lookFor bounds such a search.
-	lookFor = 3 * time.Second
+	stale  = 30 * time.Second
+	clocks = time.Second     // how much two invocations' clocks may differ
+	soon   = 3 * time.Second // when a message looks again at a card that another invocation holds
+
+	lookAfter = 2 * time.Second // how long a message whose answer was lost may take to be found
+	lookAgain = 3 * time.Second // how much longer when Slack answered with an error of its own
+	lookFor   = 3 * time.Second // how long such a search may take
 	// enough is how long a post may take: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )

@@ -84,7 +84,6 @@ func canonical(m Message) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// drawing is one card being drawn.
 type drawing struct {
 	a        *task.Aggregate
 	settings tenancy.Settings
@@ -94,7 +93,6 @@ type drawing struct {
 	foreign  bool // the arguments are those of an MCP server's tool
 }
 
-// face is what a card shows.
 type face struct {
 	text   string
 	colour string

@@ -58,7 +58,6 @@ func (t Conversation) locale(s tenancy.Settings) string {
 	return s.Locale
 }
 
-// conversationDrawing is a card of a conversation being drawn.
 type conversationDrawing struct {
 	drawing
 	t     Conversation

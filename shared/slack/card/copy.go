@@ -40,7 +40,6 @@ func conversationTitle(s *conversation.Session, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), w.Untitled)
 }
 
-// under puts a line above a card.
 func under(from slack.Block, m Message) Message {
 	m.Attachments = below(from, m.Attachments)
 	if m.Plain != nil {

@@ -121,7 +121,6 @@ func codePages(s string, limit int) []string {
 	return out
 }
 
-// endOfLines is where the first n lines of a text end.
 func endOfLines(s string, n int) int {
 	at := 0
 	for range n {

@@ -54,7 +54,6 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	return face{title, colour, nil}.with(header(title)).with(lines.blocks...).with(divider())
 }
 
-// attempt is one execution with its steps' rows.
 type attempt struct {
 	*task.Execution
 	steps  []task.Step

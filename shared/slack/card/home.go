@@ -157,7 +157,6 @@ func (w *askWords) hidden(in Summary, n int) string {
 	return fill(w.HomeHidden, "n", n)
 }
 
-// rows are lines of at most 600 characters.
 func rows(lines []string) (out []slack.Block) {
 	for five := range slices.Chunk(lines, 5) {
 		out = append(out, section(cut(strings.Join(five, "\n"), maxSection)))

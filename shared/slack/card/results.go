@@ -10,7 +10,6 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// maxLinks is how many results a card links to.
 const maxLinks = 5
 
 var addressForm = lazy.Regexp(`^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`)

@@ -90,7 +90,6 @@ func listed(names []string) string {
 	return strings.Join(coded, ", ")
 }
 
-// cellCode is a cell within a line.
 func (d drawing) cellCode(v string) string {
 	if v == "" {
 		return d.w.EmptyCell

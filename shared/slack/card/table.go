@@ -204,7 +204,6 @@ func (d drawing) rowFields(number string, columns, row []string) body {
 	return out
 }
 
-// rowParts are the rows of tables as lines.
 func (d drawing) rowParts(tables []table) []string {
 	var out []string
 	for _, t := range tables {

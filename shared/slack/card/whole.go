@@ -32,7 +32,6 @@ func (b *body) add(more body) {
 	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
 }
 
-// bounded cuts what a card has no room for, and sets cut.
 func (b body) bounded() body {
 	room, lines := maxBody, maxBodyLines
 	for i, block := range b.blocks {
