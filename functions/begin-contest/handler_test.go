@@ -21,7 +21,7 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// kept is a store that keeps what it was asked for.
+// kept is a store that records what it was asked to begin.
 type kept struct {
 	config   string
 	orders   []contest.Order
@@ -53,7 +53,7 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) { ret
 
 func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) { return k.sums, nil }
 
-// sample is the local stack's files, with others beside.
+// sample writes the local stack's files of contests, and further ones.
 func sample(t *testing.T, more map[string]string) fstest.MapFS {
 	t.Helper()
 	all := fstest.MapFS{}
@@ -140,7 +140,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
 }
 
-// Whoever asks, or begins, has the files of their own workspace.
+// Everybody is shown, and begins, the contests of their own workspace's files.
 func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
 	h, k := handler(nil)
 	all := teamconfig.Workspace{FS: sample(t, nil)}

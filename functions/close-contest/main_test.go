@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// settling is a store of one contest, which is settled by being asked.
+// settling is a store of one contest, which Settle settles.
 type settling struct{ before, after contest.Aggregate }
 
 func (s *settling) Load(context.Context, aggregate.Ref) (*contest.Aggregate, error) {
@@ -81,7 +81,7 @@ func (w *world) load() *contest.Aggregate {
 	return expect.Value(w.store.Load(w.Context(), w.ref))(w)
 }
 
-// scored enters the team at a place and scores a round of it, for which it pays.
+// scored enters the team at a place and scores one of its rounds, with what the round cost.
 func (w *world) scored(place int) {
 	w.Helper()
 	team := expect.Value(w.store.Enter(w.Context(), w.load(), place))(w)

@@ -112,7 +112,7 @@ func TestAModelThatFails(t *testing.T) {
 	}
 }
 
-// A budget is held before the first call; what waits for it goes on when there is room.
+// The budget is checked before the first call; a request that waits for it goes on when there is money again.
 func TestABudgetThatIsSpent(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, tt := range map[string]struct {
@@ -144,7 +144,7 @@ func TestABudgetThatIsSpent(t *testing.T) {
 	}
 }
 
-// talk is a thread, or why it can't be read.
+// threadBefore is a thread, or why it can't be read.
 type threadBefore struct {
 	said  []slackapi.Said
 	err   error

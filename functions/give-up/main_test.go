@@ -12,7 +12,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// What failed is answered with a sentence.
+// A failed turn is answered with a sentence.
 func TestGiveUp(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
@@ -26,6 +26,6 @@ func TestGiveUp(t *testing.T) {
 	a := expect.Value(rows.Load(t.Context(), ref))(t)
 	if next.State != aggregate.StateFinish || !a.Head.Resting || a.Session.Status != conversation.Failing ||
 		len(a.Inbox) > 0 {
-		t.Errorf("%+v, %+v: the session is %s, %d messages wait", next, a.Head, a.Session.Status, len(a.Inbox))
+		t.Errorf("%+v, %+v: the conversation is %s, %d messages wait", next, a.Head, a.Session.Status, len(a.Inbox))
 	}
 }

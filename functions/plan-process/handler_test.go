@@ -171,7 +171,7 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-// Whatever becomes of servers, a plan is made with what an administrator allowed, and asks none of them.
+// A plan is made with the tools that an administrator allowed, and asks no server, whatever has become of it.
 func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 	server := pipelinetest.Start(t)
 	const url = "https://mcp.invalid/"
@@ -209,7 +209,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 	}
 }
 
-// planned is the one step of a plan by a model that sends pay to whom its own policy names.
+// planned is the only step of a plan whose model sends the pay to the person named by its own policy.
 func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string) task.Step {
 	t.Helper()
 	w.Extracted()
@@ -232,7 +232,7 @@ func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string)
 	return w.Load().Process().Steps[0]
 }
 
-// A policy that nobody was asked about names nothing that anybody has seen.
+// What a policy names that nobody stamped was seen by nobody.
 func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, test := range map[string]struct {

@@ -121,7 +121,7 @@ func TestWhatAnAgentIsToldMayBeDeliveredAgain(t *testing.T) {
 			t.Fatal(out.StatusCode, out.Body)
 		}
 	}
-	expect.That(t, len(k.told) == 1 && len(k.changes) == 0, "%d sessions, %d tasks", len(k.told), len(k.changes))
+	expect.That(t, len(k.told) == 1 && len(k.changes) == 0, "%d conversations, %d tasks", len(k.told), len(k.changes))
 	k = &kept{err: errors.New("the table is away")}
 	if out := post(t, handler(k), signed(callback(t, direct("claude: hi", nil), nil))); out.StatusCode != 503 {
 		t.Errorf("answered %d, so that Slack sends it never again", out.StatusCode)

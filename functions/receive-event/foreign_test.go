@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// In a channel that workspaces share, an event is for the one whose app it is sent to. Our own people are heard in
-// channels that others host, and nobody else is there.
+// In a channel that workspaces share, an event is for the workspace whose app it is sent to. There, only that
+// workspace's own people are heard.
 func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {
 	shared := func(team string, more map[string]any) map[string]any {
 		out := map[string]any{"team_id": team, "is_ext_shared_channel": true}
@@ -55,8 +55,8 @@ func TestOrganizationsInstallationsAreRefused(t *testing.T) {
 	}
 }
 
-// What an organization ends names it and none of its workspaces: each of Ringi's is disconnected that it is about, and
-// no other.
+// The event by which an organization ends the app names no workspace: those of its workspaces that Ringi serves are
+// disconnected, and no other.
 func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
 	of := map[string][]tenancy.Tenant{
 		"E0ORG":   {{ID: "01FIRST", BotUserID: "U0FIRST"}, {ID: "01SECOND", BotUserID: "U0SECOND"}},

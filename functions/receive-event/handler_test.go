@@ -20,7 +20,7 @@ import (
 	"ringi/shared/store"
 )
 
-// messages are requests as Slack sends them: what differs from a mention in a channel, and from what is kept of that.
+// messages are requests as Slack sends them: how they differ from a mention in a channel, and what is kept differently.
 var messages = []struct {
 	name   string
 	fields map[string]any

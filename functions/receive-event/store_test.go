@@ -45,8 +45,8 @@ func TestWithTheTable(t *testing.T) {
 	t.Run("an agent is stopped after many actions", func(t *testing.T) { testStopAfterMany(t, db) })
 }
 
-// testOneCall: nothing but one transaction stands between a message
-// and its answer, however often and however many at once it is delivered.
+// testOneCall: between a message and its answer there is one transaction, however often, and however many at once, it
+// is delivered.
 func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
@@ -105,7 +105,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 	s, table := db.Store(t)
 	h := handler(rowsOf(s))
 	opened := conversations.New(dynamodb.New(db.DB.Options()), table)
-	h.Conversations, h.Now = opened, time.Now // rows that are not kept for ever would be gone by now
+	h.Conversations, h.Now = opened, time.Now // by another clock, rows with a time to live would be gone
 	for _, fields := range []map[string]any{direct("claude: hi", nil),
 		direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
 		var wg sync.WaitGroup

@@ -35,7 +35,7 @@ type kept struct {
 	err      error
 }
 
-// ending is what integrations would be ended with.
+// ending has the arguments of one call that ends integrations.
 type ending struct {
 	tenant string
 	why    tenancy.IntegrationReason
@@ -76,7 +76,7 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {
 	return k.settings, nil
 }
 
-// Begin opens a conversation whose rows are in opened from then on.
+// Begin opens a conversation and keeps its rows in opened.
 func (k *kept) Begin(_ context.Context, c aggregate.Change) error {
 	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
 	if k.opened[a.Head.SessionID] != nil {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// beside brings the task's policy to its approval, and asks what a reply in its thread is meant to be.
+// beside brings the task to the approval of its policy, and asks what a reply in its thread is meant to be.
 func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	w.T.Helper()
 	waits = w.prompted()
@@ -133,8 +133,8 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Ephemerals(workspace.Suzuki)))
 }
 
-// A rejection with a message's very words, by the form or of an earlier release that died
-// behind it, lets the same person end the message with a click, and nobody else.
+// If the same words were already given as the reason, by the form or by an earlier release that died afterwards, the
+// same person can end the message with a click, and nobody else can.
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -155,7 +155,7 @@ func testReasonMadeUp(t *testing.T, w *world) {
 	}
 }
 
-// What a second message says would be in no rejection: it stays open, to become a request.
+// A second message's words would be lost in no rejection: it stays open, and may become a request.
 func testSecondReason(t *testing.T, w *world) {
 	_, first := w.beside("DM での連絡は不要です")
 	second := w.reply(workspace.Tanaka, "営業部だけにしてください", w.of(first).Choice.Beside)

@@ -193,7 +193,7 @@ func TestCommandsFromElsewhereMakeNoRequest(t *testing.T) {
 	})
 }
 
-// unanswered keeps a task, or does not, and its answer is lost so many times.
+// unanswered saves a task, or does not, and so many times loses the answer.
 type unanswered struct {
 	Store
 	lost  int
@@ -213,8 +213,8 @@ func (s *unanswered) Create(ctx context.Context, c aggregate.Change) error {
 	return context.DeadlineExceeded
 }
 
-// A request whose task is there, though nobody said so, keeps its message: it is carried out, and asked for again it
-// would be carried out twice.
+// A request whose task was saved, though the answer was lost, keeps its message: it is carried out, and if the person
+// asked again it would be carried out twice.
 func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"a kept one is found": func(t *testing.T, w *world) {

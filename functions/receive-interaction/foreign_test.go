@@ -24,8 +24,8 @@ func (w *world) connected(team string) {
 		w.Now()))(w.T)
 }
 
-// Whatever comes from a workspace that is none of ours is accepted, counted and answered nothing: no note, no dialog.
-// One that has connected Slack itself is told that there is no such task.
+// Whatever comes from a workspace that Ringi doesn't serve is accepted and counted, but gets no note and no dialog. One
+// that has connected Slack itself is told that there is no such task.
 func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	id := w.prompted().ID
@@ -68,7 +68,7 @@ func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
 	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "it was decided")
 }
 
-// Who clicks is asked of the workspace's own bot, and its dialogs are opened by that.
+// The workspace's own bot is asked who clicked, and opens the dialogs.
 func TestClicksAreAnsweredByTheirWorkspacesBot(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	client, calls := w.slack.ByTenant(t)

@@ -158,8 +158,8 @@ func testSubmitLate(t *testing.T, w *world) {
 	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
 }
 
-// Of two reasons the first is taken, and whoever gave the second learns it, also the same person; what is sent again is
-// quiet.
+// Of two reasons the first is taken. Whoever gave the second is told so, even the same person; the same reason sent
+// again says nothing.
 func testRejectTwice(t *testing.T, w *world) {
 	p := w.prompted()
 	for range 2 {

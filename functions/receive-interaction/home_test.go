@@ -54,7 +54,7 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 	})
 }
 
-// testClicksInThreePlaces: thread, direct message and Home tab at once, one of them decides.
+// testClicksInThreePlaces: of clicks in the thread, in direct messages and on the Home tab at once, one decides.
 func testClicksInThreePlaces(t *testing.T, w *world) {
 	p := w.prompted()
 	var payloads []map[string]any

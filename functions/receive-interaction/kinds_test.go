@@ -21,7 +21,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// nobody refuses to be asked anything: what is refused or ignored must not get this far.
+// nobody panics at any call: what is refused or ignored must not get this far.
 type nobody struct {
 	Store
 	Slack

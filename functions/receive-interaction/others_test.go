@@ -103,7 +103,7 @@ func testTakeADraft(t *testing.T, w *world) {
 	}
 }
 
-// Whoever put a draft in place is told that it is their own, beside whoever asked for the task.
+// Whoever picked a draft is told, as is whoever asked for the task, that they can't approve their own.
 func testDraftOfItsAuthor(t *testing.T, w *world) {
 	p := w.contested()
 	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })

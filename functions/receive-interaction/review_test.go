@@ -101,8 +101,7 @@ func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
 	return u, err
 }
 
-// turnsForReadersOnly wants Suzuki's open dialog to stay as it is for people who could not open it, and to be turned
-// for Suzuki.
+// turnsForReadersOnly wants Suzuki to turn a page of the open dialog, and people who could not open it not to.
 func (w *world) turnsForReadersOnly() {
 	w.T.Helper()
 	was := w.view(workspace.Suzuki)

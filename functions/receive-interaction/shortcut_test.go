@@ -51,7 +51,7 @@ func (w *world) submits(user string, v workspace.View, text string) map[string]a
 	return s
 }
 
-// sent is the submission of it as it is shown.
+// sent is the submission of the dialog as it is shown.
 func (w *world) sent(user, channel string, message map[string]any) map[string]any {
 	w.T.Helper()
 	text, v := w.shows(user, channel, message)
@@ -153,7 +153,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 			}
 			w.quiet(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato)
 			w.hears(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato, card.NoteRepeated.Told("ja", ""))
-			// The words stand above its cards as Sato's: Tanaka's message says others.
+			// The words stand above the cards as Sato's, since Tanaka's message says something else.
 			if r := w.asks(workspace.HR, "先月の残業を確認して").Request; r.Text != "先月の残業を確認して" || r.User != workspace.Sato || r.MessageTS == ts || r.Threaded() || w.messages(workspace.HR, r.Text) != 1 {
 				t.Errorf("%+v", r)
 			}

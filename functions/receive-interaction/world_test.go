@@ -36,7 +36,7 @@ type world struct {
 	results storetest.Bucket
 	h       *Handler
 	root    string         // of the thread
-	heard   map[string]int // how many notes each person was told, as told has seen
+	heard   map[string]int // how many notes to each person were looked at
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
@@ -239,7 +239,7 @@ func (f failing) Decide(
 		return nil, f.err
 	}
 	if a, err := f.Load(ctx, ref); err == nil {
-		_, _ = decide(a) // what it decides is what isn't saved
+		_, _ = decide(a) // the decision is made, but not saved
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()

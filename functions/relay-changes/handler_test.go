@@ -68,8 +68,8 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, 1, w.Load().Head.Run)
 }
 
-// The second task's first record comes before the first task's last one: what is
-// given back begins there, and nothing of the second task is left out.
+// The second task's first record comes before the first task's last one: records are given back from there, so that
+// none of the second task is lost.
 func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	other, third := w.Another(), w.Another()
 	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
@@ -129,7 +129,7 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
 }
 
-// slow answers for one task only when it must.
+// slow answers about one task only when its time is over.
 type slow struct {
 	Store
 	of aggregate.Ref

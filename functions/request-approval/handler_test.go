@@ -78,7 +78,7 @@ func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
 func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
-	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has been and gone when the token arrives
+	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has run before the token arrives
 	expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	noWait(t, w)

@@ -193,7 +193,7 @@ func TestATaskThatWasAcceptedDoesNotWaitForSlack(t *testing.T) {
 	expect.Same(t, task.StateDraftPrompt, expect.Value(h.Handle(t.Context(), w.In()))(t).State)
 }
 
-// TestATaskTooManyIsRefused and costs nothing; another gets its place when one ends.
+// TestATaskTooManyIsRefused and costs nothing; when another task ends, the next one gets its place.
 func TestATaskTooManyIsRefused(t *testing.T) {
 	server := pipelinetest.Start(t)
 	w := server.World(t)

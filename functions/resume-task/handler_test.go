@@ -191,7 +191,7 @@ func TestARequestWaitsForSlack(t *testing.T) {
 	}
 }
 
-// What a message waited until somebody said that it is a request is no silence of Slack's.
+// The time until somebody chose that a message is a request does not count as silence of Slack.
 func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Prompted(tenancy.DefaultSettings())

@@ -76,7 +76,7 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	further := func(want map[string]bool) {
 		t.Helper()
 		for tenant, is := range want {
-			// as one that remembers nothing
+			// a handler that remembers nothing
 			if _, further, err := w.StoreOverTransport().Further(t.Context(), tenant); err != nil || further != is {
 				t.Errorf("%s is another: %v, %v", tenant, further, err)
 			}
@@ -99,7 +99,8 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	further(map[string]bool{w.Ref.Tenant: true, other: false})
 }
 
-// A request notes whose workspace it is, also of a tenant that was there before, as the workspace's own bot is told.
+// A request notes to which organization its workspace belongs, as the workspace's own bot is told, also for a tenant
+// that exists already.
 func TestARequestNotesTheOrganization(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, before := range map[string]func(w *pipelinetest.World){

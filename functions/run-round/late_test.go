@@ -39,7 +39,7 @@ func (m *meanwhile) Say(ctx context.Context, r model.Request, onText func(string
 	return round.Demo{}.Say(ctx, r, onText)
 }
 
-// once is one invocation for the first team.
+// once runs one invocation for the first team.
 func (w *world) once(a *contest.Aggregate, m round.Models) aggregate.Next {
 	w.Helper()
 	return expect.Value(w.invoke(a, m))(w)
@@ -115,7 +115,7 @@ func TestOfTwoThatPlayARoundOneGoesOn(t *testing.T) {
 	expect.That(t, got.Rounds != 0, "nobody goes on: %+v", got)
 }
 
-// away loses writes of one item as long as there are some to lose.
+// away loses a number of writes of one item.
 type away struct{ left atomic.Int32 }
 
 func (x *away) RoundTrip(q *http.Request) (*http.Response, error) {

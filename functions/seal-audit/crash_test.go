@@ -68,8 +68,7 @@ func (m *mortal) Sign(ctx context.Context, text []byte) (signature []byte, err e
 	return signature, err
 }
 
-// A batch for two tenants and a minute's work, ended at each call: what is repeated afterwards leaves a chain that
-// holds.
+// A batch for two tenants and a minute's work are cut off at each call: after the repetition the chain holds.
 func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)
@@ -79,7 +78,7 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d, after it %v", dies, after), func(t *testing.T) {
 				w := newWorld(t, server)
-				w.row(tenant, began.AddDate(0, -1, 0)) // of before the chain
+				w.row(tenant, began.AddDate(0, -1, 0)) // from before the chain began
 				records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
 				whole := w.Handler
 				m := &mortal{Store: whole.Store, Signer: whole.Signer, Heads: whole.Heads, dies: dies, after: after}

@@ -75,7 +75,7 @@ func testNotCounted(t *testing.T, w *world) {
 	expect.Same(t, 2, sum(t, w).Facts)
 }
 
-// scored is a row of the board at a revision.
+// scored is the row of a scored round, at a revision.
 func scored(rev, score string) map[string]types.AttributeValue {
 	it := texts("PK", "TEAM#"+tenant+"#550e8400-e29b-41d4-a716-446655440000.0011223344556677", "SK", "BOARD#01", "type",
 		"leader_board", "team_id", "team-001")

@@ -217,7 +217,7 @@ func testTouched(_ *testing.T, w *world) {
 	a, b, c := w.row(tenant, w.now), w.row(tenant, w.now), w.row(tenant, w.now.Add(-3*time.Minute))
 	changed := map[string]types.AttributeValue{"PK": a["PK"], "SK": a["SK"]}
 	w.seals(w.record(1, nil, a), w.record(2, nil, b), w.record(3, nil, c))
-	// Both are as they were by the time that somebody looks: only the sealer has seen it.
+	// By the time that somebody looks both are as before: only the sealer saw the change.
 	w.seals(w.record(4, a, changed), w.record(5, changed, a), w.record(6, b, nil))
 	w.tick()
 	key := func(it map[string]types.AttributeValue) string { return expect.Value(seal.SealedRow(it))(w.t).Key }
@@ -263,7 +263,7 @@ func testHeads(t *testing.T, w *world) {
 	_, err := w.heads.S3.DeleteObject(t.Context(),
 		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId})
 	expect.That(t, err != nil, "the head is deleted in its time")
-	// Somebody hides the head, and takes everything away that it is of.
+	// Somebody hides the head and deletes the whole chain.
 	expect.Value(w.heads.S3.DeleteObject(t.Context(),
 		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
 	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {

@@ -102,7 +102,7 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	expect.That(t, len(got.Late) == 1 && got.Sealed == 8, "%+v", got)
 }
 
-// together puts heads away, and signs, only when so many calls are to be under way at once.
+// together answers calls only when so many of them are under way at once.
 type together struct {
 	Heads
 	Signer

@@ -38,7 +38,7 @@ type minute struct {
 	calls map[string]int
 }
 
-// took is how long a service takes that is well.
+// took is how long a healthy service takes.
 const took = 20 * time.Millisecond
 
 func (m *minute) call(ctx context.Context, what string) error {

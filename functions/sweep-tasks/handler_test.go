@@ -42,7 +42,7 @@ func handler(w *pipelinetest.World) *Handler {
 	return &Handler{Store: w.StoreOverTransport().Of.Store, Effects: w.Effects(), Now: w.Now}
 }
 
-// sweep lets a while pass and then the minute's sweep, and returns the task as it is then.
+// sweep lets some time pass, runs the sweep of a minute, and returns the task.
 func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggregate {
 	t.Helper()
 	w.Later(after)
@@ -52,7 +52,7 @@ func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggre
 
 const soon = 65 * time.Second
 
-// show says that the cards show what is there.
+// show notes that the cards show the present state.
 func show(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	w.Drawn()
@@ -186,7 +186,7 @@ func testStuck(t *testing.T, w *pipelinetest.World) {
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
-// testNoRoom: an outage of Lambda's that lasts for as many runs as are given up otherwise, and some more.
+// testNoRoom: an outage of Lambda that lasts for more runs than would otherwise be given up.
 func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()

@@ -132,7 +132,7 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("closed", append(want, "reopen_session")...)
 }
 
-// grows has a message grow with the beginning of an answer, as whoever answers does.
+// grows streams the beginning of an answer, as answer-message does.
 func (k *inConversation) grows() *conversation.Stream {
 	k.T.Helper()
 	a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T)
@@ -184,7 +184,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	})
 }
 
-// What is of another message by now is not deleted, and a row that is gone does not come back.
+// A stream's row that belongs to another message by now is not deleted, and a row that is gone does not come back.
 func TestTheRowOfAMessageThatGrows(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	row := k.grows()

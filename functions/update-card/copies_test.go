@@ -194,7 +194,7 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
 }
 
-// crowded is a pace of which others take all for an hour.
+// crowded is a pace that others use up for an hour.
 type crowded struct {
 	Pace
 	now   func() time.Time

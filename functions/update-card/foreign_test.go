@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// receivedOf makes the world's task one of another workspace, which says that it was asked in our channel.
+// receivedOf makes the task belong to another workspace, whose message claims to be from this workspace's channel.
 func (w *world) receivedOf(team string) {
 	w.T.Helper()
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
@@ -30,7 +30,7 @@ func testForeign(t *testing.T, w *world) {
 	w.receivedOf("T0FOREIGN")
 	w.slack.Faults.Add(webapi.Fault{Method: "auth.test", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second, Times: 1})
 	w.slack.Calls()
-	w.back(20, 25) // while nobody says whose the app is
+	w.back(20, 25) // while Slack doesn't say whose the app is
 	w.done()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.Now()) })
 	w.done()
@@ -59,7 +59,8 @@ func TestCardsAreSentByTheirWorkspacesBot(t *testing.T) {
 	ours(t, calls(), w.Ref.Tenant, "chat.postMessage")
 }
 
-// ours fails for a call that is not for a tenant, but for the question whose the deployment's token is.
+// ours fails for every call that was not made for this tenant, except for the one that asks whose the deployment's
+// token is.
 func ours(t *testing.T, calls []string, tenant, want string) {
 	t.Helper()
 	expect.That(t, slices.Contains(calls, want+" "+tenant), "%s was not called for %s: %q", want, tenant, calls)

@@ -103,7 +103,7 @@ type looking struct {
 	queue           []*queued
 	published       []time.Time
 	slowest, behind time.Duration // card, and tab
-	since           time.Time     // a card was drawn that the tabs are to show which are asked for now
+	since           time.Time     // the tabs that are asked for now are to show a drawn card
 	cards, calls    int           // calls of the queue's that ask for tabs
 }
 

@@ -128,7 +128,7 @@ func (w *world) policy() aggregate.Policy {
 	return aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 }
 
-// A 429 is said once, and heard by every invocation.
+// Slack says 429 to one invocation, and all of them wait.
 func testHeldForAll(t *testing.T, w *world) {
 	w.paced(0)
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 8 * time.Second})
@@ -182,7 +182,7 @@ func testPaceLost(_ *testing.T, w *world) {
 	w.shows("受け付けました")
 }
 
-// calls are made by a drawing of another invocation, which is given back or not.
+// calls draws in another invocation, and counts the calls; the message is given back or not.
 func (w *world) calls(back bool) int {
 	w.T.Helper()
 	w.h = w.handler()
@@ -227,7 +227,7 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }
 
-// What was never accepted asks Slack whose it is, before any card is drawn.
+// For a task that was never accepted, Slack is asked whose workspace it is before any card is drawn.
 func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)

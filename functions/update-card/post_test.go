@@ -173,7 +173,7 @@ func testCrash(t *testing.T, w *world) {
 	w.h.Rows = crashed{w.Store}
 	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
-	// Another invocation's late try, which the first one's claim did not stop.
+	// Another invocation tries late; the first one's claim did not stop it.
 	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(),
 		slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
 	w.Extracted()

@@ -70,7 +70,7 @@ func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	}
 }
 
-// What is put off since nobody may approve it has not failed, on whichever card it is told.
+// What is put off since nobody may approve it has not failed, on every card.
 func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 	for locale, says := range map[string][3]string{"ja": {"保留", "失敗", "エラー"}, "en": {"on hold", "fail", "error"}} {
 		set := tenancy.DefaultSettings()
@@ -99,7 +99,7 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 	}
 }
 
-// Whoever makes a reason of a message sees all of what becomes the reason.
+// Whoever turns a message into a reason sees all of it.
 func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 	polite := "日付を直してください。" + strings.Repeat("お願いします。", 60)
 	for name, tc := range map[string]struct {

@@ -47,7 +47,7 @@ func (c *onThread) do(change aggregate.Change, err error) *onThread {
 	return c
 }
 
-// says is an answer of the agent's, with a proposal if p is not nil.
+// says adds an answer of the agent, with a proposal if p is not nil.
 func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 	c.t.Helper()
 	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: text, Proposal: p}, c.now))
@@ -242,7 +242,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	}
 }
 
-// The card's content is told from its rows, but for the output of what executes.
+// Whether a card changed is told from its rows, and from the output of a running action.
 func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T) {
 	c := begunConversation(t).says("", shell("make")).executing()
 	before := card.Hash(c.shown(conversation.CardAction, "ja"))

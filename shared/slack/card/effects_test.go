@@ -88,8 +88,8 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 	}
 }
 
-// What became of the reasons for rejecting earlier steps stands above the steps, as
-// others' words do: it calls nobody, and is nothing of Ringi's.
+// What became of the reasons for rejecting earlier steps stands above the steps, and, like all words of others,
+// mentions nobody and can't look like Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
@@ -154,7 +154,7 @@ func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
 		"what the tool does not take: %s", said)
 }
 
-// What is not what the tool takes is drawn like any other arguments, whole.
+// Arguments that the tool does not take are drawn whole, like any others.
 func TestOddColumnsHideNothing(t *testing.T) {
 	for _, odd := range []string{
 		`{"columns":[],"rows":[{"secret":"x1"}]}`, `{"columns":["secret"],"rows":[{"secret":"x1"}]}`, `{"columns":[{"key":"a","title":"b","more":"secret x1"}],"rows":[{"a":"c"}]}`,

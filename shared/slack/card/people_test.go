@@ -92,8 +92,8 @@ func TestManyPeopleStillFit(t *testing.T) {
 	}
 }
 
-// Who is mentioned is called by Slack: a text of others calls no more people than a policy may name, the others are
-// seen by their ids.
+// Slack notifies everybody who is mentioned: a text mentions no more people than a policy may name, and shows further
+// ones by their ids.
 func TestNoTextCallsEverybody(t *testing.T) {
 	var text strings.Builder
 	for n := range 500 {

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// story leads a task through its life by the domain's own decisions, so that a
+// scenario leads a task through its life by the domain's own decisions, so that a
 // card is tested on rows as they really are.
 type scenario struct {
 	testing.TB
@@ -151,7 +151,7 @@ func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *scenario {
 	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
 }
 
-// approved has a pending execution, started one that runs.
+// approved has an execution that has not begun; started has one that runs.
 func approved(t testing.TB, steps []task.Step) *scenario {
 	s := planned(t, steps, tenancy.DefaultSettings())
 	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
@@ -193,7 +193,7 @@ func (s *scenario) cancelExecution() *scenario {
 
 func (s *scenario) cancelTask() *scenario { return s.do(s.End(requester, policy, s.now)) }
 
-// park gives up; what was just decided is tried by one more run first.
+// park gives up until the task is parked: after a decision, one more run is tried first.
 func (s *scenario) park(why aggregate.Reason) *scenario {
 	for s.Head.Parked == nil {
 		s.do(s.GiveUp(s.Head.Run, why, s.now))

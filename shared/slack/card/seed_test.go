@@ -121,7 +121,7 @@ func unlinked(v any) any {
 	return v
 }
 
-// sample reads a sample with its places filled by the story's values.
+// sample reads a sample with its places filled by the scenario's values.
 func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	t.Helper()
 	b := expect.Value(os.ReadFile(filepath.Join("testdata", "seed", name+".json")))(t)

@@ -320,7 +320,7 @@ func beside(s *scenario, kind aggregate.CardType) *scenario {
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
-// told is what is said to a person who asked for nothing.
+// told is a message to a person who asked for nothing.
 func told(s *scenario, why aggregate.Reason) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

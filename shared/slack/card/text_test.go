@@ -100,7 +100,7 @@ var hostileParts = []string{
 	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}", "{who}", "%s",
 }
 
-// Whatever mark our own texts speak with, nobody else's text can show.
+// No text of anybody else can show a mark that Ringi's own texts use.
 func TestNobodyElseWritesOurMarks(t *testing.T) {
 	all := map[string]string{}
 	texts(reflect.ValueOf(*japanese()), "", all)

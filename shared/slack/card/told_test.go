@@ -12,7 +12,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// aboveTheStamp is what the steps' card shows of a call's arguments, atTheGate what the 🔍 gate and its dialog do.
+// aboveTheStamp is what the steps' card shows of a call's arguments; atTheGate is what the 🔍 gate and its dialog show.
 func aboveTheStamp(t testing.TB, tool, args string) string {
 	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool,
 		ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
@@ -167,7 +167,7 @@ func object(s string) (string, bool) {
 	return string(b), err == nil
 }
 
-// What a server does with what it is not given stands where the call is stamped.
+// A server's defaults for what the call leaves out stand where the call is stamped.
 func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`, LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)

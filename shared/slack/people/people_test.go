@@ -74,7 +74,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 		"asked for %v", d.asked)
 }
 
-// vouching is a directory that knows whose people are.
+// vouching is a directory that knows to which workspace people belong.
 type vouching struct {
 	directory
 	users map[string]slackapi.User
@@ -82,7 +82,7 @@ type vouching struct {
 
 func (v *vouching) User(_ context.Context, id string) (slackapi.User, error) { return v.users[id], nil }
 
-// What a click says of its person's workspace is not asked: it may be an organization, their home, or nothing.
+// The workspace that a click names for its person does not count: it may be an organization, their home, or nothing.
 func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1", "T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},

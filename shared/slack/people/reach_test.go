@@ -101,7 +101,7 @@ func TestWhileSlackIsSilentPeopleSeeTheirOwnRequestsOnly(t *testing.T) {
 	}
 }
 
-// calling answers with names, and counts.
+// calling answers with names, and counts the calls.
 type calling struct{ n atomic.Int32 }
 
 func (c *calling) User(_ context.Context, id string) (slackapi.User, error) {

@@ -97,7 +97,7 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 	}
 }
 
-// What Slack doesn't say is no refusal, a list of many is not gone through to its end, and nobody is looked up in vain.
+// What Slack doesn't say is no refusal, a long list is not read to its end, and nobody is looked up without need.
 func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
 	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"SOURS"}}}
@@ -166,8 +166,8 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 	expect.That(t, seen[""] >= 10 && seen[string(aggregate.RuleAlone)] >= 10, "%v tells nothing", seen)
 }
 
-// Where nobody approves their own, a channel of nobody else is as a direct message; what Slack doesn't say of it, and a
-// channel of many, is no refusal, and costs at most one listing and a few looks at people.
+// Where nobody approves their own, a channel without anybody else counts as a direct message. What Slack doesn't say,
+// and a large channel, are no refusals; the check costs at most one listing and a few look-ups.
 func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 	crowd := []string{"UASKS"}
 	for n := range 3 * mostMembers {

@@ -63,7 +63,7 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	}
 }
 
-// Whose the token is Slack is asked once.
+// Slack is asked only once whose the token is.
 func TestWhoseTheTokenIs(t *testing.T) {
 	c, _, calls := with(t, &keys{token: "xoxb-new"})
 	for range 2 {
@@ -94,7 +94,7 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 		"%+v: it is pasted sooner or later, and somebody has to", refused)
 }
 
-// The token's owner may be another bot than before: its messages are others.
+// A new token may belong to another bot, whose messages are others.
 func TestAnotherTokenIsAnotherBot(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

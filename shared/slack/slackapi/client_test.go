@@ -45,7 +45,7 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	expect.Same(t, 0, len(s.Thread(t, workspace.HR, root)))
 }
 
-// TestFindCards: only our own bot's messages with the metadata, on every page, the earliest first.
+// TestFindCards finds only the bot's own messages with the metadata, on every page, the earliest first.
 func TestFindCards(t *testing.T) {
 	s := slacktest.Start(t)
 	root := s.Say(t, workspace.Sato, workspace.HR, "お願い")

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// FuzzVerify: nothing is believed but the one signature that the secret makes, in its time.
+// FuzzVerify: only the signature that the secret makes is believed, and only in its time.
 func FuzzVerify(f *testing.F) {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	f.Add(stamp, Sign(stamp, []byte("payload={}"), "s"), []byte("payload={}"))
@@ -33,7 +33,7 @@ func FuzzVerify(f *testing.F) {
 		expect.That(t, good == (err == nil), "stamp %q, signature %q: %v", stamp, signature, err)
 		expect.That(t, Verify(h, body, "", now) != nil && Verify(h, append(body, 'x'), "s", now) != nil,
 			"believed without a secret, or about another body: %q", signature)
-		// Signed as it ought to be, it is believed, whatever it says.
+		// A body with the right signature is believed, whatever it says.
 		h.Set(HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 		h.Set(HeaderSignature, Sign(h.Get(HeaderTimestamp), body, "s"))
 		if err := Verify(h, body, "s", now); err != nil {
