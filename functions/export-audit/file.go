@@ -17,7 +17,9 @@ import (
 const partBytes = 8 << 20
 
 // kinds are what a browser is told of a file.
-var kinds = map[auditlog.Form]string{auditlog.CSV: "text/csv; charset=utf-8", auditlog.JSONLines: "application/x-ndjson"}
+var kinds = map[auditlog.Form]string{
+	auditlog.CSV: "text/csv; charset=utf-8", auditlog.JSONLines: "application/x-ndjson",
+}
 
 // file is an object that is written in parts. Nobody sees it before it is complete.
 type file struct {

@@ -81,8 +81,9 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 
 // filled handles that dialog's submission. If nothing came of it the dialog stays open and says so at the field.
 func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, error) {
-	text := intake.Text(card.RequestTyped(func(block string) string { return p.View.State.Values[block][card.RequestText].Value }))
-	at := p.View.State.Values[card.RequestAtBlock][card.RequestAt].Conversation
+	fields := p.View.State.Values
+	text := intake.Text(card.RequestTyped(func(block string) string { return fields[block][card.RequestText].Value }))
+	at := fields[card.RequestAtBlock][card.RequestAt].Conversation
 	person, workspace := h.locale(ctx, p.Team.ID, p.User.ID)
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person, "")})), nil

@@ -237,8 +237,8 @@ var (
 	codeName = lazy.Regexp(`^[A-Za-z0-9+#._-]*\n`)
 )
 
-// agentText is what an agent says, as Slack reads it: bold text and headings of Markdown are bold in Slack, blocks of code stay
-// as they are, and nothing calls anybody.
+// agentText is an agent's Markdown as Slack's: bold text and headings become bold, blocks of code stay as they are, and
+// nobody is mentioned.
 func agentText(text string) string {
 	pieces := strings.Split(text, "```")
 	for i, p := range pieces {

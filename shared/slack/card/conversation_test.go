@@ -256,8 +256,8 @@ func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 	}
 }
 
-// A label must not hide where a link leads, also where Markdown sees no code in what looks like some; and Slack, which takes
-// no word against previews of what grows, must find no address to look at.
+// A label must not hide where a link leads, also where Markdown sees no code in what looks like some. Slack must find no
+// address, since it can't be told to show no previews of a message that is being streamed.
 func TestNoLinkHidesWhereItLeadsWhileAnAnswerGrows(t *testing.T) {
 	for about, text := range map[string]string{
 		"an address":                    "see https://example.com/x now",

@@ -107,7 +107,8 @@ func clean(s string) string {
 
 // oneLine joins lines and runs of spaces; the ideographic space stays.
 func oneLine(s string) string {
-	return legible.Paragraphs(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) && r != '\u3000' }), " "))
+	blank := func(r rune) bool { return unicode.IsSpace(r) && r != '\u3000' }
+	return legible.Paragraphs(strings.Join(strings.FieldsFunc(s, blank), " "))
 }
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -116,7 +116,9 @@ func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenanc
 // organization who are also in our workspace belong to it. A click doesn't tell: it names an organization, the person's
 // home workspace, or nothing. People whom the app can't see, and those who have left, belong to no workspace. Where
 // Slack lacks the method, which slack.com never does, they belong to the workspace unasked.
-func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string) error {
+func belongs(
+	ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string,
+) error {
 	u, err := user(ctx, by.ID)
 	switch code := slackapi.Code(err); {
 	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
