@@ -102,24 +102,36 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.That(t, met >= 8, "only %d calls were met", met)
 }
 
+// rows are all that the table has.
+func (w *world) rows() []map[string]types.AttributeValue {
+	w.t.Helper()
+	return expect.Value(w.db.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(w.t).Items
+}
+
+// setBack makes the table have these rows and no others.
+func (w *world) setBack(rows []map[string]types.AttributeValue) {
+	w.t.Helper()
+	for _, it := range w.rows() {
+		key := map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}
+		expect.Value(w.db.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: key}))(w.t)
+	}
+	for _, it := range rows {
+		expect.Value(w.db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(w.t)
+	}
+}
+
 // Somebody who may write the table, and nothing else, takes the end of the log away with its links, sets the chain
 // back, and waits until it is as long as it was.
 func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
-	back := expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items
+	back := w.rows()
 	w.seals(w.written(tenant, 1)...) // what is to vanish
 	w.tick()
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
-	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
-		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
-			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
-	}
-	for _, it := range back {
-		expect.Value(w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(t)
-	}
+	w.setBack(back)
 	for range 4 {
 		w.seals(w.written(tenant, 1)...)
 		w.tick()
@@ -139,16 +151,10 @@ func TestAnOldHeadUnderALaterDayIsNotTheNewest(t *testing.T) {
 	old := expect.Value(w.heads.S3.GetObject(t.Context(),
 		&s3.GetObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
 	body := expect.Value(io.ReadAll(old.Body))(t)
-	back := expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items
+	back := w.rows()
 	w.seals(w.written(tenant, 2)...)
 	w.tick()
-	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
-		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
-			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
-	}
-	for _, it := range back {
-		expect.Value(w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(t)
-	}
+	w.setBack(back)
 	key := "heads/" + tenant + "/9999-01-01/0000000001.json"
 	expect.Value(w.heads.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.heads.Bucket, Key: &key,
 		Body: bytes.NewReader(body), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256}))(t)

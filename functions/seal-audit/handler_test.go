@@ -266,7 +266,7 @@ func testHeads(t *testing.T, w *world) {
 	// Somebody hides the head and deletes the whole chain.
 	expect.Value(w.heads.S3.DeleteObject(t.Context(),
 		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
-	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
+	for _, it := range w.rows() {
 		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
 			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
 	}
