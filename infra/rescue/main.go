@@ -32,6 +32,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/sums"
 )
@@ -82,7 +83,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		if err != nil {
 			return err
 		}
-		return newTalks(rescued, w.apply, out).again(ctx, ref)
+		return lookAgain(ctx, conversations.Of(rescued), ref, w.apply, out)
 	case "rounds":
 		if !aggregate.ValidID(w.tenant) {
 			return fmt.Errorf("-tenant %.60q is not an id of 26 characters", w.tenant)

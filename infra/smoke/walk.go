@@ -81,22 +81,24 @@ func (r *request) paste(ctx context.Context) error {
 // verify is what Slack does with an address before it sends events there. What runs already
 // may have read the empty secret, and reads again after half a minute.
 func (r *request) verify(ctx context.Context) error {
-	err := r.until(ctx, "the events address answers Slack's challenge", func() (bool, error) {
-		status, body, err := r.slack.event(ctx, map[string]any{"type": "url_verification", "challenge": "smoke"})
-		if err == nil && (status != http.StatusOK || !strings.Contains(body, "smoke")) {
-			err = fmt.Errorf("answered %d %.200s", status, body)
-		}
-		return err == nil, err
-	})
+	challenge := map[string]any{"type": "url_verification", "challenge": "smoke"}
+	err := r.answers(ctx, "the events address answers Slack's challenge", http.StatusOK, "smoke",
+		func() (int, string, error) { return r.slack.event(ctx, challenge) })
 	if err != nil {
 		return err
 	}
 	forged := r.slack
 	forged.secret = "somebody else's"
-	return r.until(ctx, "what Slack did not sign is refused", func() (bool, error) {
-		status, _, err := forged.event(ctx, map[string]any{"type": "url_verification", "challenge": "smoke"})
-		if err == nil && status != http.StatusUnauthorized {
-			err = fmt.Errorf("what Slack did not sign is answered %d, not 401", status)
+	return r.answers(ctx, "what Slack did not sign is refused", http.StatusUnauthorized, "",
+		func() (int, string, error) { return forged.event(ctx, challenge) })
+}
+
+// answers calls until the answer has a status and a text.
+func (r *request) answers(ctx context.Context, what string, status int, text string, call func() (int, string, error)) error {
+	return r.until(ctx, what, func() (bool, error) {
+		got, body, err := call()
+		if err == nil && (got != status || !strings.Contains(body, text)) {
+			err = fmt.Errorf("it is answered %d %.500s: the function's log says why", got, body)
 		}
 		return err == nil, err
 	})
@@ -119,13 +121,8 @@ func (r *request) ask(ctx context.Context) error {
 
 // list types /ringi list, whose answer is read from the indexes of the table.
 func (r *request) list(ctx context.Context) error {
-	return r.until(ctx, "/ringi list names the request", func() (bool, error) {
-		status, body, err := r.slack.command(ctx, "list")
-		if err == nil && (status != http.StatusOK || !strings.Contains(body, r.ref.ID)) {
-			err = fmt.Errorf("/ringi list is answered %d %.500s: the log of receive-interaction says why", status, body)
-		}
-		return err == nil, err
-	})
+	return r.answers(ctx, "/ringi list names the request", http.StatusOK, r.ref.ID,
+		func() (int, string, error) { return r.slack.command(ctx, "list") })
 }
 
 // openHome opens the Home tab. Only a log says that it was published: the stand-in for Slack keeps nothing.

@@ -7,47 +7,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
 )
 
-// event is payload format 2.0.
-type event struct {
-	Version               string            `json:"version"`
-	RouteKey              string            `json:"routeKey"`
-	RawPath               string            `json:"rawPath"`
-	RawQueryString        string            `json:"rawQueryString"`
-	Cookies               []string          `json:"cookies,omitempty"`
-	Headers               map[string]string `json:"headers"`
-	QueryStringParameters map[string]string `json:"queryStringParameters,omitempty"`
-	PathParameters        map[string]string `json:"pathParameters,omitempty"`
-	RequestContext        requestContext    `json:"requestContext"`
-	Body                  string            `json:"body,omitempty"`
-	IsBase64Encoded       bool              `json:"isBase64Encoded"`
-}
-
-type requestContext struct {
-	AccountID    string      `json:"accountId"`
-	APIID        string      `json:"apiId"`
-	DomainName   string      `json:"domainName"`
-	DomainPrefix string      `json:"domainPrefix"`
-	HTTP         httpContext `json:"http"`
-	RequestID    string      `json:"requestId"`
-	RouteKey     string      `json:"routeKey"`
-	Stage        string      `json:"stage"`
-	Time         string      `json:"time"`
-	TimeEpoch    int64       `json:"timeEpoch"`
-}
-
-type httpContext struct {
-	Method    string `json:"method"`
-	Path      string `json:"path"`
-	Protocol  string `json:"protocol"`
-	SourceIP  string `json:"sourceIp"`
-	UserAgent string `json:"userAgent"`
-}
-
-func (g *Gateway) event(r *http.Request, route route, parameters map[string]string, body []byte) event {
+// event is a request in payload format 2.0.
+func (g *Gateway) event(r *http.Request, route route, parameters map[string]string, body []byte) events.APIGatewayV2HTTPRequest {
 	now, ip := g.now().UTC(), sourceIP(r)
-	e := event{
+	e := events.APIGatewayV2HTTPRequest{
 		Version:               "2.0",
 		RouteKey:              route.key(),
 		RawPath:               r.URL.Path,
@@ -55,9 +22,9 @@ func (g *Gateway) event(r *http.Request, route route, parameters map[string]stri
 		Headers:               headers(r, ip, len(body)),
 		QueryStringParameters: query(r),
 		PathParameters:        parameters,
-		RequestContext: requestContext{
+		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			AccountID: g.account, APIID: "local", DomainName: r.Host, DomainPrefix: "local", Stage: "$default",
-			HTTP: httpContext{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip,
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip,
 				UserAgent: r.UserAgent()},
 			RequestID: requestID(), RouteKey: route.key(), Time: now.Format("02/Jan/2006:15:04:05 -0700"), TimeEpoch: now.UnixMilli(),
 		},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/infra/local/lambda"
@@ -21,7 +22,7 @@ import (
 
 // function answers as it is told and keeps the last event.
 type function struct {
-	event   event
+	event   events.APIGatewayV2HTTPRequest
 	name    string
 	answer  string
 	failed  bool
@@ -62,21 +63,21 @@ func TestEventIsPayloadTwo(t *testing.T) {
 	r.Header.Set("Cookie", "a=1; b=2")
 	r.Header.Set("User-Agent", "Slackbot 1.0")
 	serve(f).ServeHTTP(httptest.NewRecorder(), r)
-	want := event{
+	want := events.APIGatewayV2HTTPRequest{
 		Version: "2.0", RouteKey: "POST /slack/events", RawPath: "/slack/events", RawQueryString: "a=1&a=2&b=%20", Cookies: []string{"a=1", "b=2"},
 		Headers: map[string]string{
 			"host": "ringi.example", "content-length": "10", "content-type": "application/json; charset=utf-8", "x-slack-signature": "v0=abc", "x-twice": "1,2",
 			"user-agent": "Slackbot 1.0", "x-forwarded-for": "192.0.2.1", "x-forwarded-port": "443", "x-forwarded-proto": "https",
 		},
 		QueryStringParameters: map[string]string{"a": "1,2", "b": " "},
-		RequestContext: requestContext{
+		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			AccountID: "123456789012", APIID: "local", DomainName: "ringi.example", DomainPrefix: "local", RouteKey: "POST /slack/events", Stage: "$default",
-			HTTP: httpContext{Method: "POST", Path: "/slack/events", Protocol: "HTTP/1.1", SourceIP: "192.0.2.1", UserAgent: "Slackbot 1.0"},
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: "POST", Path: "/slack/events", Protocol: "HTTP/1.1", SourceIP: "192.0.2.1", UserAgent: "Slackbot 1.0"},
 			Time: "20/Nov/2026:01:02:03 +0000", TimeEpoch: 1795136523000,
 		},
 		Body: `{"x":"é"}`,
 	}
-	expect.Same(t, want, f.event, cmpopts.IgnoreFields(requestContext{}, "RequestID"))
+	expect.Same(t, want, f.event, cmpopts.IgnoreFields(events.APIGatewayV2HTTPRequestContext{}, "RequestID"))
 	if f.event.RequestContext.RequestID == "" {
 		t.Error("there is no request id")
 	}

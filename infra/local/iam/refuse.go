@@ -11,11 +11,11 @@ import (
 
 // refusal is what AWS says when a role doesn't allow a request.
 func (a Account) refusal(role Role, caller string, q Request, v Verdict) string {
-	action, resource, why := q.Action, q.Resource, "because no identity-based policy allows the "+q.Action+" action"
+	action, resource := q.Action, q.Resource
 	if strings.HasPrefix(action, "sqs:") { // which it spells in small letters
 		action = strings.ToLower(action)
-		why = "because no identity-based policy allows the " + action + " action"
 	}
+	why := "because no identity-based policy allows the " + action + " action"
 	if v.Denied != "" {
 		why = "with an explicit deny in an identity-based policy"
 	}
@@ -54,9 +54,7 @@ func (c call) refuse(w http.ResponseWriter, message string) {
 }
 
 func (c call) answer(w http.ResponseWriter, status int, body map[string]string) {
-	kind := c.Header.Get("Content-Type")
-	kind = cmp.Or(kind, "application/json")
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", cmp.Or(c.Header.Get("Content-Type"), "application/json"))
 	w.WriteHeader(status)
 	text, _ := json.Marshal(body) // of texts it can't fail
 	w.Write(text)

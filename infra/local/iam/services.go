@@ -4,19 +4,23 @@ import (
 	"encoding/base64"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
+
+// known fills in the body of a call, if its operation is one of these.
+func (c call) known(service, operation string, into any, operations ...string) error {
+	if !slices.Contains(operations, operation) {
+		return unknown(service + ":" + operation)
+	}
+	return c.fill(into)
+}
 
 // A message of a batch needs the right of a single one.
 func (a Account) sqs(c call) ([]Request, error) {
 	var in struct{ QueueUrl string }
 	operation := strings.TrimSuffix(c.operation(), "Batch")
-	switch operation {
-	case "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes":
-	default:
-		return nil, unknown("sqs:" + operation)
-	}
-	if err := c.fill(&in); err != nil {
+	if err := c.known("sqs", operation, &in, "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"); err != nil {
 		return nil, err
 	}
 	return []Request{{Action: "sqs:" + operation, Resource: a.arn("sqs", path.Base(in.QueueUrl))}}, nil
@@ -47,12 +51,7 @@ func (a Account) kms(c call) ([]Request, error) {
 		EncryptionContext                       map[string]string
 	}
 	operation := c.operation()
-	switch operation {
-	case "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey", "DescribeKey":
-	default:
-		return nil, unknown("kms:" + operation)
-	}
-	if err := c.fill(&in); err != nil {
+	if err := c.known("kms", operation, &in, "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey", "DescribeKey"); err != nil {
 		return nil, err
 	}
 	q := Request{Action: "kms:" + operation, Resource: in.KeyId, Context: map[string][]string{}}
@@ -77,10 +76,7 @@ func (a Account) kms(c call) ([]Request, error) {
 func (a Account) secretsManager(c call) ([]Request, error) {
 	var in struct{ SecretId string }
 	operation := c.operation()
-	if operation != "GetSecretValue" {
-		return nil, unknown("secretsmanager:" + operation)
-	}
-	if err := c.fill(&in); err != nil {
+	if err := c.known("secretsmanager", operation, &in, "GetSecretValue"); err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(in.SecretId, "arn:") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
@@ -26,16 +27,19 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	at := aws.ToTime(d.ApproximateCreationDateTime)
 	body := map[string]any{
 		"ApproximateCreationDateTime": at.Unix(),
-		"Keys":                        attributes(d.Keys),
 		"SequenceNumber":              aws.ToString(d.SequenceNumber),
 		"SizeBytes":                   aws.ToInt64(d.SizeBytes),
 		"StreamViewType":              string(d.StreamViewType),
 	}
-	if d.NewImage != nil {
-		body["NewImage"] = attributes(d.NewImage)
-	}
-	if d.OldImage != nil {
-		body["OldImage"] = attributes(d.OldImage)
+	for name, item := range map[string]map[string]types.AttributeValue{"Keys": d.Keys, "NewImage": d.NewImage, "OldImage": d.OldImage} {
+		if item == nil {
+			continue
+		}
+		fields, err := row(item)
+		if err != nil {
+			return change{}, fmt.Errorf("encode %s of a stream record: %w", name, err)
+		}
+		body[name] = fields
 	}
 	text, err := json.Marshal(map[string]any{
 		"eventID": aws.ToString(r.EventID), "eventName": string(r.EventName), "eventVersion": "1.1", "eventSource": "aws:dynamodb",
@@ -44,53 +48,23 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	if err != nil {
 		return change{}, fmt.Errorf("encode a stream record: %w", err)
 	}
-	pk, err := json.Marshal(attribute(d.Keys["PK"]))
-	if err != nil {
-		return change{}, fmt.Errorf("encode a partition key: %w", err)
-	}
-	item, err := json.Marshal(attributes(d.Keys))
+	keys, _ := body["Keys"].(map[string]json.RawMessage)
+	item, err := json.Marshal(keys)
 	if err != nil {
 		return change{}, fmt.Errorf("encode a key: %w", err)
 	}
-	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(pk), item: string(item), text: text}, nil
+	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(keys["PK"]), item: string(item), text: text}, nil
 }
 
-func attributes(item map[string]types.AttributeValue) map[string]any {
-	m := make(map[string]any, len(item))
-	for name, v := range item {
-		m[name] = attribute(v)
+// row is an item in DynamoDB's JSON, its attributes by name.
+func row(item map[string]types.AttributeValue) (fields map[string]json.RawMessage, err error) {
+	converted, err := attributevalue.FromDynamoDBStreamsMap(item)
+	if err != nil {
+		return nil, err
 	}
-	return m
-}
-
-// attribute is a value in DynamoDB's JSON; bytes are base64 there, as in Go's.
-func attribute(v types.AttributeValue) any {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return map[string]any{"S": v.Value}
-	case *types.AttributeValueMemberN:
-		return map[string]any{"N": v.Value}
-	case *types.AttributeValueMemberB:
-		return map[string]any{"B": v.Value}
-	case *types.AttributeValueMemberBOOL:
-		return map[string]any{"BOOL": v.Value}
-	case *types.AttributeValueMemberNULL:
-		return map[string]any{"NULL": v.Value}
-	case *types.AttributeValueMemberSS:
-		return map[string]any{"SS": v.Value}
-	case *types.AttributeValueMemberNS:
-		return map[string]any{"NS": v.Value}
-	case *types.AttributeValueMemberBS:
-		return map[string]any{"BS": v.Value}
-	case *types.AttributeValueMemberM:
-		return map[string]any{"M": attributes(v.Value)}
-	case *types.AttributeValueMemberL:
-		list := make([]any, len(v.Value))
-		for i, e := range v.Value {
-			list[i] = attribute(e)
-		}
-		return map[string]any{"L": list}
-	default:
-		return nil
+	text, err := attributevalue.MarshalMapJSON(converted)
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
 	}
+	return fields, err
 }

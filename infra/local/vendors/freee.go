@@ -17,9 +17,9 @@ var freeeRoutes = []struct {
 }{
 	{"/users/me", "", (*Vendors).me},
 	{"/companies/{company}/employees", "list_employees", (*Vendors).employees},
-	{"/groups", "list_departments", (*Vendors).groups},
-	{"/positions", "list_positions", (*Vendors).positions},
-	{"/employees/{employee}/work_record_summaries/{year}/{month}", "list_attendance", (*Vendors).summary},
+	{"/groups", "list_departments", ofTheCompany((*Vendors).groups)},
+	{"/positions", "list_positions", ofTheCompany((*Vendors).positions)},
+	{"/employees/{employee}/work_record_summaries/{year}/{month}", "list_attendance", ofTheCompany((*Vendors).summary)},
 	{"/employee_group_memberships", "", (*Vendors).memberships},
 }
 
@@ -98,11 +98,18 @@ func (v *Vendors) listed(r *http.Request) []employee {
 	return slices.DeleteFunc(slices.Clone(v.people()), func(e employee) bool { return !e.PayrollCalculation })
 }
 
-func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
-		freeeError(w, http.StatusBadRequest, "company_id が不正です。")
-		return
+// ofTheCompany refuses a call that names another company, or none.
+func ofTheCompany(do func(*Vendors, http.ResponseWriter, *http.Request)) func(*Vendors, http.ResponseWriter, *http.Request) {
+	return func(v *Vendors, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
+			freeeError(w, http.StatusBadRequest, "company_id が不正です。")
+			return
+		}
+		do(v, w, r)
 	}
+}
+
+func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
 	year, err1 := strconv.Atoi(r.PathValue("year"))
 	month, err2 := strconv.Atoi(r.PathValue("month"))
 	if err1 != nil || err2 != nil || year < 2000 || year > 2100 || month < 1 || month > 12 {
