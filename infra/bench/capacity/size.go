@@ -3,17 +3,42 @@
 package capacity
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Value is an attribute value as DynamoDB's JSON has it: one type letter and what it holds.
-type Value map[string]json.RawMessage
+// Item is an item, in DynamoDB's JSON where it is encoded.
+type Item map[string]types.AttributeValue
 
-// Item is an item as DynamoDB's JSON has it.
-type Item map[string]Value
+// UnmarshalJSON reads DynamoDB's JSON. It returns an error for a value of no known type.
+func (it *Item) UnmarshalJSON(text []byte) (err error) {
+	*it, err = attributevalue.UnmarshalMapJSON(text)
+	if err == nil && !whole(&types.AttributeValueMemberM{Value: *it}) {
+		err = errors.New("an attribute has a value of no known type")
+	}
+	return err
+}
+
+// whole reports whether everything in a value has a type.
+func whole(v types.AttributeValue) bool {
+	switch v := v.(type) {
+	case *types.UnknownUnionMember:
+		return false
+	case *types.AttributeValueMemberL:
+		return !slices.ContainsFunc(v.Value, func(x types.AttributeValue) bool { return !whole(x) })
+	case *types.AttributeValueMemberM:
+		return !slices.ContainsFunc(slices.Collect(maps.Values(v.Value)), func(x types.AttributeValue) bool { return !whole(x) })
+	}
+	return v != nil
+}
+
+// MarshalJSON writes DynamoDB's JSON.
+func (it Item) MarshalJSON() ([]byte, error) { return attributevalue.MarshalMapJSON(it) }
 
 // Sizes of what has no length of its own, in bytes.
 const (
@@ -23,79 +48,40 @@ const (
 )
 
 // Size is an item's size in bytes: its attributes' names in UTF-8 and their values.
-func Size(it Item) (int, error) {
-	total := 0
+func Size(it Item) (total int) {
 	for name, v := range it {
-		n, err := sizeOf(v)
-		if err != nil {
-			return 0, fmt.Errorf("attribute %s: %w", name, err)
-		}
-		total += len(name) + n
+		total += len(name) + sizeOf(v)
 	}
-	return total, nil
+	return total
 }
 
-func sizeOf(v Value) (int, error) {
-	if len(v) != 1 {
-		return 0, fmt.Errorf("a value has %d types, not one", len(v))
+func sizeOf(v types.AttributeValue) (total int) {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return sizeOfNumber(v.Value)
+	case *types.AttributeValueMemberB:
+		return len(v.Value)
+	case *types.AttributeValueMemberSS:
+		return sum(v.Value, func(x string) int { return len(x) })
+	case *types.AttributeValueMemberNS:
+		return sum(v.Value, sizeOfNumber)
+	case *types.AttributeValueMemberBS:
+		return sum(v.Value, func(x []byte) int { return len(x) })
+	case *types.AttributeValueMemberL:
+		return sizeOfContainer + len(v.Value)*sizeOfElement + sum(v.Value, sizeOf)
+	case *types.AttributeValueMemberM:
+		return sizeOfContainer + len(v.Value)*sizeOfElement + Size(v.Value)
 	}
-	for kind, raw := range v {
-		switch kind {
-		case "S", "N", "B":
-			return decoded(kind, raw)
-		case "BOOL", "NULL":
-			return sizeOfFlag, nil
-		case "SS", "NS", "BS":
-			var list []json.RawMessage
-			if err := json.Unmarshal(raw, &list); err != nil {
-				return 0, err
-			}
-			return sum(list, func(x json.RawMessage) (int, error) { return decoded(kind[:1], x) })
-		case "L":
-			var list []Value
-			if err := json.Unmarshal(raw, &list); err != nil {
-				return 0, err
-			}
-			n, err := sum(list, sizeOf)
-			return sizeOfContainer + len(list)*sizeOfElement + n, err
-		case "M":
-			var m Item
-			if err := json.Unmarshal(raw, &m); err != nil {
-				return 0, err
-			}
-			n, err := Size(m)
-			return sizeOfContainer + len(m)*sizeOfElement + n, err
-		}
-		return 0, fmt.Errorf("there is no type %q", kind)
-	}
-	panic("unreachable")
+	return sizeOfFlag
 }
 
-func sum[T any](list []T, size func(T) (int, error)) (total int, err error) {
+func sum[T any](list []T, size func(T) int) (total int) {
 	for _, x := range list {
-		n, err := size(x)
-		if err != nil {
-			return 0, err
-		}
-		total += n
+		total += size(x)
 	}
-	return total, nil
-}
-
-// decoded is the size of a string, a number or a binary.
-func decoded(kind string, raw json.RawMessage) (int, error) {
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return 0, err
-	}
-	switch kind {
-	case "N":
-		return sizeOfNumber(text), nil
-	case "B":
-		b, err := base64.StdEncoding.DecodeString(text)
-		return len(b), err
-	}
-	return len(text), nil
+	return total
 }
 
 // sizeOfNumber is a byte, one for every two significant digits, and one for a minus.

@@ -1,9 +1,9 @@
 package capacity
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
+	"reflect"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 const (
@@ -28,29 +28,18 @@ func (u Units) Plus(v Units) Units {
 
 // Read is what one evaluation costs: a Query's items together, whether it returns
 // them or not, or one item of a GetItem or BatchGetItem. Nothing found costs one unit too.
-func Read(consistent bool, items ...Item) (Units, error) {
-	total, err := sum(items, Size)
-	if err != nil {
-		return Units{}, err
-	}
-	n := ceil(total, readUnit)
+func Read(consistent bool, items ...Item) Units {
+	n := ceil(sum(items, Size), readUnit)
 	if !consistent {
 		n *= eventual
 	}
-	return Units{Read: n}, nil
+	return Units{Read: n}
 }
 
 // Write is what changing an item from before to after costs; either is nil when
 // there is none. A check that changes nothing costs as a write does.
-func Write(before, after Item, transactional bool, indexes ...Index) (Units, error) {
-	was, err := Size(before)
-	if err != nil {
-		return Units{}, err
-	}
-	is, err := Size(after)
-	if err != nil {
-		return Units{}, err
-	}
+func Write(before, after Item, transactional bool, indexes ...Index) Units {
+	was, is := Size(before), Size(after)
 	u := Units{Write: ceil(max(was, is), writeUnit)}
 	if transactional {
 		u.Write *= transaction
@@ -58,7 +47,7 @@ func Write(before, after Item, transactional bool, indexes ...Index) (Units, err
 	for _, x := range indexes {
 		u.Index += x.follow(before, after, was, is)
 	}
-	return u, nil
+	return u
 }
 
 // follow is what an index costs: a put or a delete is a write, a change of its
@@ -75,22 +64,25 @@ func (x Index) follow(before, after Item, was, is int) float64 {
 		return ceil(was, writeUnit)
 	case old != now:
 		return ceil(was, writeUnit) + ceil(is, writeUnit)
-	case equal(before, after):
+	case reflect.DeepEqual(before, after):
 		return 0
 	}
 	return ceil(max(was, is), writeUnit)
 }
 
 func (x Index) key(it Item) (key [2]string, ok bool) {
-	pk, hasPK := it[x.PK]
-	sk, hasSK := it[x.SK]
-	return [2]string{string(pk["S"]), string(sk["S"])}, hasPK && hasSK
+	pk, hasPK := Text(it[x.PK])
+	sk, hasSK := Text(it[x.SK])
+	return [2]string{pk, sk}, hasPK && hasSK
 }
 
-func equal(a, b Item) bool {
-	return maps.EqualFunc(a, b, func(v, w Value) bool {
-		return maps.EqualFunc(v, w, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
-	})
+// Text is a value that is a text, as all keys are.
+func Text(v types.AttributeValue) (text string, ok bool) {
+	s, ok := v.(*types.AttributeValueMemberS)
+	if !ok {
+		return "", false
+	}
+	return s.Value, true
 }
 
 // ceil is how many whole units of a size there are, at least one.
