@@ -121,13 +121,13 @@ func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.R
 // world is a session with one action that was approved.
 type world struct {
 	*Handler
-	t     *testing.T
-	rows  *conversations.Store
-	ref   aggregate.Ref
-	box   *box
+	t        *testing.T
+	rows     *conversations.Store
+	ref      aggregate.Ref
+	box      *box
 	archives *archives
-	now   time.Time
-	ids   int
+	now      time.Time
+	ids      int
 }
 
 func person() aggregate.Actor {
