@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/words/lazy"
@@ -73,7 +74,7 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 // about says what kind of action it is, for how long it may run, and what the agent says of it.
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
-	text := fill(w.Type, "type", or(w.Types[x.ActionType], inline(string(x.ActionType), maxTool)))
+	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}

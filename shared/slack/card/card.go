@@ -2,7 +2,7 @@
 // that asks for a reason, and the notes that one person alone sees.
 //
 // It is pure: an aggregate goes in, a message comes out that Slack accepts,
-// whatever the rows hold. All texts are in ja.go and en.go, one struct each.
+// whatever the rows hold. Its texts are in files of their language, below the folder texts.
 package card
 
 import (

@@ -103,8 +103,8 @@ var hostileParts = []string{
 // No text of anybody else can show a mark that Ringi's own texts use.
 func TestNobodyElseWritesOurMarks(t *testing.T) {
 	all := map[string]string{}
-	texts(reflect.ValueOf(*japanese()), "", all)
-	texts(reflect.ValueOf(*english()), "", all)
+	texts(reflect.ValueOf(*wordsOf("ja")), "", all)
+	texts(reflect.ValueOf(*wordsOf("en")), "", all)
 	for _, locale := range language.All {
 		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale),
 			"ask": *askWordsOf(locale), "talk": *conversationWordsOf(locale)} {

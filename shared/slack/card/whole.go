@@ -110,8 +110,8 @@ func StepsFit(steps []task.Step, remarks string) bool {
 }
 
 func fits(draw func(drawing) body) bool {
-	for _, words := range language.InEach(japanese, english) {
-		if draw(drawing{a: &task.Aggregate{}, w: words()}).bounded().cut {
+	for _, locale := range language.All {
+		if draw(drawing{a: &task.Aggregate{}, w: wordsOf(locale)}).bounded().cut {
 			return false
 		}
 	}

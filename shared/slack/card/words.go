@@ -1,6 +1,8 @@
 package card
 
 import (
+	"embed"
+
 	"ringi/shared/words/language"
 )
 
@@ -97,5 +99,8 @@ type gateWords struct {
 	Review     string // fallback text while it waits
 }
 
+//go:embed texts
+var files embed.FS
+
 // wordsOf returns a language's texts; Japanese where there is no such language.
-func wordsOf(locale string) *words { return language.InEach(japanese, english).In(locale)() }
+var wordsOf = language.Read[words](files, "texts/cards")

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language/languagetest"
 )
 
 // texts collects every text of a language by its field's path.
@@ -31,12 +32,18 @@ func texts(v reflect.Value, path string, out map[string]string) {
 	}
 }
 
+func TestEachLanguageHasAllTexts(t *testing.T) {
+	languagetest.Whole[words](t, files, "texts/cards")
+	languagetest.Whole[conversationWords](t, files, "texts/conversations")
+	languagetest.Whole[askWords](t, files, "texts/asks")
+}
+
 var place = regexp.MustCompile(`\{[a-z]+\}`)
 
 func TestBothLanguagesSayEverything(t *testing.T) {
 	ja, en := map[string]string{}, map[string]string{}
-	texts(reflect.ValueOf(*japanese()), "", ja)
-	texts(reflect.ValueOf(*english()), "", en)
+	texts(reflect.ValueOf(*wordsOf("ja")), "", ja)
+	texts(reflect.ValueOf(*wordsOf("en")), "", en)
 	expect.Same(t, slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en)))
 	for field, text := range ja {
 		if text == "" || en[field] == "" {
