@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/functions/serve-console/integrations"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/bots"
 	"ringi/shared/secret/oauth"
@@ -14,10 +15,10 @@ import (
 )
 
 // connections connect vendors where the environment says that they are.
-func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.Keys) Connections {
+func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.Keys) integrations.Connections {
 	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", cmp.Or(env.FreeeTokenURL, oauth.FreeeTokenURL)), oauth.Google("", cmp.Or(env.GoogleTokenURL, oauth.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport
-	return Connections{Vault: held, Outbound: out, Bot: bot.Token}
+	return integrations.Connections{Vault: held, Outbound: out, Bot: bot.Token}
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/functions/serve-console/audit"
+	"ringi/functions/serve-console/console"
+	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -29,7 +32,7 @@ import (
 const slackTimeout = 5 * time.Second
 
 func main() {
-	boot.Run(newConsole, func(c *Console) any { return web.Serve(c.Handler()) })
+	boot.Run(newConsole, func(c *console.Console) any { return web.Serve(c.Handler()) })
 }
 
 // environment is what template.yaml sets for this function.
@@ -52,19 +55,25 @@ type deployment struct {
 	installed.Home
 }
 
-func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
+func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Console, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	all := kinds.Open(cfg, env.Table)
 	rows := tasks.Of(all)
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
 	results := large.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
-	return &Console{
-		Store: RowsOf(all), Sessions: conversations.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results), Begin: newBeginContest(cfg, env.BeginContest),
-		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
+	return &console.Console{
+		Site: web.Site{
+			Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
+			People: &people.People{Slack: slack, Now: time.Now},
+			Own:    deployment{keys, installed.Home{Slack: slack}}, Now: time.Now,
+		},
+		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
+		Outbound: strings.Split(env.OutboundAllow, ","),
+		Exports:  audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
 		Links: slack, Machine: env.PipelineARN,
-		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Own:    deployment{keys, installed.Home{Slack: slack}}, Connect: connected, Now: time.Now,
+		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
+		Connect: connected,
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }

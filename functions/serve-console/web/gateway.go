@@ -1,5 +1,5 @@
-// Package web serves pages behind API Gateway: requests and answers as net/http has them, and what keeps a page safe in a
-// browser.
+// Package web is what every page of the console stands on: requests and answers behind API Gateway as net/http has
+// them, what keeps a page safe in a browser, who looks at it, its layout, its texts, and how a fault is told.
 package web
 
 import (
@@ -29,8 +29,8 @@ type (
 	Response = events.APIGatewayV2HTTPResponse
 )
 
-// Serve answers the HTTP API's events by a handler. A panic of the handler's is a 500 without details. Answers of 5xx are
-// counted: to Lambda they are no errors.
+// Serve answers the HTTP API's events by a handler. A panic of the handler's is a 500 without details. Answers of 5xx
+// are counted: to Lambda they are no errors.
 func Serve(h http.Handler) func(context.Context, Request) (Response, error) {
 	serve := serving(h)
 	return func(ctx context.Context, in Request) (Response, error) {
@@ -128,5 +128,7 @@ func (a *answer) response() Response {
 }
 
 func plain(status int, text string) Response {
-	return Response{StatusCode: status, Body: text + "\n", Headers: map[string]string{"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}}
+	return Response{StatusCode: status, Body: text + "\n", Headers: map[string]string{
+		"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff",
+	}}
 }

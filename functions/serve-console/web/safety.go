@@ -18,15 +18,19 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func Safe(h http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		slog.WarnContext(r.Context(), "refused", "why", "a form of another site", "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr)
+		slog.WarnContext(
+			r.Context(), "refused", "why", "a form of another site", "method", r.Method, "path", r.URL.Path, "address",
+			r.RemoteAddr,
+		)
 		http.Error(w, "this form came from another site", http.StatusForbidden)
 	}))
 	guarded := cross.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
 			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
-			"Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-			"Cache-Control": "no-store",
+			"Cross-Origin-Opener-Policy": "same-origin",
+			"Permissions-Policy":         "camera=(), geolocation=(), microphone=()",
+			"Cache-Control":              "no-store",
 		} {
 			w.Header().Set(name, value)
 		}

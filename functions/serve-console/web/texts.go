@@ -14,8 +14,8 @@ import (
 //go:embed texts
 var catalogs embed.FS
 
-// Texts are the texts of one catalog in one language, by key: a text, a table of texts by a value's name, or a table of lists.
-// Templates write $w.asked_by for a text.
+// Texts are the texts of one catalog in one language, by key: a text, a table of texts by a value's name, or a table of
+// lists. Templates write $w.asked_by for a text.
 type Texts map[string]any
 
 // read has the catalogs that were needed so far.

@@ -53,11 +53,17 @@ func judged(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	return j
 }
 
-// tested is the logical id of the function whose package this process tests, "" if it is none's.
+// tested is the logical id of the function of which this process tests a package, "" if it is none's.
 func tested() string {
 	folder, err := os.Getwd()
-	if err != nil || filepath.Base(filepath.Dir(folder)) != "functions" {
+	if err != nil {
 		return ""
+	}
+	for filepath.Base(filepath.Dir(folder)) != "functions" {
+		if folder == filepath.Dir(folder) {
+			return ""
+		}
+		folder = filepath.Dir(folder)
 	}
 	id := ""
 	for word := range strings.SplitSeq(filepath.Base(folder), "-") {

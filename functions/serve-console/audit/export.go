@@ -1,0 +1,134 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/store/large"
+)
+
+// Exporter has files of the audit log written, and says where one can be fetched.
+type Exporter interface {
+	Begin(ctx context.Context, tenant, export string) error
+	Link(ctx context.Context, x auditlog.Export) (string, error)
+}
+
+// exportAudit is the function that writes them, and the bucket that they stand in.
+type exportAudit struct {
+	lambda   *lambda.Client
+	function string
+	s3       *s3.PresignClient
+	bucket   string
+}
+
+// Function is the Exporter that calls a function of this name.
+func Function(cfg aws.Config, function string, bucket large.Store) Exporter {
+	return exportAudit{lambda.NewFromConfig(cfg), function, s3.NewPresignClient(bucket.S3), bucket.Bucket}
+}
+
+// Begin returns when the function was told, which then works by itself.
+func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
+	payload, err := json.Marshal(map[string]string{"tenant": tenant, "export": export})
+	if err != nil {
+		return err
+	}
+	_, err = e.lambda.Invoke(ctx, &lambda.InvokeInput{
+		FunctionName: &e.function, InvocationType: types.InvocationTypeEvent, Payload: payload,
+	})
+	if err != nil {
+		return fmt.Errorf("begin export %s: %w", export, err)
+	}
+	return nil
+}
+
+// Link is an address that fetches the file without a session, for auditlog.LinkLasts.
+func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error) {
+	out, err := e.s3.PresignGetObject(ctx, &s3.GetObjectInput{
+		Bucket: &e.bucket, Key: &x.Key,
+		ResponseContentDisposition: aws.String(`attachment; filename="` + x.Name() + `"`),
+	}, s3.WithPresignExpires(auditlog.LinkLasts))
+	if err != nil {
+		return "", fmt.Errorf("link to export %s: %w", x.ID, err)
+	}
+	return out.URL, nil
+}
+
+// beginExport asks for a file of what the form selects.
+func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	form, filter := auditFormOf(r.PostForm, c.Now())
+	if form.Problem != "" {
+		return aggregate.ErrField{Field: form.Problem, Limit: "selects nothing"}
+	}
+	now := c.Now()
+	x, err := auditlog.New(
+		aggregate.NewID(), v.Tenant, v.User, auditlog.Form(r.PostFormValue("as")), filter, v.Locale, now,
+	)
+	if err != nil {
+		return err
+	}
+	if err = c.Store.BeginExport(r.Context(), x, now); err != nil {
+		return err
+	}
+	if err = c.Exports.Begin(r.Context(), v.Tenant, x.ID); err != nil {
+		return errors.Join(err, c.Store.FailExport(r.Context(), x, auditlog.Broken, now))
+	}
+	http.Redirect(w, r, "/console/audit/exports/"+x.ID, http.StatusSeeOther)
+	return nil
+}
+
+type exportData struct {
+	auditlog.Export
+	Path    string
+	Open    bool // somebody works on it
+	Problem string
+	Note    string // how long a link is good, and the file kept
+}
+
+func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	x, err := c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	words := v.Texts("export")
+	x = x.Seen(c.Now())
+	d := exportData{
+		Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()),
+		Problem: words.In("problems", x.Problem),
+		Note:    words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours())),
+	}
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "audit", Data: d}, "export.html")
+}
+
+// fetchExport leads to the file by a link that ends soon. Whoever has the link needs no session: it is given to nobody
+// who was an administrator a moment ago.
+func (c *Pages) fetchExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	if err := c.StillAdmin(r.Context(), v); err != nil {
+		return err
+	}
+	x, err := c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if x.Status != auditlog.Done || !x.Own() {
+		return fmt.Errorf("export %s is %s: %w", x.ID, x.Status, aggregate.ErrNotFound)
+	}
+	link, err := c.Exports.Link(r.Context(), x)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, link, http.StatusSeeOther)
+	return nil
+}

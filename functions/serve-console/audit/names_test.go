@@ -1,0 +1,62 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/audit"
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+)
+
+// auditNames: who reads the log knows neither ids of people nor those of integrations.
+func auditNames(t *testing.T, w *consoletest.World) {
+	entry := func(action aggregate.Action, typ string, details aggregate.JSON) aggregate.AuditEntry {
+		return aggregate.AuditEntry{
+			TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser, ActorID: workspace.Suzuki, Action: action, ResourceType: typ, ResourceID: "01X", Details: details,
+		}
+	}
+	w.Record(
+		entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"google"}`), entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"mcp:<rooms>"}`),
+		entry(tenancy.AuditToolPermissionUpdated, "tool_permission", `{"tool":"slack.dm.send"}`),
+	)
+	b := w.As(workspace.Suzuki)
+	page := b.Get("/console/audit")
+	page.Says(t, http.StatusOK, "連携: Google", "連携: mcp:&lt;rooms&gt;", "ツールの許可: slack.dm.send")
+	if !strings.Contains(page.Body, `<option value="`+workspace.Tanaka+`">田中`) || strings.Contains(page.Body, `<option value="`+workspace.Bot) {
+		t.Errorf("the filter does not offer the workspace's people, and only them: %s", page.Body)
+	}
+	if page := b.Get("/console/audit?actor=" + workspace.Tanaka); !strings.Contains(page.Body, `value="`+workspace.Tanaka+`" selected`) || strings.Contains(page.Text(), "連携: Google") {
+		t.Error("who was chosen does not stand in the filter, or filters nothing")
+	}
+	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
+	if page := b.Get("/console/audit"); page.Status != http.StatusOK || !strings.Contains(page.Body, `<option value="`+workspace.Suzuki+`">鈴木`) {
+		t.Errorf("while Slack lists nobody, who stands in the log can't be chosen: %d", page.Status)
+	}
+}
+
+// unlisted is a Slack that lists nobody.
+type unlisted struct{ people.Listing }
+
+func (unlisted) Users(context.Context) iter.Seq2[slackapi.User, error] {
+	return func(yield func(slackapi.User, error) bool) { yield(slackapi.User{}, errors.New("no")) }
+}
+
+// People choose their names themselves.
+func TestTheFilterTellsPeopleOfOneNameApart(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
+	all := audit.Actors(&audit.Pages{Site: &w.Console.Site}, httptest.NewRequest("GET", "/console/audit", nil), &web.Viewer{Locale: "ja"}, "", map[string]string{"U1": "Ringi", "U2": "佐藤", "U3": "佐藤", "U4": "田中"})
+	expect.Same(t, []audit.Choice{{"system", "Ringi"}, {"U1", "Ringi (U1)"}, {"U2", "佐藤 (U2)"}, {"U3", "佐藤 (U3)"}, {"U4", "田中"}}, all)
+}

@@ -1,0 +1,98 @@
+// Package console puts the pages together.
+package console
+
+import (
+	"net/http"
+
+	"ringi/functions/serve-console/audit"
+	"ringi/functions/serve-console/contest"
+	"ringi/functions/serve-console/conversation"
+	"ringi/functions/serve-console/insights"
+	"ringi/functions/serve-console/integrations"
+	"ringi/functions/serve-console/settings"
+	"ringi/functions/serve-console/signin"
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/task"
+	"ringi/functions/serve-console/tools"
+	"ringi/functions/serve-console/web"
+	slack "ringi/shared/slack/signin"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
+)
+
+// Console serves the pages.
+type Console struct {
+	web.Site
+	Conversations *conversations.Store
+	Contests      *contests.Store
+	Servers       tools.ServerTools
+	SignIn        *slack.Slack
+	Exports       audit.Exporter
+	Begin         contest.Beginner
+	Links         subject.Links // to messages; nil: there are none
+	Machine       string        // the pipeline's address; empty: no run is linked to
+	Connect       integrations.Connections
+	Outbound      []string // addresses beside public ones where agents may be, as host:port
+}
+
+// Handler serves everything below /console.
+func (c *Console) Handler() http.Handler {
+	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Links: c.Links}
+	entrance := &signin.Pages{Site: site, SignIn: c.SignIn}
+	connections := &integrations.Pages{Site: site, Connect: c.Connect, SignIn: c.SignIn}
+	mux := http.NewServeMux()
+	for _, routes := range [][]web.Route{
+		c.homeRoutes(),
+		entrance.Routes(),
+		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
+		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound}).Routes(),
+		(&contest.Pages{Site: site, Contests: c.Contests, Begin: c.Begin}).Routes(),
+		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
+		(&insights.Pages{Site: site}).Routes(),
+		(&settings.Pages{Site: site}).Routes(),
+		connections.Routes(),
+		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
+	} {
+		for _, r := range routes {
+			mux.HandleFunc(r.Pattern, c.SignedIn(r))
+		}
+	}
+	entrance.Open(mux)
+	connections.Open(mux)
+	c.open(mux)
+	return web.Safe(mux)
+}
+
+// open adds those of every page that need no session.
+func (c *Console) open(mux *http.ServeMux) {
+	mux.HandleFunc("GET /console/language/{locale}", c.SwitchLanguage)
+	mux.HandleFunc("GET /console/assets/{name}", web.ServeAsset)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.Fail(w, r, &web.Viewer{Locale: web.LocaleOf(r)}, web.ErrNoPage)
+	})
+}
+
+// homeRoutes lead from the console's address to its first page.
+func (c *Console) homeRoutes() []web.Route {
+	return []web.Route{
+		web.ForMembers("GET /console", c.home),
+		web.ForMembers("GET /console/{$}", c.home),
+	}
+}
+
+func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	data := homeData{}
+	if v.Admin { // who is to decide first what nobody has decided
+		s, err := c.Store.Settings(r.Context(), v.Tenant)
+		if err != nil {
+			return err
+		}
+		data.Unchosen = !s.SelfApprovalChosen
+	}
+	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Data: data}, "home.html")
+}
+
+// homeData is what the first page shows beside the menu's entries.
+type homeData struct {
+	Unchosen bool // nobody has decided yet whether people approve their own requests
+}

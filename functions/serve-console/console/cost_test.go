@@ -1,0 +1,216 @@
+package console_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/tasks"
+)
+
+// What pages read at once.
+const (
+	entriesOfAudit = 50
+	waitingOfPage  = 25
+)
+
+// heard notes which actions of DynamoDB's are called, and how many rows their queries look at.
+type heard struct {
+	mu    sync.Mutex
+	calls []string
+	rows  int
+}
+
+func (h *heard) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	var looked struct{ ScannedCount int }
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	h.calls = append(h.calls, action)
+	if action == "Query" {
+		if err := json.Unmarshal(body, &looked); err != nil {
+			return nil, err
+		}
+		h.rows += looked.ScannedCount
+	}
+	return res, nil
+}
+
+// take returns the calls since the last time by their names, and the rows that their queries looked at.
+func (h *heard) take() (calls []string, rows int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	calls, rows = h.calls, h.rows
+	h.calls, h.rows = nil, 0
+	slices.Sort(calls)
+	return calls, rows
+}
+
+// A page of the list is the session's read and one query, however many requests there are.
+func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
+	db := storetest.Start(t)
+	for _, n := range []int{10, 400} {
+		w, h := consoletest.New(t, db), &heard{}
+		w.Filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
+		cfg := db.Config
+		cfg.HTTPClient = &http.Client{Transport: h}
+		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, kinds.All()...)
+		w.Console.Store, w.Console.Conversations = web.RowsOf(all), conversations.Of(all)
+		for path, want := range map[string][]string{
+			"/console/tasks":                               {"GetItem", "Query"},
+			"/console/tasks?status=completed":              {"GetItem", "Query"},
+			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
+			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
+			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},            // one for each month
+			"/console/approvals":                           {"GetItem", "GetItem", "Query"}, // the settings say who decides
+			"/console/agents":                              {"GetItem", "GetItem", "Query"}, // and who can be talked with
+			"/console/agents?status=open":                  {"GetItem", "GetItem", "Query"},
+		} {
+			for _, user := range readers(path) {
+				b := w.As(user)
+				h.take()
+				if got := b.Get(path); got.Status != http.StatusOK {
+					t.Errorf("%s is answered %d", path, got.Status)
+				}
+				got, _ := h.take()
+				expect.Same(t, want, got)
+			}
+		}
+	}
+}
+
+// readers are an administrator, and a member where members may look.
+func readers(path string) []string {
+	if strings.HasPrefix(path, "/console/audit") {
+		return []string{workspace.Suzuki}
+	}
+	return []string{workspace.Suzuki, workspace.Sato}
+}
+
+// Whether a list is short or long, and wherever in it a page is: its query looks at the page's rows, and at one more if
+// there are older ones.
+func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
+	db := storetest.Start(t)
+	for _, n := range []int{100, 1000} {
+		w, h := consoletest.New(t, db), &heard{}
+		w.Filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
+		var entries []aggregate.AuditEntry
+		for i := range n {
+			entries = append(entries, aggregate.AuditEntry{
+				TenantID: w.Tenant.ID, Timestamp: time.Date(2026, 1, 20, 0, 0, -i, 0, time.UTC), ActorType: aggregate.ActorSystem,
+				Action: task.AuditTaskExpired, ResourceType: "task", ResourceID: fmt.Sprint(i), AggregateID: fmt.Sprint(i), Details: "{}",
+			})
+		}
+		w.Record(entries...)
+		cfg := db.Config
+		cfg.HTTPClient = &http.Client{Transport: h}
+		w.Console.Store = web.RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.Table).Of.Store)
+		b := w.As(workspace.Suzuki)
+		for _, path := range []string{
+			"/console/tasks", "/console/tasks?status=completed", "/console/tasks?person=" + workspace.Sato,
+			"/console/audit?from=2026-01-05&to=2026-01-20", "/console/audit?from=2026-01-05&to=2026-01-20&action=" + string(task.AuditTaskExpired),
+		} {
+			left := n
+			for at := path; at != ""; left -= entriesOfAudit {
+				h.take()
+				page := b.Get(at)
+				if _, rows := h.take(); page.Status != http.StatusOK || rows != min(left, entriesOfAudit+1) {
+					t.Errorf("%s of %d, with %d left: %d, and its query looks at %d rows", path, n, left, page.Status, rows)
+				}
+				at = page.Link("next")
+			}
+			if left != 0 {
+				t.Errorf("%s of %d: %d are on no page", path, n, left)
+			}
+		}
+	}
+}
+
+// The history of contests is the session and one query; the board reads what its rounds were for by one call more, and
+// a team's the statistics beside it.
+func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
+	db := storetest.Start(t)
+	w, h := consoletest.New(t, db), &heard{}
+	cfg := db.Config
+	cfg.HTTPClient = &http.Client{Transport: h}
+	all := store.New(dynamodb.NewFromConfig(cfg), w.Table, kinds.All()...)
+	w.Ask()
+	ref, plain, counted := w.Ref, w.Console.Contests, contests.Of(all, w.Results)
+	for _, n := range []int{1, 12} {
+		for w.Console.Contests = plain; n > 0; n-- {
+			w.Compete("勤怠の方針", &ref).Plays(1, 1, float64(n)/100, "案")
+		}
+		w.Console.Store, w.Console.Contests = web.RowsOf(all), counted
+		b := w.As(workspace.Suzuki)
+		for path, want := range map[string][]string{
+			"/console/contests":                   {"GetItem", "Query"},
+			"/console/contests/board":             {"BatchGetItem", "GetItem", "Query"},
+			"/console/contests/board?team=team-a": {"BatchGetItem", "GetItem", "GetItem", "Query"},
+		} {
+			h.take()
+			b.Get(path).Says(t, http.StatusOK, "勤怠の方針")
+			got, _ := h.take()
+			expect.Same(t, want, got)
+		}
+	}
+}
+
+// What waits is listed with the names of its requests, which the index does not have: one call more, and one for each
+// other kind of row, whatever the number of rows.
+func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
+	db := storetest.Start(t)
+	w, h := consoletest.New(t, db), &heard{}
+	cfg := db.Config
+	cfg.HTTPClient = &http.Client{Transport: h}
+	counted, plain := web.RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.Table).Of.Store), w.Console.Store
+	want := []string{"BatchGetItem", "GetItem", "GetItem", "Query"}
+	for _, n := range []int{1, 10, waitingOfPage + 1} {
+		for w.Console.Store = plain; w.Said < n; {
+			w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "勤怠"})
+			w.Draft(tenancy.DefaultSettings())
+		}
+		w.Console.Store = counted
+		b := w.As(workspace.Suzuki)
+		h.take()
+		page := b.Get("/console/approvals")
+		got, looked := h.take()
+		expect.Same(t, want, got)
+		if looked != n {
+			t.Errorf("%d wait, and the query looks at %d", n, looked)
+		}
+		if rows := strings.Count(page.Body, `<li>`); rows != min(n, waitingOfPage) {
+			t.Errorf("%d wait, %d are shown", n, rows)
+		}
+	}
+}

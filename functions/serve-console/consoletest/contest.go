@@ -1,0 +1,102 @@
+package consoletest
+
+import (
+	"context"
+	"errors"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
+)
+
+// Beginner is the function that reads the files.
+type Beginner struct {
+	W      *World
+	Down   bool
+	NotSet bool
+	Begun  []contests.Alone
+	// mostOfDay is what the day may come to; 0: anything.
+	MostOfDay aggregate.MicroUSD
+}
+
+func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error) {
+	if b.Down {
+		return contests.Answered{}, errorclass.ErrUnavailable
+	}
+	teams := []contest.Entry{{TeamID: "a", TeamName: "堅実"}, {TeamID: "b", TeamName: "速攻"}}
+	if x := asked.Begin; x != nil {
+		b.Begun = append(b.Begun, *x)
+		if x.File != "configs/contest.toml" {
+			return contests.Answered{}, nil
+		}
+		err := b.W.Console.Contests.Begin(ctx, contest.Order{
+			Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: teams,
+			MaxRounds: x.MaxRounds, MinRounds: 1,
+			TeamTimeoutSeconds: 300, TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay,
+		})
+		if errors.As(err, new(aggregate.ErrFull)) {
+			return contests.Answered{OverBudget: true}, nil
+		}
+		if errors.Is(err, aggregate.ErrExists) {
+			err = nil
+		}
+		return contests.Answered{Begun: err == nil}, err
+	}
+	return contests.Answered{NotSet: b.NotSet, Contests: []contests.Described{
+		{File: "configs/contest.toml", Teams: teams, MinRounds: 1, MaxRounds: 3, TeamSeconds: 300},
+		{File: "configs/old.toml", Wrong: []string{`configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>`}},
+	}}, nil
+}
+
+// Contest is a world with a contest.
+type Contest struct {
+	*World
+	ID string
+}
+
+// Compete begins a contest of two teams, for a task if there is one.
+func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
+	w.T.Helper()
+	k := &Contest{w, contest.NewID()}
+	o := contest.Order{
+		Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3, MinRounds: 1,
+		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}},
+		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki},
+	}
+	if by != nil {
+		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"
+	}
+	expect.NoError(w.T, w.Console.Contests.Begin(w.T.Context(), o))
+	return k
+}
+
+// Plays is a round of a team.
+func (k *Contest) Plays(place, round int, score float64, text string) {
+	k.T.Helper()
+	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
+	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
+	e := a.Contest.Teams[place-1]
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
+	p := conteststest.Round(k.ID, e, round, text, score, k.Now())
+	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
+	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	p.Record.Submissions = []contest.MemberSubmission{said}
+	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
+	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
+	expect.Value(k.Console.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
+}
+
+func (k *Contest) Ends(place int, exit contest.ExitReason, why aggregate.Reason) {
+	k.T.Helper()
+	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
+	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
+	expect.Value(k.Console.Contests.End(k.T.Context(), w.Ref(), exit, why, ""))(k.T)
+}
+
+func (k *Contest) Page() string { return "/console/contests/" + k.ID }

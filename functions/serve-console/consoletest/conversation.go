@@ -1,0 +1,135 @@
+package consoletest
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+)
+
+// Conversation is a world with a conversation.
+type Conversation struct {
+	*World
+	Talk aggregate.Ref
+	in   conversation.Inbound
+}
+
+// Talked begins a conversation.
+func (w *World) Talked(user, channel, kind, text string) *Conversation {
+	w.T.Helper()
+	w.Said++
+	ts := fmt.Sprintf("%d.%06d", w.Now().Unix(), w.Said)
+	k := &Conversation{World: w, in: conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user, Text: text}}
+	k.Talk = k.in.Ref()
+	c, err := conversation.Begin(k.in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, w.Now())
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Console.Conversations.Begin(w.T.Context(), c))
+	return k
+}
+
+// Direct is one of Sato's in a direct message.
+func (w *World) Direct() *Conversation {
+	w.T.Helper()
+	return w.Talked(workspace.Sato, "D0SATO", "im", "集計用のスクリプトを書いて")
+}
+
+func (k *Conversation) Page() string { return "/console/sessions/" + k.Talk.ID }
+
+func (k *Conversation) Load() *conversation.Aggregate {
+	k.T.Helper()
+	return expect.Value(k.Console.Conversations.Load(k.T.Context(), k.Talk))(k.T)
+}
+
+func (k *Conversation) Decide(f conversation.Decision) *conversation.Aggregate {
+	k.T.Helper()
+	return expect.Value(k.Console.Conversations.Decide(k.T.Context(), k.Talk, f))(k.T)
+}
+
+// Run opens a run if none is.
+func (k *Conversation) Run() {
+	k.T.Helper()
+	if k.Load().Head.Resting {
+		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	}
+}
+
+func (k *Conversation) Answers(x conversation.Answer) *conversation.Aggregate {
+	k.T.Helper()
+	k.Run()
+	x.Usage = aggregate.Usage{ID: aggregate.NewID(), Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 1200, Output: 34, Cost: 5600}
+	return k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), x, k.Now())
+	})
+}
+
+// Says adds a message of a person's.
+func (k *Conversation) Says(user, text string) {
+	k.T.Helper()
+	k.Said++
+	in := k.in
+	in.TS, in.User, in.Text = fmt.Sprintf("%d.%06d", k.Now().Unix(), k.Said), user, text
+	c, err := conversation.Tell(in, conversation.Opening{IdleDays: 14}, k.Now())
+	expect.NoError(k.T, err)
+	expect.NoError(k.T, k.Console.Conversations.Tell(k.T.Context(), k.Talk, c))
+}
+
+// Proposes has the agent propose something.
+func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
+	k.T.Helper()
+	return k.Proposed(typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, rule)
+}
+
+func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
+	k.T.Helper()
+	by := k.Now().Add(24 * time.Hour)
+	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
+	p := &conversation.Proposal{
+		Type: typ, Payload: payload, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
+		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
+	}
+	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
+}
+
+// Begins has what was approved executed.
+func (k *Conversation) Begins() {
+	k.T.Helper()
+	k.Run()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i", k.Now().Add(2*time.Minute), k.Now())
+	})
+}
+
+func (k *Conversation) Ends(x *conversation.Action, r conversation.Result) {
+	k.T.Helper()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i", r, k.Now())
+	})
+}
+
+func (k *Conversation) Prints(x *conversation.Action, from, n int) {
+	k.T.Helper()
+	for ; n > 0; n -= 100 {
+		var lines []conversation.LogEntry
+		for i := range min(n, 100) {
+			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
+		}
+		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk.Tenant, x.ActionID, lines))
+		from += 100
+	}
+}
+
+func ActOn(act aggregate.Act, x *conversation.Action, reason string) url.Values {
+	form := url.Values{"act": {string(act)}, "reason": {reason}}
+	if x != nil {
+		form.Set("id", x.ActionID)
+		form.Set("hash", x.Payload.Hash())
+	}
+	return form
+}
+
+const Script = `{"script":"make test\nrm -rf build","timeout_seconds":60}`

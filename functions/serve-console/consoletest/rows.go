@@ -1,0 +1,118 @@
+package consoletest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// Requested is a request that became a task.
+type Requested struct {
+	Team, User, Channel, Kind, Title string
+	Cancelled                        bool
+	Priority                         task.Priority // medium unless said
+	After                            time.Duration // the world's beginning
+}
+
+// Made makes a task of a request; the world's story goes on with it.
+func (w *World) Made(r Requested) string {
+	w.T.Helper()
+	w.Said++
+	if r.Team == "" {
+		r.Team = w.Tenant.TeamID
+	}
+	now := w.Now().Add(r.After + time.Duration(w.Said)*time.Millisecond)
+	m := task.Request{TeamID: r.Team, User: r.User, Channel: r.Channel, ChannelType: r.Kind, Text: r.Title, Source: task.SourceChannel, MessageTS: fmt.Sprintf("%d.%06d", now.Unix(), w.Said)}
+	if m.ThreadTS = m.MessageTS; r.Kind == "im" {
+		m.Source = task.SourceAgentContainer
+	}
+	c, ref, err := task.Receive(aggregate.TenantID(r.Team), m, now)
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.Team, Member: true}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), now)
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: r.Title, Description: r.Title, Priority: cmp.Or(r.Priority, task.Medium), TaskType: task.TypeStandard}, now)
+	})
+	if r.Cancelled {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.End(by, aggregate.Policy{Team: r.Team, AllowSelf: true}, now)
+		})
+	}
+	return ref.ID
+}
+
+// Filled puts the rows of many tasks into the table, as the store writes them; the n-th is n seconds older than the
+// last.
+func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
+	w.T.Helper()
+	var puts []types.WriteRequest
+	for i := range n {
+		user, channel, title := of(i)
+		made := w.Now().Add(-time.Duration(n-i) * time.Second)
+		x := task.Task{ID: fmt.Sprintf("01FILL%020d", i), TenantID: w.Tenant.ID, Title: title, Status: task.TaskCompleted, SlackChannel: channel, Source: task.SourceChannel}
+		var it map[string]any
+		expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(x))(w.T), &it))
+		at := aggregate.TimeText(made)
+		for name, value := range map[string]any{
+			"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK", "type": "task", "schema_version": 1, "rev": 2,
+			"created_at": at, "updated_at": at,
+			"GSI1PK": task.AllOf(w.Tenant.ID), "GSI1SK": at + "#" + x.ID,
+			"GSI2PK": task.WithStatus(w.Tenant.ID, x.Status), "GSI2SK": at + "#" + x.ID,
+			"GSI3PK": task.By(w.Tenant.ID, user), "GSI3SK": at + "#" + x.ID,
+		} {
+			it[name] = value
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}})
+	}
+	w.put(puts)
+}
+
+func (w *World) put(rows []types.WriteRequest) {
+	w.T.Helper()
+	for batch := range slices.Chunk(rows, 25) {
+		expect.Value(w.DB.BatchWriteItem(w.T.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.Table: batch}}))(w.T)
+	}
+}
+
+// Competed puts the rows of many contests into the table, as the store writes them, and returns their ids, the newest
+// first.
+func (w *World) Competed(n int, of func(n int, k *contest.Contest)) []string {
+	w.T.Helper()
+	var puts []types.WriteRequest
+	var ids []string
+	for i := range n {
+		made := w.Now().Add(-time.Duration(i) * time.Second)
+		k := contest.Contest{ExecutionID: contest.NewID(), TenantID: w.Tenant.ID, Locale: "ja", TotalTeams: 3, CreatedAt: made}
+		of(i, &k)
+		var it map[string]any
+		expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(k))(w.T), &it))
+		at := aggregate.TimeText(made)
+		for name, value := range map[string]any{
+			"PK": "CONTEST#" + w.Tenant.ID + "#" + k.ExecutionID, "SK": k.Key(), "type": "contest", "schema_version": 1,
+			"rev":        1,
+			"created_at": at, "updated_at": at, "GSI1PK": contest.All(w.Tenant.ID), "GSI1SK": at + "#" + k.ExecutionID,
+		} {
+			it[name] = value
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}})
+		ids = append(ids, k.ExecutionID)
+	}
+	w.put(puts)
+	return ids
+}

@@ -1,0 +1,245 @@
+package contest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/card"
+	"ringi/shared/store/contests"
+)
+
+// Beginner says which contests there may be, and begins one. An error says that nobody knows.
+type Beginner interface {
+	Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error)
+}
+
+// beginContest is the function that reads the files, which the console itself may not.
+type beginContest struct {
+	lambda   *lambda.Client
+	function string
+}
+
+// Function is the Beginner that calls a function of this name.
+func Function(cfg aws.Config, function string) Beginner {
+	// The function answers when it has read all files, not as soon as AWS's services do.
+	return beginContest{
+		lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.HTTPClient = awshttp.NewBuildableClient() }), function,
+	}
+}
+
+// Ask waits for the answer.
+func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contests.Answered, err error) {
+	payload, err := json.Marshal(asked)
+	if err != nil {
+		return out, err
+	}
+	said, err := b.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &b.function, Payload: payload})
+	if err != nil {
+		return out, fmt.Errorf("ask begin-contest: %w", err)
+	}
+	if said.FunctionError != nil {
+		return out, fmt.Errorf("begin-contest failed: %w", errorclass.ErrUnavailable)
+	}
+	return out, json.Unmarshal(said.Payload, &out)
+}
+
+// beginForm is what an administrator asks for, as it was typed.
+type beginForm struct {
+	Key                           string // of the form that was opened: the same one begins a contest once, however often it is sent
+	Prompt, File                  string
+	MaxRounds, BudgetUSD, Seconds string
+}
+
+// beginPage is the form that begins a contest.
+type beginPage struct {
+	beginForm
+	Files       []describedFile
+	Usable      int
+	NotSet      bool
+	More        bool
+	Wrong       map[string]string // by field; "": of the form as a whole
+	Most        string            // what the budget may be at most; empty where nothing bounds it
+	MostRounds  int
+	MostSeconds int
+}
+
+// describedFile is a contest of the files.
+type describedFile struct {
+	contests.Described
+	Chosen bool
+	Text   string
+}
+
+// mostContestUSD bounds what one contest may cost where no budget does.
+const mostContestUSD = 1_000_000
+
+func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	d := s.DraftContest
+	f := beginForm{
+		contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds), strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64),
+		strconv.Itoa(d.Seconds),
+	}
+	return c.showBeginForm(w, r, v, s, f, map[string]string{}, 0)
+}
+
+// showBeginForm draws the form with what was typed and what is wrong with it.
+func (c *Pages) showBeginForm(
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm, wrong map[string]string,
+	status int,
+) error {
+	words := v.Texts("contest-begin")
+	most, err := c.mostOf(r.Context(), v, s)
+	var stop task.StopError
+	if errors.As(err, &stop) {
+		wrong["budget_usd"] = words.Say("no_budget")
+	} else if err != nil {
+		return err
+	}
+	p := beginPage{beginForm: f, Wrong: wrong, MostRounds: contest.MaxRounds, MostSeconds: contest.MaxTeamSeconds}
+	if err == nil && most < aggregate.USD(mostContestUSD) {
+		p.Most = most.String()
+	}
+	found, err := c.Begin.Ask(r.Context(), contests.Asked{Tenant: v.Tenant})
+	if err != nil {
+		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
+		wrong[""], status = words.Say("not_now"), http.StatusServiceUnavailable
+	}
+	p.NotSet, p.More = found.NotSet, found.More
+	for _, x := range found.Contests {
+		file := describedFile{x, x.File == f.File, card.OneLine(words.Say(
+			"file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds,
+		))}
+		if len(x.Wrong) == 0 {
+			p.Usable++
+		}
+		p.Files = append(p.Files, file)
+	}
+	return c.Show(
+		w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: status}, "contest-begin.html",
+	)
+}
+
+// mostOf is what a contest may cost at most: a request's budget, and what is left of the day's and the month's. It
+// returns task.StopError when nothing is left.
+func (c *Pages) mostOf(ctx context.Context, v *web.Viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
+	var err error
+	if s.FurtherDay, err = c.Store.FurtherDay(ctx, v.Tenant); err != nil {
+		return 0, err
+	}
+	left, err := pipeline.WithinBudgets(ctx, c.Store, v.Tenant, s, c.Now())
+	if most := mostOfOne(s); err != nil || left == 0 || most < left {
+		return most, err
+	}
+	return left, nil
+}
+
+// mostOfOne is what a contest may cost at most whatever is left of the day's and the month's: a request's budget.
+func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
+	if limit := s.MaxCost(); limit > 0 {
+		return min(limit, aggregate.USD(mostContestUSD))
+	}
+	return aggregate.USD(mostContestUSD)
+}
+
+// beginAlone begins the contest that the form asks for, and leads to its page.
+func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	f := beginForm{
+		Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
+		File:      r.PostFormValue("file"),
+		MaxRounds: strings.TrimSpace(r.PostFormValue("max_rounds")),
+		BudgetUSD: strings.TrimSpace(r.PostFormValue("budget_usd")),
+		Seconds:   strings.TrimSpace(r.PostFormValue("seconds")),
+	}
+	if !contest.ValidID(f.Key) {
+		return errorclass.ErrMalformedForm
+	}
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	words := v.Texts("contest-begin")
+	asked, wrong := f.alone(v, s, words)
+	if len(wrong) > 0 {
+		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
+	}
+	answer, err := c.Begin.Ask(r.Context(), contests.Asked{Begin: &asked})
+	switch {
+	case err != nil:
+		slog.ErrorContext(
+			r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id", asked.Execution, "err", err,
+		)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.Say("not_now")}, http.StatusServiceUnavailable)
+	case answer.OverBudget:
+		return c.showBeginForm(
+			w, r, v, s, f, map[string]string{"budget_usd": words.Say("over_budget")}, http.StatusBadRequest,
+		)
+	case !answer.Begun:
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.Say("bad_file")}, http.StatusBadRequest)
+	}
+	slog.InfoContext(r.Context(), "a contest began", "tenant", v.Tenant, "execution_id", asked.Execution, "user", v.User)
+	return c.Done(w, r, contestPath(asked.Execution), "contest_begun")
+}
+
+// alone is the contest that the form asks for, or what is wrong with it, by field. What is left of the day is left to
+// begin-contest: a form that is sent again finds its own contest there.
+func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (contests.Alone, map[string]string) {
+	wrong := map[string]string{}
+	switch {
+	case card.Prose(f.Prompt) == "":
+		wrong["prompt"] = words.Say("blank")
+	case len(f.Prompt) > contest.MaxPrompt || !utf8.ValidString(f.Prompt):
+		wrong["prompt"] = words.Say("long")
+	}
+	rounds, err := strconv.Atoi(f.MaxRounds)
+	if err != nil || rounds < 1 || rounds > contest.MaxRounds {
+		wrong["max_rounds"] = words.Say("bad_rounds")
+	}
+	seconds, err := strconv.Atoi(f.Seconds)
+	if err != nil || seconds < contest.MinTeamSeconds || seconds > contest.MaxTeamSeconds {
+		wrong["seconds"] = words.Say("bad_seconds")
+	}
+	most := mostOfOne(s)
+	usd, err := strconv.ParseFloat(f.BudgetUSD, 64)
+	if err != nil || math.IsNaN(usd) || usd < leastContestUSD || usd > mostContestUSD || aggregate.USD(usd) > most {
+		wrong["budget_usd"] = words.Say("bad_budget", "usd", most)
+	}
+	if f.File == "" {
+		wrong["file"] = words.Say("bad_file")
+	}
+	if len(wrong) > 0 {
+		return contests.Alone{}, wrong
+	}
+	what := strings.Join([]string{f.Key, f.File, f.MaxRounds, f.BudgetUSD, f.Seconds, f.Prompt}, "\x00")
+	return contests.Alone{
+		Tenant: v.Tenant, Execution: contest.IDFor(aggregate.Ref{Tenant: v.Tenant, Kind: "console", ID: v.User}, what),
+		File: f.File, Prompt: f.Prompt, Locale: s.Locale,
+		MaxRounds: rounds, Seconds: seconds, Budget: aggregate.USD(usd),
+		By: aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole},
+	}, nil
+}
+
+// leastContestUSD is the smallest budget that can be asked for.
+const leastContestUSD = 0.01

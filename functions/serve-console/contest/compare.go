@@ -1,0 +1,68 @@
+package contest
+
+import (
+	"net/http"
+
+	"ringi/functions/serve-console/web"
+)
+
+// comparePage shows one submission against another.
+type comparePage struct {
+	Path          string
+	Sides         []*draftView // left and right; none: there are no two
+	Lefts, Rights []web.Choice
+	Lines         []web.Line
+	Same          bool
+}
+
+// compareDrafts shows two rounds of a contest side by side. Without a choice they are the two that stand highest on its
+// board.
+func (c *Pages) compareDrafts(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, works, err := c.contestOf(r, v)
+	if err != nil {
+		return err
+	}
+	words := contestTexts{v.Texts("contests")}
+	p := comparePage{Path: contestPath(a.Contest.ExecutionID)}
+	board := contestPage{}
+	board.fillTeams(works, words, v.Locale)
+	d := web.Document{Title: words.Say("compare"), Here: "contests"}
+	if len(board.Board) < 2 {
+		d.Data = p
+		return c.Show(w, r, v, d, "contest-compare.html")
+	}
+	left, right := r.URL.Query().Get("a"), r.URL.Query().Get("b")
+	if left == "" && right == "" {
+		left, right = twoBest(board.Board)
+	}
+	for _, key := range []string{left, right} {
+		x, err := c.draft(r.Context(), v, works, key)
+		if err != nil {
+			return err
+		}
+		p.Sides = append(p.Sides, x)
+	}
+	for _, x := range board.Drafts {
+		p.Lefts = append(p.Lefts, web.Choice{Value: x.Value, Text: x.Text, Chosen: x.Value == left})
+		p.Rights = append(p.Rights, web.Choice{Value: x.Value, Text: x.Text, Chosen: x.Value == right})
+	}
+	if p.Same = p.Sides[0].Text == p.Sides[1].Text; !p.Same {
+		p.Lines = web.Diff(p.Sides[0].Text, p.Sides[1].Text)
+	}
+	d.Data = p
+	return c.Show(w, r, v, d, "contest-compare.html")
+}
+
+// twoBest are the second and the first of the teams' best rounds, or of all rounds where only one team has any.
+func twoBest(board []boardRow) (left, right string) {
+	var best []boardRow
+	for _, b := range board {
+		if b.Best {
+			best = append(best, b)
+		}
+	}
+	if len(best) < 2 {
+		best = board
+	}
+	return best[1].Key, best[0].Key
+}

@@ -1,0 +1,238 @@
+package contest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+	"ringi/shared/store/contests"
+	"ringi/shared/words/legible"
+)
+
+const (
+	// contestsOfPage is how many contests a page of the history has.
+	contestsOfPage = 50
+	// mostOnBoard is how many rounds the leader board shows.
+	mostOnBoard = contests.DefaultLimit
+	// mostAsked is how much of what was asked stands in lists and titles, in characters.
+	mostAsked = 60
+)
+
+// Pages are those of contests.
+type Pages struct {
+	*web.Site
+	Contests *contests.Store
+	Begin    Beginner
+}
+
+// Routes are the lists of contests and of scored rounds, the form that begins one, and the page of a contest with what
+// it leads to.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForAdministrators("GET /console/contests", c.listContests),
+		web.ForAdministrators("GET /console/contests/board", c.showBoard),
+		web.ForAdministrators("GET /console/contests/new", c.openBeginForm),
+		web.ForAdministrators("POST /console/contests", c.beginAlone),
+		web.ForMembers("GET /console/contests/{id}", c.showContest),
+		web.ForMembers("GET /console/contests/{id}/compare", c.compareDrafts),
+		web.ForMembers("POST /console/contests/{id}/cancel", c.cancelContest),
+		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", c.listContestSent),
+		web.ForAdministrators("GET /console/contests/{id}/sent/{team}/{use}", c.showContestSent),
+	}
+}
+
+// contestTexts put contests into words.
+type contestTexts struct{ web.Texts }
+
+// contestsPage is what the list of contests shows.
+type contestsPage struct {
+	Bad               []string
+	Rows              []contestRow
+	Next, Prev, First string
+	Live              string
+}
+
+// contestRow is a contest in the list.
+type contestRow struct {
+	Path, Prompt, Status, Badge, Task string
+	Teams                             int
+	Cost, Best, Score, Took           string
+	Began                             time.Time
+}
+
+func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words, cursor := contestTexts{v.Texts("contests")}, r.URL.Query().Get("cursor")
+	page, err := c.Contests.Contests(r.Context(), v.Tenant, cursor, contestsOfPage)
+	p := contestsPage{}
+	d := web.Document{Title: words.Say("title"), Here: "contests"}
+	if web.BadCursor(err) {
+		web.Refuse(r, v, err.Error())
+		p.Bad, p.First, d.Status = []string{v.Texts("layout").Say("bad_cursor")}, "/console/contests", http.StatusBadRequest
+	} else if err != nil {
+		return err
+	}
+	at := func(cursor string) string {
+		if cursor == "" {
+			return ""
+		}
+		return "/console/contests?cursor=" + url.QueryEscape(cursor)
+	}
+	p.Next, p.Prev = at(page.Next), at(page.Prev)
+	if cursor == "" {
+		p.Live = "/console/contests"
+	} else {
+		p.First = "/console/contests"
+	}
+	for _, k := range page.Items {
+		p.Rows = append(p.Rows, contestInList(k, words))
+	}
+	d.Data = p
+	return c.Show(w, r, v, d, "contests.html")
+}
+
+// asked is what a contest was asked for, in one line: the title of the request whose policy it drafts, or the beginning
+// of its own prompt.
+func (t contestTexts) asked(k *contest.Contest) string {
+	text := k.UserPrompt
+	if k.ForKind != "" {
+		text = cmp.Or(k.Title, t.Say("for_task"))
+	}
+	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)), t.Say("title"))
+}
+
+// taskPath is the address of the request whose policy a contest drafts; empty of one that stands alone.
+func taskPath(k *contest.Contest) string {
+	if k.ForKind != task.Kind.Name || !aggregate.ValidID(k.ForID) {
+		return ""
+	}
+	return "/console/tasks/" + k.ForID
+}
+
+func contestInList(k contest.Contest, words contestTexts) contestRow {
+	row := contestRow{
+		Path: contestPath(k.ExecutionID), Prompt: words.asked(&k), Task: taskPath(&k), Teams: k.TotalTeams,
+		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
+	}
+	row.Status, row.Badge = words.stands(&k, k.Outcome)
+	if k.BestScore != nil {
+		row.Best, row.Score = card.OneLine(k.BestTeamName), shownScore(*k.BestScore)
+	}
+	if k.SettledAt != nil {
+		row.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
+	}
+	return row
+}
+
+func contestPath(execution string) string { return "/console/contests/" + execution }
+
+// stands says where a contest stands; outcome is empty where it has no summary.
+func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) (text, badge string) {
+	key := string(k.Status)
+	if k.Status == contest.Closed && outcome != "" {
+		key = string(outcome)
+	}
+	return t.In("statuses", key), map[string]string{
+		"running": "badge-calm", "closed": "badge-good", "completed": "badge-good", "partial_failure": "badge-wait",
+		"failed": "badge-bad", "abandoned": "badge-bad",
+	}[key]
+}
+
+// boardPage is the leader board over all contests, or of one team.
+type boardPage struct {
+	Most  int // how many rounds it shows
+	Team  string
+	Name  string
+	Rows  []boardRow
+	Stats *teamStats
+}
+
+// boardRow is a scored round.
+type boardRow struct {
+	Rank                int
+	Team, TeamPath      string
+	Path                string // of the contest
+	Asked, Task         string // what the contest was asked for, and the address of the request whose policy it drafts
+	Round               int
+	Score, Feedback     string
+	Best                bool
+	At                  time.Time
+	Input, Output       int64
+	Key                 string // by which it is compared
+	Begins              string // how the submission begins
+	SubmissionIsShorter bool
+}
+
+// teamStats are a team's numbers.
+type teamStats struct {
+	Rounds        int
+	Average, Best string
+	Input, Output int64
+}
+
+func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words, p := contestTexts{v.Texts("contests")}, boardPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
+	board, err := c.Contests.Board(r.Context(), v.Tenant, contests.Filter{Team: p.Team}, "", mostOnBoard)
+	if err == nil && p.Team != "" {
+		p.Name = legible.OneLine(p.Team)
+		p.Stats, err = c.statisticsOf(r.Context(), v.Tenant, p.Team)
+	}
+	if err != nil {
+		return err
+	}
+	var of []string
+	for _, b := range board.Items {
+		of = append(of, b.ExecutionID)
+	}
+	asked, err := c.Contests.Asked(r.Context(), v.Tenant, of...)
+	if err != nil {
+		return err
+	}
+	for i := range board.Items {
+		b := &board.Items[i]
+		row, of := boardRowOf(i+1, b, v.Locale), asked[b.ExecutionID]
+		row.Path = contestPath(b.ExecutionID)
+		row.Asked, row.Task = words.asked(&of), taskPath(&of)
+		p.Rows = append(p.Rows, row)
+		if p.Team != "" {
+			p.Name = row.Team
+		}
+	}
+	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest-board.html")
+}
+
+func (c *Pages) statisticsOf(ctx context.Context, tenant, team string) (*teamStats, error) {
+	s, err := c.Contests.TeamStatistics(ctx, tenant, team)
+	if err != nil || s.TotalRounds == 0 {
+		return nil, err
+	}
+	return &teamStats{s.TotalRounds, shownScore(s.AvgScore), shownScore(s.BestScore), int64(s.TotalInputTokens), int64(s.TotalOutputTokens)}, nil
+}
+
+func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
+	return boardRow{
+		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
+		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
+		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore),
+		Feedback: card.Prose(contest.InPoints(b.EvaluationFeedback, locale)), Best: b.IsBest, At: b.CreatedAt,
+		Input: b.UsageInfo.InputTokens, Output: b.UsageInfo.OutputTokens, Key: draftKey(b.TeamID, b.RoundNumber),
+		Begins:              card.Prose(b.SubmissionContent),
+		SubmissionIsShorter: b.SubmissionBytes > len(b.SubmissionContent),
+	}
+}
+
+// shownScore is a score of 0 to 1 as people read it.
+func shownScore(score float64) string { return strconv.FormatFloat(score*100, 'f', 2, 64) }
+
+// draftKey names a scored round of one contest in an address.
+func draftKey(teamID string, round int) string {
+	return fmt.Sprintf("%s.%d", contest.TeamHash(teamID), round)
+}

@@ -1,0 +1,383 @@
+package contest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+	"ringi/shared/store/large"
+	"ringi/shared/words/legible"
+)
+
+// contestPage is what the page of one contest shows.
+type contestPage struct {
+	Title                 string // of the request that it is for
+	Path, Live            string
+	Since                 subject.Since
+	Status, Badge, Prompt string
+	Broken                string // why it ended by itself before its time
+	Task                  string // address of what it is for
+	By                    string
+	Began, Deadline       time.Time
+	Took, Rounds, Seconds string
+	Cost, Budget          string
+	Teams                 []teamRow
+	Board                 []boardRow
+	Winner                *draftView
+	Over                  bool
+	Cancel                bool         // the viewer may cancel it
+	Ending                bool         // it was cancelled, and its teams stop
+	Drafts                []web.Choice // to compare
+}
+
+// teamRow is a team in a contest.
+type teamRow struct {
+	ID, Name, Status, Badge, Best, Why string
+	Sent                               string // where what models were sent is listed; empty for members
+	Rounds, Most                       int
+	Ends                               time.Time
+	Played                             []roundRow
+}
+
+// roundRow is one round of a team.
+type roundRow struct {
+	Key, Team, Score, Took string
+	Number                 int
+	Best                   bool
+	At                     time.Time
+	Metrics                []metricRow
+	Judge, Reasoning, Sure string
+	Tokens                 int64
+}
+
+type metricRow struct{ Name, Score, Comment string }
+
+// draftView is a submission, whole.
+type draftView struct {
+	Key, Team, Score, Text string
+	Round                  int
+	Gone                   bool // its retention is over
+	Members                []memberRow
+}
+
+// memberRow is what the leader had a member do.
+type memberRow struct {
+	Name, Kind, Text, Error, Took string
+	Calls                         string // which tools it called, and how often; not with what
+	Failed                        bool
+	Tokens                        int64
+}
+
+// contestOf is the contest that an address names, with its teams, for somebody who may see it: an administrator, who
+// may read the task that it is for, or who began it where it stands alone.
+func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (*contest.Aggregate, []*contest.Work, error) {
+	id := r.PathValue("id")
+	if !contest.ValidID(id) {
+		return nil, nil, fmt.Errorf("a contest's id: %w", aggregate.ErrNotFound)
+	}
+	a, err := c.Contests.Load(r.Context(), contest.Ref(v.Tenant, id))
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.Contest == nil {
+		return nil, nil, aggregate.ErrConflict // a torn read
+	}
+	if !v.Admin && !(a.Contest.ForKind == "" && a.BegunBy(v.User)) {
+		if a.Contest.ForKind != task.Kind.Name {
+			return nil, nil, fmt.Errorf("a contest that stands alone: %w", aggregate.ErrNotFound)
+		}
+		of, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, a.Contest.ForID))
+		if err == nil {
+			_, err = c.Readable(r.Context(), v, of)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	works, err := c.works(r.Context(), a)
+	return a, works, err
+}
+
+// works are the teams that have begun.
+func (c *Pages) works(ctx context.Context, a *contest.Aggregate) (all []*contest.Work, err error) {
+	for _, t := range a.Contest.Teams {
+		w, err := c.Contests.Teams.Load(ctx, contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, t.TeamID))
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case w.Team == nil:
+			return nil, aggregate.ErrConflict // a torn read
+		default:
+			all = append(all, w)
+		}
+	}
+	return all, nil
+}
+
+func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, works, err := c.contestOf(r, v)
+	if err != nil {
+		return err
+	}
+	words, k := contestTexts{v.Texts("contests")}, a.Contest
+	p := contestPage{
+		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
+		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
+		Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
+		Cost:    costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
+	}
+	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
+		p.Prompt = card.Prose(k.UserPrompt)
+	}
+	p.Status, p.Badge = words.stands(k, k.Outcome)
+	p.Broken = words.broken(a)
+	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled && k.SettledAt == nil
+	p.Since = subject.SinceThen(p.Path, p.Status, v.Locale)
+	if p.Over {
+		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
+	} else {
+		p.Live = p.Path
+	}
+	if k.ByID != "" {
+		names := c.Names(r.Context(), v, k.ByID)
+		p.By = cmp.Or(card.OneLine(names[k.ByID]), k.ByID)
+	}
+	p.fillTeams(works, words, v.Locale)
+	for i, x := range works {
+		if v.Admin && len(x.Uses) > 0 {
+			p.Teams[i].Sent = sentPath(k.ExecutionID, x.Team.TeamID)
+		}
+	}
+	if i := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Best }); i >= 0 {
+		if p.Winner, err = c.draft(r.Context(), v, works, p.Board[i].Key); err != nil {
+			return err
+		}
+	}
+	p.bound()
+	p.Title = card.OneLine(k.Title)
+	d := web.Document{Title: words.asked(k), Here: "contests", Data: p}
+	return c.Show(w, r, v, d, "contest.html")
+}
+
+// mostWhole is how much of what members and judges wrote a page shows whole, in bytes: what a function answers has a
+// limit of 6 MB, escaped. Of what comes behind it the page has the first mostBegun characters.
+const (
+	mostWhole = 1 << 20
+	mostBegun = 100
+)
+
+func (p *contestPage) bound() {
+	left := mostWhole
+	shorten := func(s *string) {
+		if left -= len(*s); left < 0 {
+			*s = legible.Beginning(*s, mostBegun)
+		}
+	}
+	if p.Winner != nil {
+		for i := range p.Winner.Members {
+			shorten(&p.Winner.Members[i].Text)
+			shorten(&p.Winner.Members[i].Calls)
+		}
+	}
+	for _, t := range p.Teams {
+		for i := range t.Played {
+			shorten(&t.Played[i].Reasoning)
+			for j := range t.Played[i].Metrics {
+				shorten(&t.Played[i].Metrics[j].Comment)
+			}
+		}
+	}
+}
+
+// cancelContest stops one that stands alone.
+func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, _, err := c.contestOf(r, v)
+	if err != nil {
+		return err
+	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}
+	_, err = c.Contests.Decide(
+		r.Context(), a.Ref(), func(a *contest.Aggregate) (aggregate.Change, error) { return a.Stop(by, v.Admin, c.Now()) },
+	)
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, contestPath(a.Contest.ExecutionID), "contest_cancelled")
+}
+
+// broken says why a contest ended whose runs died; it is empty for any other.
+func (t contestTexts) broken(a *contest.Aggregate) string {
+	switch k := a.Contest; {
+	case k.Status != contest.Abandoned:
+		return ""
+	case a.Summary != nil:
+		return t.Say("broken")
+	case k.SettledAt != nil:
+		return t.Say("broken_for_good")
+	}
+	return t.Say("breaking")
+}
+
+// costOf is what all calls came to so far.
+func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
+	if k.Usage.ID != "" { // it is summed up
+		return k.Usage.Cost
+	}
+	var sum aggregate.MicroUSD
+	for _, w := range works {
+		sum += w.Used().Cost
+	}
+	return sum
+}
+
+// fillTeams shows the teams and what they played, by rank.
+func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, locale string) {
+	var board []*contest.Board
+	for _, w := range works {
+		p.Teams = append(p.Teams, words.team(w, locale))
+		board = append(board, w.Board...)
+	}
+	slices.SortFunc(board, contest.ByRank)
+	for i, b := range board {
+		row := boardRowOf(i+1, b, locale)
+		p.Board = append(p.Board, row)
+		p.Drafts = append(p.Drafts, web.Choice{Value: row.Key, Text: fmt.Sprintf(
+			"%s · %s %d · %s", row.Team, words.Say("round"), row.Round, row.Score,
+		)})
+	}
+}
+
+// team is how a team stands.
+func (t contestTexts) team(w *contest.Work, locale string) teamRow {
+	k := w.Team
+	row := teamRow{
+		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
+		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Ends: k.DeadlineAt,
+		Badge: map[contest.TeamStatus]string{contest.TeamRunning: "badge-calm", contest.TeamEnded: "badge-good", contest.TeamFailed: "badge-bad"}[k.Status],
+	}
+	if k.BestScore != nil {
+		row.Best = shownScore(*k.BestScore)
+	}
+	if k.Status != contest.TeamRunning {
+		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason, Detail: k.Detail}.In(locale)
+	}
+	for _, x := range w.Rounds {
+		row.Played = append(row.Played, t.round(k, x))
+	}
+	return row
+}
+
+func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
+	row := roundRow{
+		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Number: x.RoundNumber,
+		Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
+		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
+	}
+	for _, m := range x.Metrics {
+		row.Metrics = append(row.Metrics, metricRow{
+			card.OneLine(contest.MetricName(m.MetricName, t.Locale())), strconv.FormatFloat(m.Score, 'f', 2, 64),
+			card.Prose(m.EvaluatorComment),
+		})
+	}
+	if j := x.Judgment; j != nil {
+		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), card.Prose(j.Reasoning), strconv.FormatFloat(
+			j.ConfidenceScore, 'f', 2, 64,
+		)
+		if j.ShouldContinue {
+			row.Judge = t.Say("goes_on")
+		}
+	}
+	return row
+}
+
+// calls are the tools that a member called, in the order of its first calls, each with how often.
+func (t contestTexts) calls(messages []contest.ModelMessage) string {
+	var names, shown []string
+	times := map[string]int{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.PartKind != contest.ToolCall {
+				continue
+			}
+			name := card.OneLine(p.ToolName)
+			if times[name]++; times[name] == 1 {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		shown = append(shown, t.Say("times", "tool", name, "n", times[name]))
+	}
+	return strings.Join(shown, t.Say("and"))
+}
+
+// length is how long something took, in words.
+func (t contestTexts) length(seconds float64) string {
+	return web.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
+}
+
+// draft is a submission with what members did for it, by its key. It returns aggregate.ErrNotFound.
+func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work, key string) (*draftView, error) {
+	for _, w := range works {
+		for _, x := range w.Rounds {
+			if draftKey(x.TeamID, x.RoundNumber) == key {
+				return c.drafted(ctx, v, w, x)
+			}
+		}
+	}
+	return nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
+}
+
+// drafted reads what a round's row keeps, or says where it is.
+func (c *Pages) drafted(ctx context.Context, v *web.Viewer, w *contest.Work, x *contest.Round) (*draftView, error) {
+	d := &draftView{
+		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Round: x.RoundNumber,
+		Score: shownScore(x.EvaluationScore),
+	}
+	tenant := w.Head.TenantID
+	text, err := c.Contests.Content(ctx, tenant, x)
+	if errors.Is(err, large.ErrExpired) {
+		d.Gone = true
+		return d, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	record, _, err := c.Contests.LoadRoundHistory(ctx, tenant, x.ExecutionID, x.TeamID, x.RoundNumber)
+	if err != nil && !errors.Is(err, large.ErrExpired) {
+		return nil, err
+	}
+	if record == nil {
+		record = &contest.MemberSubmissionsRecord{}
+	}
+	d.Text = card.Prose(text)
+	words := contestTexts{v.Texts("contests")}
+	for _, s := range record.Submissions {
+		row := memberRow{
+			Name: card.OneLine(s.AgentName), Kind: words.In("kinds", s.AgentType), Text: card.Prose(s.Content),
+			Calls: words.calls(s.AllMessages), Failed: s.Status != contest.Success,
+			Tokens: s.Usage.InputTokens + s.Usage.OutputTokens,
+		}
+		if s.ErrorMessage != nil {
+			row.Error = card.Prose(*s.ErrorMessage)
+		}
+		if s.ExecutionTimeMS != nil {
+			row.Took = words.length(*s.ExecutionTimeMS / 1000)
+		}
+		d.Members = append(d.Members, row)
+	}
+	return d, nil
+}

@@ -1,0 +1,288 @@
+package contest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	contestpages "ringi/functions/serve-console/contest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
+)
+
+func TestContestsOfTeams(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"none yet":                           noContests,
+		"a contest while it runs, and after": wholeContest,
+		"one in which all failed":            allFailed,
+		"nobody else's":                      strangersSeeNoContest,
+		"the board names requests":           boardNamesRequests,
+		"what models wrote is text":          draftsAreText,
+		"cancelled by who may":               cancelsContest,
+		"what models were sent":              sentToModels,
+		"one whose runs died":                brokenOff,
+		"what is too long for a page":        longTalks,
+		"which tools members called":         toolsOfMembers,
+	})
+}
+
+func noContests(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません", "新しいコンテスト")
+	b.Get("/console/contests/board").Says(t, http.StatusOK, "採点されたラウンドがまだありません")
+	b.Get("/console/contests?cursor=x").Says(t, http.StatusBadRequest, "最初のページから")
+	b.Get("/console/contests/"+contest.NewID()).Says(t, http.StatusNotFound)
+	b.Get("/console/contests/x").Says(t, http.StatusNotFound)
+}
+
+func wholeContest(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(workspace.Suzuki)
+	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
+	if page := b.Get(k.Page()); !strings.Contains(page.Body, "data-live") || !strings.Contains(page.Text(), "チームはまだ始まっていません") {
+		t.Errorf("a contest that runs is not followed, or says more than there is: %s", page.Text())
+	}
+	k.Plays(1, 1, 0.8, "一行目\n二行目")
+	k.Plays(2, 1, 0.75, "一行目\n別の行")
+	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "調べました", "二行目")
+	k.Ends(1, contest.MaxRoundsReached, "")
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
+	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
+	page := b.Get(k.Page())
+	page.Says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした", "5.2 秒")
+	if best := contestpages.DraftKey("team-a", 1); strings.Contains(page.Body, "compare?a="+best+"&amp;b="+best) {
+		t.Error("the best draft is compared with itself")
+	}
+	if strings.Contains(page.Body, "data-live") {
+		t.Error("the page of a contest that is over goes on asking")
+	}
+	b.Get(k.Page()+"/compare").Says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
+	b.Get(k.Page()+"/compare?a=x.1&b=y.2").Says(t, http.StatusNotFound)
+	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
+	b.Get("/console/contests/board").Says(t, http.StatusOK, "高いものから 10 件まで", "80.00", "75.00", "関連性 (90): 要点がそろって")
+	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")
+	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "nobody", "まだありません")
+	log := b.Get("/console/audit")
+	log.Says(t, http.StatusOK, "コンテストを始めた", "コンテストを開く")
+	if !strings.Contains(log.Body, `href="`+k.Page()+`"`) || strings.Contains(log.Body, "/console/tasks/"+k.ID) {
+		t.Error("the audit log leads elsewhere than to the contest")
+	}
+}
+
+func allFailed(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("備品の方針を決めて", nil), w.As(workspace.Suzuki)
+	k.Ends(1, contest.PartialFailure, contest.ReasonLeader)
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
+	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
+	b.Get("/console/contests").Says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
+	page := b.Get(k.Page())
+	page.Says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が答えませんでした")
+	if strings.Contains(page.Text(), "まだ採点されていません") {
+		t.Error("teams that have failed are not scored yet")
+	}
+}
+
+func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
+	alone := w.Compete("誰にも見せない", nil)
+	w.Ask()
+	ref := w.Ref
+	of := w.Compete("勤怠の方針", &ref)
+	member, other := w.As(workspace.Sato), consoletest.Start(t)
+	member.Get("/console/contests").Says(t, http.StatusForbidden)
+	member.Get("/console/contests/board").Says(t, http.StatusForbidden)
+	member.Get(alone.Page()).Says(t, http.StatusNotFound)
+	member.Get(alone.Page()+"/compare").Says(t, http.StatusNotFound)
+	of.Plays(1, 1, 0.8, "読める案")
+	page := member.Get(of.Page()) // who may read the request may read what was drafted for it, not what models were told
+	page.Says(t, http.StatusOK, "読める案", "勤怠の方針")
+	consoletest.Lacks(t, page, "&lt;data&gt;")
+	w.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusOK, "&lt;data&gt;勤怠の方針")
+	other.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusNotFound)
+}
+
+// The board names what each round was for: by the request's title, never by what a model was told, and with a link to
+// it.
+func boardNamesRequests(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	ref := w.Ref
+	of, alone := w.Compete("勤怠の方針", &ref), w.Compete("備品の"+strings.Repeat("長い", 100)+"終わり", nil)
+	of.Plays(1, 1, 0.8, "案")
+	of.Plays(2, 1, 0.7, "案")
+	alone.Plays(1, 1, 0.6, "案")
+	for _, path := range []string{"/console/contests/board", "/console/contests/board?team=team-a", "/console/contests"} {
+		page := w.As(workspace.Suzuki).Get(path)
+		page.Says(t, http.StatusOK, "勤怠の方針", "稟議の方針の作成", "備品の長い長い", "…")
+		consoletest.Lacks(t, page, "&lt;data&gt;", "終わり")
+		for _, link := range []string{of.Page(), alone.Page(), "/console/tasks/" + ref.ID} {
+			if !strings.Contains(page.Body, `href="`+link+`"`) {
+				t.Errorf("%s doesn't lead to %s", path, link)
+			}
+		}
+	}
+	unnamed := w.Compete("", &ref) // begun before contests kept the title
+	unnamed.Plays(1, 1, 0.9, "案")
+	page := w.As(workspace.Suzuki).Get("/console/contests/board")
+	consoletest.Lacks(t, page, "&lt;data&gt;")
+	if n := strings.Count(page.Body, `href="`+unnamed.Page()+`"`); n != 1 {
+		t.Errorf("%d links to a contest without a title", n)
+	}
+}
+
+func draftsAreText(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("<script>alert(1)</script>", nil), w.As(workspace.Suzuki)
+	k.Plays(2, 1, 0.5, "<img src=x onerror=alert(1)>\u202e")
+	for _, path := range []string{"/console/contests", "/console/contests/board", k.Page()} {
+		page := b.Get(path)
+		page.Says(t, http.StatusOK)
+		for _, raw := range []string{"<script>alert", "<img src=x", "<b>速攻"} {
+			if strings.Contains(page.Body, raw) {
+				t.Errorf("%s has %s", path, raw)
+			}
+		}
+	}
+}
+
+func longTalks(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("長い話", nil), w.As(workspace.Suzuki)
+	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
+	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
+	played := conteststest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
+	for i := range 60 {
+		played.Record.Submissions = append(played.Record.Submissions, contest.MemberSubmission{
+			AgentName: "analyst", AgentType: contest.Plain, Content: fmt.Sprintf("%d 番目に%s", i, strings.Repeat("長", 40_000)), Status: contest.Success, Timestamp: k.Now(),
+		})
+	}
+	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
+	page := b.Get(k.Page())
+	page.Says(t, http.StatusOK, "案", "59 番目に", "講評")
+	if len(page.Body) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(page.Body))
+	}
+}
+
+func toolsOfMembers(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	ref := w.Ref
+	k := w.Compete("勤怠の方針", &ref)
+	call := func(name string) contest.Part {
+		return contest.Part{PartKind: contest.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`), ToolCallID: "call_1_1"}
+	}
+	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: contest.Says("result"), ToolCallID: "call_1_1"}
+	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
+	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
+	played := conteststest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
+	silent := said
+	said.AllMessages = []contest.ModelMessage{
+		{Kind: contest.KindResponse, Parts: []contest.Part{call("list_departments"), call("<b>made up\n")}},
+		{Kind: contest.KindRequest, Parts: []contest.Part{back}},
+		{Kind: contest.KindResponse, Parts: []contest.Part{call("list_departments")}},
+	}
+	played.Record.Submissions = []contest.MemberSubmission{said, silent}
+	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
+	for _, user := range []string{workspace.Sato, workspace.Suzuki} { // who asked, and an administrator
+		b := w.As(user)
+		page := b.Get(k.Page())
+		page.Says(t, http.StatusOK, "呼び出したツール: list_departments 2 回、&lt;b&gt;made up 1 回")
+		consoletest.Lacks(t, page, "argument", "result", "<b>made up")
+		if n := strings.Count(page.Body, "呼び出したツール"); n != 1 {
+			t.Errorf("tools of %d members, though one called any", n)
+		}
+		b.Locale = "en"
+		b.Get(k.Page()).Says(t, http.StatusOK, "Tools called: list_departments × 2, &lt;b&gt;made up × 1")
+	}
+}
+
+func sentToModels(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	ref := w.Ref
+	k, b := w.Compete("勤怠の方針", &ref), w.As(workspace.Suzuki)
+	k.Plays(1, 1, 0.8, "案")
+	team := contest.TeamRef(w.Tenant.ID, k.ID, "team-a")
+	keeper := contests.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
+	spend := func(key string, sent *aggregate.Blob) string {
+		id := aggregate.NewID()
+		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
+		return id
+	}
+	gone := spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
+	unsent := spend("01/leader/1/2/1", nil)
+	spend("01/evaluator/1/1/failed-1", nil)
+	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
+	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
+	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "記録なし", "見る", "$0.0056")
+	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
+	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
+	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
+	member := w.As(workspace.Sato) // may read the request, and what was drafted for it
+	if page := member.Get(k.Page()); strings.Contains(page.Text(), "送った内容") {
+		t.Error("a member is offered what models were sent")
+	}
+	member.Get(list).Says(t, http.StatusForbidden)
+	member.Get(list+"/"+gone).Says(t, http.StatusForbidden)
+}
+
+func cancelsContest(t *testing.T, w *consoletest.World) {
+	k := w.Compete("経費精算の方針を決めて", nil)
+	k.Plays(1, 1, 0.8, "できたところまで")
+	member, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	if a := member.Post(k.Page()+"/cancel", nil); a.Status != http.StatusNotFound {
+		t.Errorf("a member: %d", a.Status)
+	}
+	believed := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID, Admins: []string{workspace.Sato}}, workspace.Sato)
+	if a := believed.Post(k.Page()+"/cancel", nil); a.Status != http.StatusNotFound {
+		t.Errorf("whose session only believes that he is an administrator: %d", a.Status)
+	}
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "コンテストを中止する", "費用は残ります")
+	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To)
+	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To) // a second click
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "中止", "答えを待って終わります")
+	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終えました。")
+	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: k.ID}, "", 10))(t)
+	if len(log.Items) != 3 || !strings.Contains(string(log.Items[1].Details)+string(log.Items[0].Details), `"surface":"console"`) {
+		t.Errorf("recorded: %+v", log.Items)
+	}
+	w.Ask()
+	ref := w.Ref
+	of := w.Compete("勤怠の方針", &ref)
+	page := suzuki.Get(of.Page())
+	page.Says(t, http.StatusOK, "依頼を取り消すと一緒に終わります")
+	consoletest.Lacks(t, page, "/cancel\"")
+	if a := suzuki.Post(of.Page()+"/cancel", nil); a.Status != http.StatusForbidden {
+		t.Errorf("one that drafts a policy: %d", a.Status)
+	}
+	mine := w.Compete("自分のコンテスト", nil) // by Suzuki, who is no administrator any more
+	former := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID}, workspace.Suzuki)
+	former.Get(mine.Page()).Says(t, http.StatusOK, "自分のコンテスト")
+	expect.Same(t, mine.Page()+"?done=contest_cancelled", former.Post(mine.Page()+"/cancel", nil).To)
+}
+
+func brokenOff(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("勤怠の方針", nil), w.As(workspace.Suzuki)
+	k.Plays(1, 1, 0.8, "案")
+	ref := contest.Ref(w.Tenant.ID, k.ID)
+	keeper := contests.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
+	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 250_000}))
+	die := func(runs int) {
+		for range runs {
+			expect.Value(w.Console.Contests.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) }))(t)
+		}
+	}
+	die(6)
+	b.Get(k.Page()).Says(t, http.StatusOK, "中断", "それまでの案をまとめています", "80.00")
+	die(21)
+	b.Get(k.Page()).Says(t, http.StatusOK, "結果をまとめられませんでした", "80.00", "$0.25")
+	a := expect.Value(w.Console.Contests.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(false, w.Now()) }))(t)
+	expect.Value(w.Console.Contests.Settle(t.Context(), ref, a.Head.Run))(t)
+	b.Get(k.Page()).Says(t, http.StatusOK, "採点された案と費用は残っています", "80.00", "$0.25")
+}

@@ -1,0 +1,189 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
+)
+
+// actionRow is an action on a session's page.
+type actionRow struct {
+	Number                  int
+	ID, Type, Badge, Status string
+	Summary, By             string
+	At, DecideBy            time.Time
+	Files                   []writtenFile
+	Argv                    []string
+	Script                  string
+	Seconds                 int
+	Whole                   bool // all of the payload is shown
+	Approved, Rule          string
+	ApprovedAt              time.Time
+	Via                     string
+	Rejected, Because       string
+	Cancelled, Why          string
+	Started, Completed      time.Time
+	Took                    string
+	Exit                    string
+	Result, Error, Unknown  string
+	Late                    string // what it came to after it had been cancelled
+	Open, Runs, Waits       bool
+	Lines                   []logLine
+	Dropped, Count          int
+	LogPath                 string // address with its output; empty where it is shown, or there is none
+	OpenPath                string // address with all of its payload, where it is not shown
+}
+
+// writtenFile is one that an action writes.
+type writtenFile struct{ Path, Content string }
+
+// logLine is one of an action's output.
+type logLine struct {
+	Text string
+	Err  bool
+}
+
+// action is one as people read it: what it would do word by word, who decided, and what it came to.
+func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
+	out := actionRow{
+		Number: x.Number, ID: x.ActionID, Type: agent.Called(locale)[x.ActionType], Badge: actionBadge(x),
+		Status: words.In("action_status", x.Status), At: x.CreatedAt,
+		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds,
+		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending,
+		Open: !x.Status.Over() || x.Number == t.is.Session.Actions || x.Number == t.logged,
+	}
+	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
+		out.By = t.person(x.Askers[0])
+	}
+	p, all := t.asked[x.ActionID]
+	out.Whole = all
+	if !all && x.Number != t.logged {
+		out.OpenPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
+	}
+	for _, f := range p.Files {
+		out.Files = append(out.Files, writtenFile{legible.Spelled(f.Path), legible.Spelled(f.Content)})
+	}
+	out.Argv, out.Script = spelledAll(p.Argv), legible.Spelled(p.Script)
+	if at := x.Gate.Terms.DecideBy; at != nil && x.Status == conversation.ActionPending {
+		out.DecideBy = *at
+	}
+	t.decided(x, &out, words)
+	t.ended(x, &out, words, locale)
+	if out.Count, out.Dropped = x.Lines, x.Dropped; t.logged == x.Number {
+		for _, l := range t.log {
+			out.Lines = append(out.Lines, logLine{legible.Spelled(l.Text), l.Err})
+		}
+		if len(t.log) > 0 {
+			out.Dropped = max(out.Dropped, t.log[0].Order)
+			out.Count = max(out.Count, t.log[len(t.log)-1].Order+1)
+		}
+	} else if x.Lines > 0 {
+		out.LogPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
+	}
+	return out
+}
+
+// decided says who decided about an action, or which rule.
+func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts) {
+	g := x.Gate
+	switch {
+	case x.ApprovedBy == conversation.ApprovedByAuto && g.ApprovedAt != nil:
+		out.Rule, out.ApprovedAt = legible.OneLine(cmp.Or(x.Rule, "—")), *g.ApprovedAt
+	case g.ApprovedAt != nil:
+		out.Approved, out.ApprovedAt = t.person(g.ApprovedBy), *g.ApprovedAt
+		for _, s := range g.Stamps {
+			out.Via = words.In("surface", s.Surface)
+		}
+	}
+	switch {
+	case x.CancelReason == conversation.ReasonRejected:
+		out.Status, out.Badge = words.Say("rejected"), "badge-bad"
+		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
+	case x.CancelReason != "":
+		out.Cancelled, out.Why = t.person(x.CancelledBy), words.In("why", x.CancelReason)
+	}
+}
+
+// ended says what an action came to.
+func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
+	if x.StartedAt != nil {
+		out.Started = *x.StartedAt
+	}
+	if x.CompletedAt != nil {
+		out.Completed = *x.CompletedAt
+		if x.StartedAt != nil {
+			out.Took = web.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
+		}
+	}
+	if x.ExitCode != nil {
+		out.Exit = fmt.Sprint(*x.ExitCode)
+	}
+	out.Result = card.Prose(x.ResultSummary)
+	switch {
+	case x.Outcome == conversation.OutcomeUnknown:
+		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
+	case x.Status == conversation.ActionFailed:
+		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
+	}
+	if l := x.Late; l != nil {
+		out.Late = fmt.Sprintf("%s %s %s", words.In("action_status", l.Status), card.OneLine(l.Summary), card.OneLine(
+			l.ErrorDetail,
+		))
+		if l.ExitCode != nil {
+			out.Late += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
+		}
+	}
+}
+
+// mostPayloads is how many payloads that do not stand in their rows a page opens.
+const mostPayloads = 10
+
+// payloads are what actions would do. Of those that do not stand in their rows only that of first and of the newest are
+// opened.
+func (c *Pages) payloads(
+	ctx context.Context, ref aggregate.Ref, actions []*conversation.Action, first *conversation.Action,
+) map[string]conversation.Payload {
+	out, opened := map[string]conversation.Payload{}, 0
+	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
+		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {
+			continue
+		}
+		if x.Payload.S3Key != "" {
+			opened++
+		}
+		p, err := c.payload(ctx, ref, x)
+		if err != nil {
+			slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
+			continue
+		}
+		out[x.ActionID] = p
+	}
+	return out
+}
+
+// payload is all of what an action would do. It returns an error when that can't be read, or is not of its type.
+func (c *Pages) payload(ctx context.Context, ref aggregate.Ref, x *conversation.Action) (conversation.Payload, error) {
+	text := json.RawMessage(x.Payload.JSON)
+	if x.Payload.S3Key != "" {
+		var err error
+		if text, err = c.Results.Open(ctx, ref, x.Payload); err != nil {
+			return conversation.Payload{}, err
+		}
+	}
+	p, problems := conversation.ReadPayload(x.ActionType, text)
+	if len(problems) > 0 {
+		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
+	}
+	return p, nil
+}

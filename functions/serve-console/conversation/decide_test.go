@@ -1,0 +1,160 @@
+package conversation_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func decidesActions(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	sato := w.As(workspace.Sato)
+	x := k.Proposes(conversation.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
+	consoletest.Holds(t, sato.Get(k.Page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
+	expect.Same(t, k.Page()+"?done=act_reject", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "先にファイルを見せて")).To)
+	consoletest.Holds(t, sato.Get(k.Page()), "先にファイルを見せて", "却下", "action.rejected")
+	if a := k.Load(); a.Session.PendingActionID != "" || len(a.Inbox) != 1 {
+		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
+	}
+
+	x = k.Proposes(conversation.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
+	consoletest.Holds(t, sato.Get(k.Page()), "a.txt", "一行目\n二行目")
+	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
+
+	x = k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	busy := sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
+	if busy.Status == http.StatusSeeOther || !strings.Contains(busy.Body, "先にその操作を取り消してください") {
+		t.Errorf("a session is closed under a running action: %d %s", busy.Status, busy.Text())
+	}
+	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
+	one := 1
+	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
+	consoletest.Holds(t, sato.Get(k.Page()), "取り消した後に分かったこと", "止められました")
+
+	x = k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	consoletest.Holds(t, sato.Get(k.Page()), "規則による自動承認", "承認済み")
+}
+
+func refusesActions(t *testing.T, w *consoletest.World) {
+	w.Ref.Tenant = w.Tenant.ID
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	form := consoletest.ActOn(aggregate.ActApprove, x, "")
+	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	page := sato.Get(k.Page())
+	consoletest.Holds(t, page, "自分の依頼は自分で承認できません", `value="reject"`)
+	consoletest.Lacks(t, page, "✅ 承認</button>")
+	for name, tt := range map[string]struct {
+		by     *consoletest.Browser
+		form   url.Values
+		status int
+		says   string
+	}{
+		"one's own":                   {sato, form, 403, "自分の依頼は自分で承認できません"},
+		"content that was not shown":  {suzuki, consoletest.With(form, "hash", strings.Repeat("0", 64)), 409, ""},
+		"another content's rejection": {suzuki, consoletest.With(consoletest.ActOn(aggregate.ActReject, x, "だめ"), "hash", "x"), 409, "だめ"},
+		"no reason":                   {suzuki, consoletest.ActOn(aggregate.ActReject, x, " "), 400, "却下理由は 1〜1000 文字"},
+		"a reason too long":           {suzuki, consoletest.ActOn(aggregate.ActReject, x, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
+		"an action that is not there": {suzuki, consoletest.With(form, "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, ""},
+		"a reason for what is gone":   {suzuki, consoletest.With(consoletest.ActOn(aggregate.ActReject, x, "遅すぎた"), "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, "遅すぎた"},
+		"an act that there is not":    {suzuki, consoletest.With(form, "act", "execute"), 400, ""},
+		"a guest":                     {w.As(workspace.Guest), form, 403, ""},
+	} {
+		if a := tt.by.Post(k.Page()+"/act", tt.form); a.Status != tt.status || !strings.Contains(a.Body, tt.says) {
+			t.Errorf("%s: %d %s", name, a.Status, a.Text())
+		}
+	}
+	if a := suzuki.Send("POST", k.Page()+"/act", form); a.Status != 403 {
+		t.Errorf("without the session's token: %d", a.Status)
+	}
+	if k.Load().Current().Status != conversation.ActionPending {
+		t.Error("something was decided")
+	}
+}
+
+// Whoever asked for an action may withdraw it, but not close somebody else's conversation.
+func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
+	w.Ref.Tenant = w.Tenant.ID
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{workspace.Suzuki}
+	})
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	k.Begins()
+	k.Ends(k.Load().Current(), conversation.Result{Status: conversation.ActionSucceeded})
+	k.Says(workspace.Tanaka, "もう一度")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	tanaka := w.As(workspace.Tanaka)
+	page := tanaka.Get(k.Page())
+	consoletest.Holds(t, page, "⏹️ 操作を取り消す</button>")
+	consoletest.Lacks(t, page, "会話を終える</button>")
+	expect.Same(t, k.Page()+"?done=act_cancel_action", tanaka.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
+}
+
+func oneActionDecision(t *testing.T, w *consoletest.World) {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	by := map[string]*consoletest.Browser{string(aggregate.ActApprove): w.As(workspace.Suzuki), string(conversation.ActCancel): w.As(workspace.Sato), string(aggregate.ActReject): w.As(workspace.Tanaka)}
+	var all sync.WaitGroup
+	answers := sync.Map{}
+	for act, b := range by {
+		all.Go(func() {
+			answers.Store(act, b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.Act(act), x, "だめ")))
+		})
+	}
+	all.Wait()
+	var done, told int
+	answers.Range(func(_, v any) bool {
+		switch a := v.(consoletest.Answer); {
+		case a.Status == http.StatusSeeOther:
+			done++
+		case strings.Contains(a.Body, "先に決まっています"):
+			told++
+		}
+		return true
+	})
+	// What was approved may still be cancelled; nothing else goes together.
+	got := k.Load().Action(x.ActionID)
+	if done+told != 3 || done > 2 || done == 2 && (got.Status != conversation.ActionCancelled || got.ApprovedBy == "") {
+		t.Errorf("%d decided, %d were told: %+v", done, told, got)
+	}
+}
+
+// largePayload: what stands beside the table is opened; where it is gone nobody can approve.
+func largePayload(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60}`
+	hash := aggregate.HashOf(text)
+	key := "arguments/" + k.Talk.Tenant + "/" + hash + ".json"
+	x := k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
+	sato := w.As(workspace.Sato)
+	page := sato.Get(k.Page())
+	consoletest.Holds(t, page, "ここでは承認できません", `value="reject"`)
+	consoletest.Lacks(t, page, "✅ 承認</button>")
+	if a := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")); a.Status != http.StatusBadRequest {
+		t.Errorf("what nobody could read is approved: %d", a.Status)
+	}
+	w.Results[key] = aggregate.JSON(text)
+	consoletest.Holds(t, sato.Get(k.Page()), "echo end", "✅ 承認</button>")
+	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
+}
+
+func waitsForActions(t *testing.T, w *consoletest.World) {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	consoletest.Holds(t, w.As(workspace.Suzuki).Get("/console/approvals?for=me"), k.Page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
+	consoletest.Lacks(t, w.As(workspace.Alex).Get("/console/approvals"), k.Page())
+	consoletest.Holds(t, w.As(workspace.Suzuki).Get("/console/audit"), `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
+}

@@ -1,0 +1,7 @@
+package conversation
+
+// What the tests of the pages ask for beside them.
+const (
+	SaidOfPage = saidOfPage
+	RowsOfPage = rowsOfPage
+)

@@ -1,0 +1,334 @@
+package conversation
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+	"ringi/shared/store/conversations"
+	"ringi/shared/words/legible"
+)
+
+// rowsOfPage is how many conversations a page of the list has.
+const rowsOfPage = 50
+
+// Pages are those of agents and of the conversations with them.
+type Pages struct {
+	*subject.Acts
+	Conversations *conversations.Store
+	Outbound      []string // addresses beside public ones where agents may be, as host:port
+}
+
+// page is the page of a conversation, on which people decide.
+func (c *Pages) page() subject.Page {
+	return subject.Page{
+		Path: "/console/sessions/", RefOf: refOf, Ends: conversation.ActClose, Whole: c.wholeAction, Refused: c.refused,
+	}
+}
+
+// Routes are the list of agents and conversations, and the page of a conversation with what it leads to.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForMembers("GET /console/agents", c.agents),
+		web.ForMembers("GET /console/sessions/{id}", c.showConversation),
+		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
+		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
+		web.ForAdministrators("GET /console/sessions/{id}/sent", c.listSent),
+		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", c.showSent),
+	}
+}
+
+// agentsPage is what the page of agents and conversations shows.
+type agentsPage struct {
+	Status, Person    string
+	Statuses, People  []web.Choice
+	Bad               []string
+	Rows              []listedRow
+	Next, Prev, First string // addresses, empty without such a page
+	Live              string
+	Narrowed, Short   bool
+	Unsaid            bool // Slack does not say which channels the viewer is in
+	Agents            []agentRow
+	Warnings          []agentWarning
+	Rules             []autoRule
+	Example           string
+	Demo              bool // the newest conversation was answered by the demo, whatever the settings name
+}
+
+// listedRow is a conversation in the list.
+type listedRow struct {
+	ID, Title, Status, Badge string
+	Agent, Name, PersonPath  string
+	Channel, Cost            string
+	Created, Active          time.Time
+}
+
+// agentRow is an agent with whom people can have a conversation.
+type agentRow struct {
+	ID, Label, About, Provider, Model string
+	May                               []string
+	Default, Custom                   bool
+	Endpoint, Key                     string // for administrators
+}
+
+// agentWarning is an entry of the settings that is left out.
+type agentWarning struct {
+	Row              int // from 1
+	ID, Field, Limit string
+	KeepsBuiltIn     bool
+}
+
+// autoRule is what begins without approval.
+type autoRule struct {
+	Argv      []string
+	Workspace string
+}
+
+// filter is what the address of the list says.
+type filter struct{ status, person, cursor string }
+
+func readFilter(q url.Values) (f filter, bad web.BadFilter) {
+	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
+	if _, known := conversation.SessionMoves[conversation.Status(f.status)]; f.status != "" && !known {
+		f.status, bad["status"] = "", true
+	}
+	if f.person != "" && !web.PersonForm.MatchString(f.person) {
+		f.person, bad["person"] = "", true
+	}
+	return f, bad
+}
+
+// at is the address of the page behind a cursor.
+func (f filter) at(cursor string) string {
+	return web.At("/console/agents", map[string]string{"status": f.status, "person": f.person, "cursor": cursor})
+}
+
+func (f filter) opener(viewer string) string {
+	if f.person == web.Myself {
+		return viewer
+	}
+	return f.person
+}
+
+func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words := v.Texts("agents")
+	f, bad := readFilter(r.URL.Query())
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	p := agentsPage{
+		Status: f.status, Person: f.person, Bad: web.Problems(words, bad), Narrowed: f.status != "" || f.person != "",
+	}
+	defs := p.define(c, v, settings)
+	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
+		p.Unsaid = true
+	}
+	page := store.Page[conversation.Session]{}
+	if len(bad) == 0 {
+		if page, err = c.visible(r, v, f, reach); web.BadCursor(err) {
+			web.Refuse(r, v, err.Error())
+			p.Bad = append(p.Bad, v.Texts("layout").Say("bad_cursor"))
+		} else if err != nil {
+			return err
+		}
+	}
+	if f.cursor != "" {
+		if p.First = f.at(""); len(p.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
+			http.Redirect(w, r, p.First, http.StatusSeeOther)
+			return nil
+		}
+	}
+	p.fill(c, r, v, f, page, reach, defs)
+	d := web.Document{Title: words.Say("title"), Here: "agents", Data: p}
+	if len(p.Bad) > 0 {
+		d.Status = http.StatusBadRequest
+	}
+	return c.Show(w, r, v, d, "agents.html")
+}
+
+// visible is the page of conversations that an address asks for, of which a member sees their own and those of their
+// channels.
+func (c *Pages) visible(
+	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
+) (store.Page[conversation.Session], error) {
+	of := conversations.Filter{Status: conversation.Status(f.status), Opener: f.opener(v.User)}
+	var keep func(conversation.Session) bool
+	if !v.Admin && of.Opener != v.User {
+		keep = func(x conversation.Session) bool { return reach.Sees(x.Origin()) }
+	}
+	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
+}
+
+// define lists the agents, and the tests that begin without approval. Where an agent is and which key it takes
+// is for administrators.
+func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
+	words, of := v.Texts("agents"), v.Texts("settings")
+	defs, warnings := agent.Definitions(s.Agents, c.Outbound)
+	for _, d := range defs {
+		row := agentRow{
+			ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]),
+			Default:  d.IsDefault,
+			Provider: cmp.Or(of.In("columns", "agents.provider="+string(d.Provider)), string(d.Provider)),
+			Model:    legible.OneLine(d.Model),
+			Custom:   slices.ContainsFunc(s.Agents, func(x agent.Definition) bool { return x.ID == d.ID }),
+		}
+		for _, x := range agent.ActionTypes {
+			if d.May(x) {
+				row.May = append(row.May, agent.Called(v.Locale)[x])
+			}
+		}
+		if v.Admin {
+			row.Endpoint, row.Key = legible.OneLine(d.Endpoint), keyOf(d, words)
+		}
+		p.Agents = append(p.Agents, row)
+	}
+	p.Example = words.Say("example", "agent", agent.Default(defs).ID)
+	for _, w := range warnings {
+		if v.Admin {
+			p.Warnings = append(p.Warnings, agentWarning{
+				w.Entry + 1, legible.OneLine(w.ID), of.In("columns", "agents."+w.Field), ruleText(of, w.Rule), w.KeepsBuiltIn,
+			})
+		}
+	}
+	for i, rule := range s.AutoActions {
+		faults := rule.Faults()
+		if len(faults) == 0 {
+			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
+		} else if v.Admin {
+			p.Warnings = append(p.Warnings, agentWarning{
+				Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: ruleText(of, faults[0].Rule),
+			})
+		}
+	}
+	return defs
+}
+
+// ruleText is what a rule of settings says of a value that breaks it.
+func ruleText[T ~string](settings web.Texts, rule T) string {
+	return settings.In("rules", rule, "commands", agent.OpenCommands())
+}
+
+// keyOf names the key that an agent takes. The page can't see keys: whether it is there shows when the agent answers.
+func keyOf(d agent.Definition, words web.Texts) string {
+	switch {
+	case d.AuthRef != "":
+		return legible.OneLine(d.AuthRef)
+	case d.Provider == agent.OpenAI, d.Provider == agent.Anthropic:
+		return string(d.Provider)
+	}
+	return words.Say("no_key")
+}
+
+func spelledAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = legible.Spelled(s)
+	}
+	return out
+}
+
+// labelOf is the name of a session's agent; its id, if there is no such agent any more.
+func labelOf(defs []agent.Definition, id string) string {
+	d, ok := agent.Find(defs, id)
+	if !ok {
+		return legible.OneLine(id)
+	}
+	return legible.OneLine(d.Label())
+}
+
+// fill puts a page of conversations into the list.
+func (p *agentsPage) fill(
+	c *Pages, r *http.Request, v *web.Viewer, f filter, page store.Page[conversation.Session], reach people.Reach,
+	defs []agent.Definition,
+) {
+	words := v.Texts("agents")
+	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
+	p.Short = page.Looked >= web.MostLooked
+	if page.Next != "" {
+		p.Next = f.at(page.Next)
+	}
+	if page.Prev != "" {
+		p.Prev = f.at(page.Prev)
+	}
+	if f.cursor == "" && page.Looked <= web.MostLive && len(p.Bad) == 0 {
+		p.Live = f.at("")
+	}
+	ids := []string{v.User, f.opener(v.User)}
+	for _, x := range page.Items {
+		ids = append(ids, x.Opener)
+	}
+	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
+	for _, x := range page.Items {
+		by := filter{status: f.status, person: x.Opener}
+		p.Rows = append(p.Rows, listedRow{
+			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Status: statusOf(words, x), Badge: badgeOf(x),
+			Agent: labelOf(defs, x.AgentID),
+			Name:  card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: web.Channel(v, x.Origin(), channels),
+			Cost: x.Usage.Cost.String(), Created: x.CreatedAt, Active: x.LastActivityAt,
+		})
+	}
+	p.Statuses = web.Statuses(
+		words, f.status, conversation.Open, conversation.Executing, conversation.Failing, conversation.Closed,
+	)
+	p.People = web.PeopleToChoose(v, words, names, f.opener(v.User))
+}
+
+// waitsFor is how a session stands while one of its actions waits for a person.
+const waitsFor = "waiting"
+
+// statusOf says how a session stands, for people.
+func statusOf(t web.Texts, s conversation.Session) string {
+	if s.Status != conversation.Closed && s.PendingActionID != "" {
+		return t.In("statuses", waitsFor)
+	}
+	return t.In("statuses", string(s.Status))
+}
+
+func badgeOf(s conversation.Session) string {
+	switch {
+	case s.Status == conversation.Closed:
+		return ""
+	case s.PendingActionID != "":
+		return "badge-wait"
+	case s.Status == conversation.Failing:
+		return "badge-bad"
+	case s.Status == conversation.Executing:
+		return "badge-calm"
+	}
+	return "badge-good"
+}
+
+// actionBadge is the colour of an action's status.
+func actionBadge(x *conversation.Action) string {
+	return map[conversation.ActionStatus]string{
+		conversation.ActionPending: "badge-wait", conversation.ActionApproved: "badge-calm",
+		conversation.ActionExecuting: "badge-calm",
+		conversation.ActionSucceeded: "badge-good", conversation.ActionFailed: "badge-bad",
+	}[x.Status]
+}
+
+// refOf is the session that an address names, of the viewer's workspace and no other.
+func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
+	id := r.PathValue("id")
+	if !conversation.ValidID(id) {
+		return aggregate.Ref{}, fmt.Errorf("a session's id: %w", aggregate.ErrNotFound)
+	}
+	return conversation.RefOf(v.Tenant, id), nil
+}

@@ -1,0 +1,330 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/ended"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/refused"
+	"ringi/shared/slack/card"
+	"ringi/shared/store"
+	"ringi/shared/words/legible"
+)
+
+// saidOfPage is how many messages of a conversation a page has, the newest first read.
+const saidOfPage = 100
+
+const (
+	// mostEntries is how many entries of the audit log a page has.
+	mostEntries = 100
+	// mostText is how much of a request is shown that came of a conversation, in characters.
+	mostText = 200
+)
+
+// loaded is a conversation with what its page is drawn from.
+type loaded struct {
+	is       *conversation.Aggregate
+	actions  []*conversation.Action // those that have left, too; by number
+	settings tenancy.Settings
+	defs     []agent.Definition
+	said     []conversation.Message
+	summary  *conversation.Message           // that stands for older messages
+	asked    map[string]conversation.Payload // by action; those that can be shown whole
+	log      []conversation.LogEntry
+	logged   int // number of the action whose output log is
+	audit    []aggregate.AuditEntry
+	more     bool // the audit log goes on
+	person   func(id string) string
+	surface  refused.Surface
+}
+
+// conversationPage is what the template of a session's page gets.
+type conversationPage struct {
+	ID, Path, Live            string
+	Status, StatusText, Badge string
+	Agent, AgentID, Gone      string // Gone: there is no such agent any more
+	Opener, Channel           string
+	Private                   bool
+	Created, Active, Closed   time.Time
+	Prompts                   bool // what models were sent may be read
+	ClosedBy, ClosedWhy       string
+	Trouble                   string // why the agent can't answer
+	Workspace                 string
+	Kept                      bool
+	Forgotten                 time.Time // when it goes
+	Calls                     int
+	Input, Output, Cached     int64
+	Cost, Limit               string
+	Unpriced                  int
+	Summary                   string // of older messages
+	SummaryAt                 time.Time
+	Originals                 string // address of the messages that it stands for
+	Said, Folded              []saidRow
+	Older, Newest             string
+	Waits                     int // messages that are not answered
+	Actions                   []actionRow
+	Who                       string // who may decide
+	Buttons                   []subject.Button
+	Log                       []logRow
+	LogGoesOn                 bool
+	Made                      []madeTask
+	Since                     subject.Since
+	Problem, Typed            string
+	tried                     aggregate.Offer
+}
+
+// madeTask is a request that the agent made of what was agreed.
+type madeTask struct {
+	Path, By, Text string
+	At             time.Time
+}
+
+var saidKey = regexp.MustCompile(`^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`)
+
+// load reads a session for somebody who may see it.
+func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {
+	if t.is, err = c.Conversations.Load(ctx, ref); err != nil {
+		return t, err
+	}
+	if t.settings, err = c.Readable(ctx, v, t.is); err != nil {
+		return t, err
+	}
+	t.defs, _ = agent.Definitions(t.settings.Agents, c.Outbound)
+	before := q.Get("before")
+	if before != "" && !saidKey.MatchString(before) {
+		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)
+	}
+	if t.said, err = c.Conversations.Newest(ctx, ref.Tenant, ref.ID, before, saidOfPage); err != nil {
+		return t, err
+	}
+	if key := t.is.Session.SummaryKey; key != "" {
+		m, err := c.Conversations.Message(ctx, ref.Tenant, ref.ID, key)
+		if err != nil {
+			return t, err
+		}
+		t.summary = &m
+	}
+	if err = c.actionsOf(ctx, ref, &t, q.Get("log")); err != nil {
+		return t, err
+	}
+	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
+	t.audit, t.more = log.Items, log.Next != ""
+	slices.Reverse(t.audit)
+	c.namePeople(ctx, v, &t)
+	return t, err
+}
+
+// actionsOf reads a session's actions, and the output of one of them: that with a number, else of the newest.
+func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) error {
+	t.actions = slices.Clone(t.is.Actions)
+	if len(t.actions) < t.is.Session.Actions {
+		old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
+		if err != nil {
+			return err
+		}
+		for i := range old {
+			t.actions = append(t.actions, &old[i])
+		}
+		slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	if len(t.actions) == 0 {
+		return nil
+	}
+	x := t.actions[len(t.actions)-1]
+	if x.Status.Over() && t.is.Current() != nil {
+		x = t.is.Current()
+	}
+	if n, err := strconv.Atoi(number); err == nil {
+		if i := slices.IndexFunc(t.actions, func(x *conversation.Action) bool { return x.Number == n }); i >= 0 {
+			x = t.actions[i]
+		}
+	}
+	t.asked = c.payloads(ctx, ref, t.actions, x)
+	t.logged = x.Number
+	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
+		return nil
+	}
+	var err error
+	t.log, err = c.Conversations.Log(ctx, ref.Tenant, x.ActionID, conversation.MostLines)
+	return err
+}
+
+// namePeople asks once how everybody is called who stands on the page.
+func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
+	s := t.is.Session
+	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
+	for _, m := range t.said {
+		ids = append(ids, m.User)
+	}
+	for _, h := range t.is.Handed {
+		ids = append(ids, h.User)
+	}
+	for _, x := range t.actions {
+		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
+		ids = append(ids, x.Askers...)
+	}
+	for _, e := range t.audit {
+		if e.ActorType == aggregate.ActorUser {
+			ids = append(ids, e.ActorID)
+		}
+	}
+	names := c.Names(ctx, v, ids...)
+	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, v.Texts("task").Say("system")) }
+	place := c.ChannelOf(ctx, v, s.Origin(), v.Texts("conversation").Say("that_channel"))
+	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(t.person, func(string) string { return place })}
+}
+
+func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return err
+	}
+	t, err := c.load(r.Context(), v, ref, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	return c.showPage(w, r, v, t, conversationPage{}, 0)
+}
+
+// showPage writes the page; p has what was tried.
+func (c *Pages) showPage(
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
+) error {
+	words, s := v.Texts("conversation"), t.is.Session
+	p.ID, p.Path = s.ID, "/console/sessions/"+s.ID
+	q := url.Values{}
+	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
+		q.Set("log", n)
+	}
+	if before := r.URL.Query().Get("before"); r.Method == http.MethodGet && before != "" {
+		p.Newest = p.Path
+	} else if s.Status != conversation.Closed {
+		p.Live = p.Path
+		if len(q) > 0 {
+			p.Live += "?" + q.Encode()
+		}
+	}
+	c.about(v, t, &p)
+	p.messages(t, words)
+	for i := len(t.actions) - 1; i >= 0; i-- {
+		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
+	}
+	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.is.Askers()...)
+	whole := false
+	if x := t.is.Current(); x != nil {
+		_, whole = t.asked[x.ActionID]
+	}
+	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
+	p.Since = p.since(r, words, t, v.Locale)
+	p.entries(t, v.Locale)
+	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
+	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status}, "conversation.html")
+}
+
+// since says what became of the action that a page shows, and which waits now.
+func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, locale string) subject.Since {
+	s := subject.SinceThen(p.Path, p.StatusText, locale)
+	x := t.is.Current()
+	waits := x != nil && x.Status == conversation.ActionPending
+	if waits {
+		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), agent.Called(locale)[x.ActionType], x.Number)
+	}
+	if err := subject.Became(r, t.is.Undecided); err != nil {
+		s.Decided = t.refused(err, locale)
+	}
+	s.Shown = subject.Instead(r, p.Problem != "", slices.Contains(t.is.Offers(), p.tried), waits)
+	return s
+}
+
+// about is what stands at the top of the page.
+func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
+	words, list, s := v.Texts("conversation"), v.Texts("agents"), t.is.Session
+	p.Status, p.StatusText, p.Badge = string(s.Status), statusOf(list, *s), badgeOf(*s)
+	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
+	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
+		p.Gone = words.Say("agent_gone")
+	}
+	p.Opener, p.Private = t.person(s.Opener), s.ChannelType == "im"
+	p.Channel = t.surface.Marks.Channel(s.Channel)
+	if p.Private {
+		p.Channel = v.Texts("tasks").Say("direct")
+	}
+	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	if s.ClosedAt != nil {
+		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
+	}
+	if t.is.Head.ForgottenAt != nil {
+		p.Forgotten = *t.is.Head.ForgottenAt
+	}
+	if s.Status == conversation.Failing {
+		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
+	}
+	p.Prompts = v.Admin
+	u := s.Usage
+	p.Calls, p.Input, p.Output, p.Cached, p.Cost, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Cost.String(), u.Unpriced
+	if most := t.settings.MaxSessionCost(); most > 0 {
+		p.Limit = most.String()
+	}
+	p.Waits = len(t.is.Inbox)
+	for _, h := range t.is.Handed {
+		p.Made = append(p.Made, madeTask{
+			"/console/tasks/" + h.TaskID, t.person(h.User), card.OneLine(legible.Beginning(h.Text, mostText)), h.CreatedAt,
+		})
+	}
+}
+
+// wholeAction refuses to approve an action of which the page could not show everything.
+func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject, x subject.Wanted) error {
+	of, is := a.(*conversation.Aggregate)
+	if !is || !of.IsOpen(x.ID) {
+		return nil
+	}
+	if _, err := c.payload(ctx, a.Ref(), of.Action(x.ID)); err != nil {
+		slog.WarnContext(ctx, "an action can't be approved that can't be shown", "session_id", a.Ref().ID, "err", err)
+		return errorclass.ErrMalformedForm
+	}
+	return nil
+}
+
+// refused shows the page as it is now, why nothing was decided, and what was typed.
+func (c *Pages) refused(
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
+) error {
+	t, err := c.load(r.Context(), v, ref, nil)
+	if err != nil {
+		return err
+	}
+	status, typed := subject.NotDone(r, v, x, why)
+	return c.showPage(
+		w, r, v, t, conversationPage{Problem: t.refused(why, v.Locale), Typed: typed, tried: x.Offer}, status,
+	)
+}
+
+// refused says why an act was not done: who was faster, or which rule says no.
+func (t *loaded) refused(why error, locale string) string {
+	words := web.TextsOf("conversation", locale)
+	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
+		return decidedBefore(words, was, t.person(was.By), t.surface.Marks.Time(was.At))
+	}
+	if errors.Is(why, aggregate.ErrInFlight) {
+		return words.Say("busy")
+	}
+	return t.surface.Refused(why, t.settings, t.is.Origin(), t.is.Askers()...)
+}

@@ -1,0 +1,112 @@
+package conversation
+
+import (
+	"net/url"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
+)
+
+// saidRow is a message.
+type saidRow struct {
+	ID, By, Sender, Text string
+	At                   time.Time
+	Files                []fileRow
+	Tokens               int64
+	Action               int  // number of the action that it is about
+	Anew                 bool // the agent knows nothing of what was said before it
+	Waits                bool // it is not answered
+}
+
+// fileRow is an attachment.
+type fileRow struct {
+	Name, Type, Why string
+	Bytes           int64
+	Unread          bool
+}
+
+// logRow is a line of the audit log.
+type logRow struct {
+	At         time.Time
+	By         string
+	What, Name string
+	On, ID     string
+	Details    []auditlog.Detail
+}
+
+// messages are what was said. Those that a summary stands for are apart.
+func (p *conversationPage) messages(t loaded, words web.Texts) {
+	s := t.is.Session
+	if t.summary != nil {
+		p.Summary, p.SummaryAt = card.Prose(t.summary.Content), t.summary.CreatedAt
+		p.Originals = p.Path + "?before=" + url.QueryEscape(s.CollapsedThrough+"!") + "#said"
+	}
+	waits := map[string]bool{}
+	for _, i := range t.is.Inbox {
+		waits[i.Message] = true
+	}
+	numbers := map[string]int{}
+	for _, x := range t.actions {
+		numbers[x.ActionID] = x.Number
+	}
+	anew := s.HistoryFrom == nil
+	files := newReadings(t.said)
+	for _, m := range t.said {
+		if m.Collapsed && m.Key() == s.SummaryKey {
+			continue // it stands above
+		}
+		row := saidRow{
+			ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Prose(m.Content),
+			At: m.CreatedAt, Tokens: m.RawTokens,
+			Action: numbers[m.ActionID], Waits: waits[m.Key()],
+		}
+		switch m.Sender {
+		case conversation.FromAgent:
+			row.By = p.Agent
+		case conversation.FromSystem:
+			row.By = words.Say("ringi")
+			if m.Collapsed {
+				row.Text = words.Say("summary") + "\n" + row.Text
+			}
+		}
+		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
+			anew, row.Anew = true, true
+		}
+		row.Files = files.of(m, words)
+		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
+			p.Folded = append(p.Folded, row)
+		} else {
+			p.Said = append(p.Said, row)
+		}
+	}
+	if len(t.said) == saidOfPage {
+		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
+	}
+}
+
+// entries puts the entries of the audit log on the page.
+func (p *conversationPage) entries(t loaded, locale string) {
+	texts := auditlog.WordsIn(locale)
+	p.LogGoesOn = t.more
+	for _, e := range t.audit {
+		x := logRow{
+			At: e.Timestamp, What: texts.Action(e.Action), Name: string(e.Action), On: texts.Resource(e.ResourceType),
+			ID: legible.OneLine(e.ResourceID),
+		}
+		switch {
+		case e.ActorType == aggregate.ActorUser:
+			x.By = t.person(e.ActorID)
+		case e.ActorType == aggregate.ActorAgent:
+			x.By = labelOf(t.defs, e.ActorID)
+		}
+		for _, d := range texts.Details(e, t.person) {
+			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
+		}
+		p.Log = append(p.Log, x)
+	}
+}

@@ -1,0 +1,32 @@
+package conversation
+
+import (
+	"cmp"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+)
+
+// whyUnread says why nothing of an attachment was read.
+func whyUnread(t web.Texts, why string) string {
+	if why == "" {
+		return ""
+	}
+	return t.In("why_unread", conversation.CauseOf(why))
+}
+
+// decidedBefore says who was faster.
+func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string {
+	status := t.In("action_status", e.Status)
+	switch {
+	case e.Status == string(aggregate.Rejected) || e.Reason == conversation.ReasonRejected:
+		status = t.Say("rejected")
+	case e.Reason == conversation.ReasonExpired || e.Reason == task.ReasonExpired:
+		status = t.In("why", conversation.ReasonExpired)
+	case e.Status == string(conversation.Closed):
+		status = t.Say("closed")
+	}
+	return t.Say("decided_before", "status", cmp.Or(status, e.Status), "who", who, "when", when)
+}

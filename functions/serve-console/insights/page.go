@@ -1,0 +1,251 @@
+package insights
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/daily"
+	"ringi/shared/tool"
+)
+
+// insightDays is how many days are shown unless somebody asks for others.
+const insightDays = 30
+
+// Pages are the page of numbers.
+type Pages struct {
+	*web.Site
+}
+
+// Routes are the page of numbers.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{web.ForAdministrators("GET /console/insights", c.showInsights)}
+}
+
+type insightsData struct {
+	From, To string
+	Ranges   []dayRange
+	Problem  string
+	Missing  int // days that were not counted in time
+	Empty    bool
+	Numbers  []number
+	Waits    chart
+	WaitRows []bucketRow
+	Gates    []gateRow
+	Tools    []toolRow
+	Tokens   chart
+	Cost     chart
+	Days     []dayRow
+	Unpriced bool // some calls' price is not known
+}
+
+// dayRange is one that people often want.
+type dayRange struct {
+	Path, Text string
+	Here       bool
+}
+
+// number is what stands at the page's top.
+type number struct{ Name, Text, About string }
+
+type bucketRow struct {
+	UpTo string
+	N    int
+}
+
+type gateRow struct {
+	Name                        string
+	Approved, Rejected, Expired int
+	Rate                        string
+}
+
+type toolRow struct {
+	Name  string
+	Title string // for people; empty for a server's tool
+	daily.Calls
+	Rate string
+}
+
+type dayRow struct {
+	Day                   string
+	Tasks, Decided        int
+	Input, Output, Cached int64
+	Cost                  string
+	Unpriced              int
+}
+
+func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words := v.Texts("insights")
+	doc := web.Document{Title: v.Texts("layout").Say("insights"), Here: "insights"}
+	today := daily.Day(c.Now())
+	d := insightsData{From: r.URL.Query().Get("from"), To: r.URL.Query().Get("to")}
+	if d.To == "" {
+		d.To = today
+	}
+	if d.From == "" {
+		d.From = daysBefore(d.To, insightDays-1)
+	}
+	for _, n := range []int{7, insightDays, 90} {
+		from := daysBefore(today, n-1)
+		path := "/console/insights?" + url.Values{"from": {from}, "to": {today}}.Encode()
+		d.Ranges = append(d.Ranges, dayRange{path, words.Say("last_days", "n", n), from == d.From && d.To == today})
+	}
+	days, err := daily.Days(d.From, d.To)
+	if field := (aggregate.ErrField{}); errors.As(err, &field) {
+		d.Problem, doc.Status = words.Say("bad_range", "n", daily.MaxDays), http.StatusBadRequest
+		doc.Data = d
+		return c.Show(w, r, v, doc, "insights.html")
+	}
+	sums, err := c.Store.Sums(r.Context(), v.Tenant, days, c.Now())
+	if err != nil {
+		return err
+	}
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	d.fill(words, days, sums, today)
+	for i, row := range d.Tools {
+		if s, ok := catalog.Lookup(row.Name); ok {
+			d.Tools[i].Title = s.Title(v.Locale)
+		}
+	}
+	doc.Data = d
+	return c.Show(w, r, v, doc, "insights.html")
+}
+
+// daysBefore is the day n days before another; a text that is no day stays.
+func daysBefore(day string, n int) string {
+	t, err := daily.Begins(day)
+	if err != nil {
+		return day
+	}
+	return daily.Day(t.AddDate(0, 0, -n))
+}
+
+func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today string) {
+	known := map[string]daily.Sum{}
+	for _, s := range sums {
+		known[s.Day] = s
+	}
+	var read, spent []bar
+	for _, day := range days {
+		s, ok := known[day]
+		if !ok && day <= today {
+			d.Missing++
+		}
+		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
+		read = append(read, bar{Value: float64(tokens), Title: day + " " + web.Count(tokens)})
+		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " $" + s.Spent.Cost.String()})
+		if s.Facts > 0 {
+			d.Days = append(d.Days, dayRow{
+				day, s.Tasks, s.Decided(daily.Approved) + s.Decided(daily.Rejected), s.Spent.Input, s.Spent.Output,
+				s.Spent.Cached, "$" + s.Spent.Cost.String(), s.Spent.Unpriced,
+			})
+		}
+	}
+	slices.Reverse(d.Days)
+	all := daily.Total(sums)
+	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
+	d.Tokens, d.Cost = chartOf(w.Say("token_chart"), read), chartOf(w.Say("cost_chart"), spent)
+	d.numbers(w, all)
+	d.waits(w, all)
+	for _, gate := range []string{"prompt", "process", "step"} {
+		by := all.Verdicts[gate]
+		d.Gates = append(d.Gates, gateRow{
+			w.In("gates", gate), by[daily.Approved], by[daily.Rejected], by[daily.Expired],
+			percent(by[daily.Approved], by[daily.Approved]+by[daily.Rejected]),
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
+		calls := all.Tools[name]
+		d.Tools = append(d.Tools, toolRow{Name: name, Calls: calls, Rate: percent(calls.Failed+calls.Unknown, calls.All())})
+	}
+	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
+}
+
+func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
+	within := func(part float64) string {
+		end, ended, known := all.Within(part)
+		switch {
+		case !known:
+			return "—"
+		case !ended:
+			return w.Say("longer")
+		}
+		return w.Say("up_to", "time", span(w, end))
+	}
+	approved, rejected := all.Decided(daily.Approved), all.Decided(daily.Rejected)
+	again := "—"
+	if all.Tasks > 0 {
+		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
+	}
+	d.Numbers = []number{
+		{w.Say("tasks"), web.Count(int64(all.Tasks)), ""},
+		{w.Say("half"), within(0.5), w.Say("half_about")},
+		{w.Say("most"), within(0.9), w.Say("most_about")},
+		{w.Say("rate"), percent(approved, approved+rejected), w.Say(
+			"rate_about", "approved", approved, "rejected", rejected,
+		)},
+		{w.Say("again"), again, w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
+		{w.Say("runs"), web.Count(int64(all.Ended["completed"])), w.Say(
+			"runs_about", "failed", all.Ended["failed"], "cancelled", all.Ended["cancelled"],
+		)},
+		{w.Say("tokens"), web.Count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
+		{w.Say("cost"), "$" + all.Spent.Cost.String(), ""},
+	}
+}
+
+// waits are the buckets between the first and the last that have decisions.
+func (d *insightsData) waits(w web.Texts, all daily.Sum) {
+	first, last := -1, -1
+	for i, n := range all.Waits {
+		if n > 0 {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return
+	}
+	var bars []bar
+	for i := first; i <= last; i++ {
+		text := w.Say("longer")
+		if end, ok := daily.Bound(i); ok {
+			text = w.Say("up_to", "time", span(w, end))
+		}
+		d.WaitRows = append(d.WaitRows, bucketRow{text, all.Waits[i]})
+		bars = append(bars, bar{Value: float64(all.Waits[i]), Title: fmt.Sprintf("%s: %d", text, all.Waits[i])})
+	}
+	d.Waits = chartOf(w.Say("wait_chart"), bars)
+}
+
+// percent is a part of a whole in words; of nothing it is a dash.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "—"
+	}
+	return fmt.Sprintf("%d%%", int(math.Round(100*float64(part)/float64(whole))))
+}
+
+// span is a time that something took at most, rounded up.
+func span(w web.Texts, d time.Duration) string {
+	up := func(unit time.Duration) int { return int(math.Ceil(float64(d) / float64(unit))) }
+	switch {
+	case d <= 100*time.Second:
+		return w.Say("seconds", "n", up(time.Second))
+	case d <= 100*time.Minute:
+		return w.Say("minutes", "n", up(time.Minute))
+	case d <= 48*time.Hour:
+		return w.Say("hours", "n", up(time.Hour))
+	}
+	return w.Say("days", "n", up(24*time.Hour))
+}

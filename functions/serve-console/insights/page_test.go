@@ -1,0 +1,125 @@
+package insights_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/daily"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/sums"
+)
+
+func TestInsights(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"say what the facts of the days come to, in both languages": insightsSay,
+		"are empty before anything happened":                        insightsEmpty,
+		"are for administrators, of their own tenant":               insightsAreClosed,
+		"span the days that are asked for, and not too many":        insightsSpan,
+		"show a tool's name as the text that it is":                 insightsShowMarkup,
+		"add a thousand facts up":                                   insightsOfThousand,
+	})
+}
+
+// happened are a day's facts: a request whose policy was rejected once and then approved, and whose execution failed.
+func happened(tenant, task string, at time.Time) []daily.Fact {
+	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
+	all := []daily.Fact{
+		{Created: true}, {Gate: "prompt", Verdict: daily.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt", Verdict: daily.Approved, Waited: took(3 * time.Second)},
+		{Ended: "failed", Tools: map[string]daily.Calls{"sheets_append": {Completed: 1, Failed: 1}}}, {Spent: &daily.Spent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
+	}
+	for i := range all {
+		all[i].Tenant, all[i].Task, all[i].Source, all[i].At = tenant, task, fmt.Sprintf("01E%d", i), at
+	}
+	return all
+}
+
+func insightsSay(t *testing.T, w *consoletest.World) {
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", w.Now())))
+	b := w.As(workspace.Suzuki)
+	for locale, want := range map[string][]string{
+		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、取り消し 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
+		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "besides, 1 failed and 0 cancelled"},
+	} {
+		b.Locale = locale
+		page := b.Get("/console/insights")
+		for _, text := range want {
+			if page.Status != http.StatusOK || !strings.Contains(page.Text(), text) {
+				t.Errorf("in %s %q is missing: %d %s", locale, text, page.Status, page.Text())
+			}
+		}
+		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, "<svg") != 3 || !regexp.MustCompile(`<rect x="\d+" y="0" width="16" height="100">`).MatchString(page.Body) {
+			t.Errorf("its charts are %s", page.Body)
+		}
+	}
+}
+
+func insightsEmpty(t *testing.T, w *consoletest.World) {
+	if page := w.As(workspace.Suzuki).Get("/console/insights"); page.Status != http.StatusOK || !strings.Contains(page.Text(), web.TextsOf("insights", "ja").Say("empty")) || strings.Contains(page.Body, "<svg") {
+		t.Errorf("%d %s", page.Status, page.Text())
+	}
+}
+
+func insightsAreClosed(t *testing.T, w *consoletest.World) {
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", w.Now())))
+	if page := w.As(workspace.Sato).Get("/console/insights"); page.Status != http.StatusForbidden || strings.Contains(page.Body, "sheets_append") {
+		t.Errorf("a member gets %d", page.Status)
+	}
+	other := w.Found("T0OTHER", workspace.Tanaka)
+	if page := w.Of(other, workspace.Tanaka).Get("/console/insights"); page.Status != http.StatusOK || !strings.Contains(page.Text(), web.TextsOf("insights", "ja").Say("empty")) {
+		t.Errorf("another tenant sees %d %s", page.Status, page.Text())
+	}
+}
+
+func insightsSpan(t *testing.T, w *consoletest.World) {
+	last := w.Now().AddDate(0, 0, -10)
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", last)))
+	b := w.As(workspace.Suzuki)
+	for query, says := range map[string]string{
+		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
+		"from=2026-01-01&to=2027-01-01": "92 日まで", "from=x": "92 日まで", "to=%3Cscript%3E": "92 日まで", "from=2026-05-02&to=2026-05-01": "92 日まで",
+	} {
+		page := b.Get("/console/insights?" + query)
+		if bad := strings.HasPrefix(says, "92"); !strings.Contains(page.Text(), says) || (page.Status == http.StatusBadRequest) != bad || strings.Contains(page.Body, "<script>") {
+			t.Errorf("%s: %d %s", query, page.Status, page.Text())
+		}
+	}
+}
+
+func insightsShowMarkup(t *testing.T, w *consoletest.World) {
+	f := happened(w.Tenant.ID, "t1", w.Now())[3]
+	f.Tools = map[string]daily.Calls{}
+	for _, p := range consoletest.Payloads {
+		f.Tools[p] = daily.Calls{Failed: 1}
+	}
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), []daily.Fact{f}))
+	page := w.As(workspace.Suzuki).Get("/console/insights")
+	_, main, _ := strings.Cut(page.Body, "<main")
+	main = strings.ReplaceAll(main, "<svg class=\"chart\"", "")
+	if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil || strings.Count(main, `<th scope="row"><span class="muted mono">`) != len(consoletest.Payloads) {
+		t.Errorf("a browser would run %q", bad)
+	}
+}
+
+func insightsOfThousand(t *testing.T, w *consoletest.World) {
+	var all []daily.Fact
+	for n := range 200 {
+		all = append(all, happened(w.Tenant.ID, fmt.Sprintf("t%d", n), w.Now().AddDate(0, 0, -n%20))...)
+	}
+	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
+	page := w.As(workspace.Suzuki).Get("/console/insights")
+	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、取り消し 0 件"} {
+		if !strings.Contains(page.Text(), text) {
+			t.Errorf("%q is missing: %s", text, page.Text())
+		}
+	}
+	if got := strings.Count(page.Body, `<th scope="row">`+daily.Day(w.Now())[:4]); got != 20 {
+		t.Errorf("%d days are listed", got)
+	}
+}

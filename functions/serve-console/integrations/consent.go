@@ -1,0 +1,249 @@
+package integrations
+
+import (
+	"context"
+	"crypto/hmac"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/integrations/mcpauth"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store/websession"
+)
+
+// consentCookie binds a consent to the browser that began it.
+const consentCookie = "ringi-consent"
+
+// beginConsent shows the page from which a person goes on to the vendor. It is a link there: what a form leads to must
+// be this site's.
+func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ctx := r.Context()
+	x, err := c.integrationOf(ctx, v, r.PostFormValue("provider"))
+	if err != nil {
+		return err
+	}
+	begun := websession.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
+	p, client, err := c.vendor(ctx, v, x, &begun)
+	if err != nil {
+		return c.connectFailed(w, r, v, err)
+	}
+	browser, state := websession.Secret(), websession.Secret()
+	begun.Browser = websession.Hash(browser)
+	if err := c.Store.BeginConsent(ctx, state, begun, c.Now()); err != nil {
+		return err
+	}
+	web.SetCookie(w, r, consentCookie, browser, websession.ConsentLasts)
+	words := integrationTexts{v.Texts("integrations")}
+	to := p.Ask(client, begun.Redirect, state, websession.Verifier(browser, state))
+	data := goData{integration: x, To: to, Host: hostOf(to)}
+	if issuer := hostOf(begun.Issuer); issuer != data.Host {
+		data.Issuer = issuer
+	}
+	return c.Show(
+		w, r, v, web.Document{Title: words.Say("go_title"), Here: "integrations", Data: data}, "integration-go.html",
+	)
+}
+
+// goData is what a person sees before they leave for a vendor's page: whose it is, so that they can compare it with
+// where they are.
+type goData struct {
+	integration
+	To     string
+	Host   string // of that page
+	Issuer string // host of the authorization server, unless it is the same
+}
+
+// hostOf is an address's host, with a port that isn't usual; empty for what is no address.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// vendor is the authorization server of an integration and our client there, with what begun must keep of it.
+func (c *Pages) vendor(
+	ctx context.Context, v *web.Viewer, x integration, begun *websession.Consent,
+) (oauth.Provider, oauth.Client, error) {
+	switch {
+	case slices.Contains(vendors, x.Provider):
+		client, err := c.client(ctx, v, x.Provider)
+		if errors.Is(err, aggregate.ErrNotFound) {
+			err = connectFault{"no-client", http.StatusConflict, x.Provider}
+		}
+		return c.Connect.Vault.Providers[x.Provider], client, err
+	case !x.IsServer || x.Address == "":
+		return oauth.Provider{}, oauth.Client{}, aggregate.ErrNotFound
+	}
+	s, err := mcpauth.Find(ctx, c.Connect.Outbound, x.Provider, x.Address)
+	if err == nil {
+		var client oauth.Client
+		if client, err = c.registered(ctx, v, s, begun.Redirect); err == nil {
+			begun.Address, begun.TokenURL, begun.RevokeURL = x.Address, s.Provider.TokenURL, s.Provider.RevokeURL
+			begun.Resource, begun.Issuer, begun.NamesIt = s.Provider.Resource, s.Issuer, s.NamesIt
+			return s.Provider, client, nil
+		}
+	}
+	slog.WarnContext(ctx, "no consent for an MCP server", "tenant", v.Tenant, "provider", x.Provider, "err", err)
+	switch {
+	case errors.Is(err, mcpauth.ErrNone):
+		err = connectFault{"by-token", http.StatusConflict, x.Provider}
+	case errors.Is(err, mcpauth.ErrNoRegistration):
+		err = connectFault{"no-client", http.StatusConflict, x.Provider}
+	case errors.Is(err, mcpauth.ErrUnfit):
+		err = connectFault{"unfit", http.StatusBadGateway, x.Provider}
+	}
+	return oauth.Provider{}, oauth.Client{}, err
+}
+
+// client returns the workspace's OAuth client at a vendor, aggregate.ErrNotFound when nobody pasted one.
+func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (oauth.Client, error) {
+	row, err := c.Store.VendorClient(ctx, v.Tenant, provider)
+	if err != nil {
+		return oauth.Client{}, err
+	}
+	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
+}
+
+// begunWith is the client that a consent is finished with. An MCP server's may have been replaced since the consent
+// began: one that is another authorization server's, or nobody's yet, is not shown to the one that the person comes
+// from.
+func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun websession.Consent) (oauth.Client, error) {
+	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
+	if err != nil {
+		return oauth.Client{}, err
+	}
+	if row.Issuer != begun.Issuer {
+		return oauth.Client{}, connectFault{"mixed-up", http.StatusBadRequest, begun.Provider}
+	}
+	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
+}
+
+// registered is our client at an MCP server's authorization server: the one that somebody pasted, the one that was
+// registered before, or a new one. A server may name another authorization server tomorrow: that never gets a client of
+// the one before, nor its secret.
+func (c *Pages) registered(
+	ctx context.Context, v *web.Viewer, s mcpauth.Server, redirect string,
+) (oauth.Client, error) {
+	row, err := c.Store.VendorClient(ctx, v.Tenant, s.Provider.Name)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+	case err != nil:
+		return oauth.Client{}, err
+	case row.Issuer == "": // pasted, for the one that the server names when it is first used
+		pasted, err := c.Connect.Vault.Envelope.OpenClient(ctx, row)
+		if err == nil {
+			err = c.keepClient(
+				ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer}, pasted.ID, pasted.Secret,
+			)
+		}
+		return pasted, err
+	case row.Issuer == s.Issuer && (row.Redirect == "" || row.Redirect == redirect):
+		return c.Connect.Vault.Envelope.OpenClient(ctx, row)
+	}
+	made, err := s.Register(ctx, c.Connect.Outbound, redirect)
+	if err != nil {
+		return oauth.Client{}, err
+	}
+	return made, c.keepClient(
+		ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer, Redirect: redirect}, made.ID, made.Secret,
+	)
+}
+
+// keepClient seals a client and saves it over the one before.
+func (c *Pages) keepClient(ctx context.Context, v *web.Viewer, x tenancy.VendorClient, id, secret string) error {
+	was, err := c.Store.VendorClient(ctx, v.Tenant, x.Provider)
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return err
+	}
+	x.Meta, x.TenantID = was.Meta, v.Tenant
+	x, err = c.Connect.Vault.Envelope.SealClient(ctx, x, oauth.Client{ID: id, Secret: secret})
+	if err == nil {
+		_, err = c.Store.SaveVendorClient(ctx, x, v.Actor(), c.Now())
+	}
+	return err
+}
+
+// endConsent takes a browser back that a vendor sends.
+func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	if err := c.connectWith(w, r, v); err != nil {
+		return c.connectFailed(w, r, v, err)
+	}
+	return c.Done(w, r, "/console/integrations", "connected")
+}
+
+func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ctx, q := r.Context(), r.URL.Query()
+	begun, err := c.takeConsent(w, r, v)
+	if err != nil {
+		return err
+	}
+	code, err := oauth.Code(q)
+	if err != nil {
+		slog.InfoContext(ctx, "no consent", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
+		return connectFault{"denied", http.StatusForbidden, begun.Provider}
+	}
+	client, err := c.begunWith(ctx, v, begun)
+	if err != nil {
+		return err
+	}
+	held := vault.Credential{
+		Client: client, Address: begun.Address, TokenURL: begun.TokenURL, RevokeURL: begun.RevokeURL,
+		Resource: begun.Resource,
+	}
+	p, known := c.Connect.Vault.Server(begun.Provider, held)
+	if !known {
+		return connectFault{"unfit", http.StatusBadGateway, begun.Provider}
+	}
+	browser := web.CookieOf(r, consentCookie)
+	token, err := p.Exchange(ctx, client, begun.Redirect, code, websession.Verifier(browser, q.Get("state")))
+	if err != nil {
+		slog.WarnContext(ctx, "a code was not exchanged", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
+		return connectFault{exchangeFault(err), http.StatusBadGateway, begun.Provider}
+	}
+	if token.Refresh == "" && slices.Contains(vendors, begun.Provider) {
+		return connectFault{"no-refresh", http.StatusBadGateway, begun.Provider}
+	}
+	held.AccessToken, held.RefreshToken, held.ExpiresAt = token.Access, token.Refresh, token.ExpiresAt
+	return c.Connect.Vault.Connect(ctx, v.Tenant, begun.Provider, held, vault.About(token), v.Actor())
+}
+
+// takeConsent is what this browser and this administrator began under the state that a vendor sends back. Whoever
+// brings it, nobody gets it again.
+func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (websession.Consent, error) {
+	q := r.URL.Query()
+	begun, err := c.Store.TakeConsent(r.Context(), q.Get("state"), c.Now())
+	web.SetCookie(w, r, consentCookie, "", -1)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return begun, connectFault{"stale", http.StatusBadRequest, "a vendor"}
+	case err != nil:
+		return begun, err
+	case !begun.By(web.CookieOf(r, consentCookie), v.Tenant, v.User):
+		return begun, connectFault{"stale", http.StatusBadRequest, begun.Provider}
+	case begun.Issuer != "" && (begun.NamesIt || q.Has("iss")) && !hmac.Equal([]byte(q.Get("iss")), []byte(begun.Issuer)):
+		return begun, connectFault{"mixed-up", http.StatusBadRequest, begun.Provider} // RFC 9207
+	}
+	return begun, c.StillAdmin(r.Context(), v)
+}
+
+// exchangeFault is what people are told about an exchange that failed.
+func exchangeFault(err error) string {
+	var e *oauth.Error
+	if errors.As(err, &e) && e.State == oauth.Refused {
+		return "refused"
+	}
+	return "silent"
+}
+
+// isServer reports whether a provider is an MCP server.
+func isServer(provider string) bool { return strings.HasPrefix(provider, tenancy.ServerProvider) }

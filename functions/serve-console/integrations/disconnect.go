@@ -1,0 +1,97 @@
+package integrations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+)
+
+// askDisconnect shows what stops working, before anything does.
+func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	x, err := c.integrationOf(r.Context(), v, r.URL.Query().Get("provider"))
+	if err == nil && !x.Connected {
+		err = aggregate.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	words := integrationTexts{v.Texts("integrations")}
+	d := web.Document{Title: words.Say("disconnect_title"), Here: "integrations", Data: struct {
+		integration
+		Stops []string
+	}{x, words.stops(x.Provider)}}
+	return c.Show(w, r, v, d, "integration-disconnect.html")
+}
+
+// disconnect forgets a connection, so that nothing is called with it any more, and then has the vendor revoke it. What
+// the vendor did not confirm is said.
+func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
+	if err == nil && !x.Connected {
+		err = aggregate.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	revoke := c.revocation(r.Context(), v, x)
+	if err := c.forget(r.Context(), v, x.Provider); err != nil {
+		return err
+	}
+	notice := "disconnected"
+	if err := revoke(); err != nil {
+		slog.WarnContext(r.Context(), "the vendor did not revoke it", "tenant", v.Tenant, "provider", x.Provider, "err", err)
+		notice = "not-revoked"
+	}
+	return c.Done(w, r, "/console/integrations", notice)
+}
+
+// forget ends the connection in the row; the deployment's own workspace may have none for Slack yet.
+func (c *Pages) forget(ctx context.Context, v *web.Viewer, provider string) error {
+	err := c.Connect.Vault.Disconnect(ctx, v.Tenant, provider, v.Actor())
+	if !errors.Is(err, aggregate.ErrNotFound) {
+		return err
+	}
+	row := tenancy.Integration{TenantID: v.Tenant, Provider: provider}.Ended(tenancy.Disconnected, tenancy.ByPerson)
+	_, err = c.Store.SaveIntegration(ctx, row, v.Actor(), c.Now())
+	return err
+}
+
+// revocation reads the tokens while they are there, and revokes them when it is called.
+func (c *Pages) revocation(ctx context.Context, v *web.Viewer, x integration) func() error {
+	failed := func(err error) func() error { return func() error { return err } }
+	if x.IsSlack {
+		token, err := c.Connect.Bot(ctx, v.Tenant)
+		if err != nil {
+			return failed(err)
+		}
+		return func() error { return c.SignIn.Revoke(ctx, token) }
+	}
+	row, err := c.Store.Integration(ctx, v.Tenant, x.Provider)
+	if err != nil {
+		return failed(err)
+	}
+	held, err := c.Connect.Vault.Open(ctx, row)
+	if err != nil {
+		return failed(err)
+	}
+	return func() error { return c.revoke(ctx, x.Provider, held) }
+}
+
+func (c *Pages) revoke(ctx context.Context, provider string, held vault.Credential) error {
+	p, known := c.Connect.Vault.Server(provider, held)
+	if !known || held.Client.ID == "" && !p.RevokesAlone { // a token that somebody made by hand
+		return oauth.ErrNoRevoking
+	}
+	token := held.RefreshToken // with it goes all that came of it
+	if token == "" {
+		token = held.AccessToken
+	}
+	return p.Revoke(ctx, held.Client, token)
+}

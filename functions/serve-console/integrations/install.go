@@ -1,0 +1,190 @@
+package integrations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/secret"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/slack/signin"
+	"ringi/shared/store/websession"
+)
+
+// Open adds those by which people of other workspaces install the app; nobody of them can be signed in yet.
+func (c *Pages) Open(mux *http.ServeMux) {
+	mux.HandleFunc("GET /slack/install", c.open(c.beginInstall))
+	mux.HandleFunc("GET /console/slack/installed", c.open(c.endInstall))
+}
+
+// open serves a page to somebody who has not signed in.
+func (c *Pages) open(serve web.Page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &web.Viewer{Locale: web.LocaleOf(r)}
+		err := serve(w, r, v)
+		if err != nil {
+			err = c.connectFailed(w, r, v, err)
+		}
+		if err != nil {
+			c.Fail(w, r, v, err)
+		}
+	}
+}
+
+func installedAddress(r *http.Request) string {
+	return web.Address(r) + "/console/slack/installed"
+}
+
+// beginInstall sends a browser to Slack.
+func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	if err != nil {
+		return err
+	}
+	if !within {
+		return web.ErrTooMany
+	}
+	browser, state := websession.Secret(), websession.Secret()
+	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)
+	if errors.Is(err, secret.ErrMissing) {
+		err = web.ErrNoClient
+	}
+	if err != nil {
+		return err
+	}
+	begun := websession.Consent{
+		Browser: websession.Hash(browser), Provider: tenancy.SlackProvider, Redirect: installedAddress(r),
+	}
+	if err := c.Store.BeginConsent(r.Context(), state, begun, c.Now()); err != nil {
+		return err
+	}
+	web.SetCookie(w, r, consentCookie, browser, websession.ConsentLasts)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// endInstall makes the workspace a tenant, whoever installed the app its first administrator, and keeps its bot's
+// token.
+func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	begun, err := c.takeConsent(w, r, v)
+	if err == nil && begun.Provider != tenancy.SlackProvider {
+		err = connectFault{"stale", http.StatusBadRequest, begun.Provider}
+	}
+	if err != nil {
+		return err
+	}
+	code, err := oauth.Code(r.URL.Query())
+	if err != nil {
+		return connectFault{"denied", http.StatusForbidden, tenancy.SlackProvider}
+	}
+	made, err := c.SignIn.Installed(r.Context(), code, begun.Redirect)
+	switch {
+	case errors.Is(err, signin.ErrOrganization):
+		slog.WarnContext(r.Context(), "an installation for an organization", "err", err)
+		return connectFault{"organization", http.StatusConflict, tenancy.SlackProvider}
+	case errors.Is(err, signin.ErrRefused):
+		slog.WarnContext(r.Context(), "an installation was refused", "err", err)
+		return connectFault{"refused", http.StatusBadGateway, tenancy.SlackProvider}
+	case err != nil:
+		slog.WarnContext(r.Context(), "an installation", "err", err)
+		return connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	}
+	owner, err := c.installed(r.Context(), made)
+	if err != nil {
+		return err
+	}
+	slog.InfoContext(r.Context(), "installed", "tenant", owner.ID, "team", made.Team, "user", made.User)
+	words := integrationTexts{v.Texts("integrations")}
+	return c.Show(w, r, v, web.Document{Title: words.Say("installed_title"), Data: owner.Name}, "installed.html")
+}
+
+// installed is the tenant of an installation, which calls Slack with its own bot from now on. In the deployment's own
+// workspace whoever runs it says who administers it: there any member can install an app that is installed already.
+func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
+	own, err := c.Own.Own(ctx, aggregate.TenantID(made.Team))
+	if err != nil {
+		slog.WarnContext(ctx, "whose the app is", "err", err)
+		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
+	var owner tenancy.Tenant
+	if own {
+		owner, err = c.Store.Tenant(ctx, aggregate.TenantID(made.Team))
+		if errors.Is(err, aggregate.ErrNotFound) { // its first request makes the row
+			owner, err = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: web.WorkspaceName(made.Team, made.TeamName)}, nil
+		}
+	} else {
+		owner, err = c.further(ctx, made, by)
+	}
+	if err != nil {
+		return owner, err
+	}
+	row, err := c.Connect.Vault.Row(ctx, owner.ID, tenancy.SlackProvider)
+	switch {
+	case err != nil:
+		return owner, err
+	case row.PutAway() && !slices.Contains(owner.Admins, made.User):
+		return owner, c.giveBack(ctx, made, "put-away")
+	}
+	if owner.Rev > 0 {
+		if err := c.Store.NoteOrganization(ctx, owner, made.Enterprise, made.Bot, c.Now()); err != nil {
+			return owner, err
+		}
+	}
+	return owner, c.Connect.Vault.ConnectOver(ctx, row, vault.Credential{AccessToken: made.Token}, "{}", by)
+}
+
+// further is the tenant of a workspace that the Slack secret lets install the app.
+func (c *Pages) further(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
+	may, err := c.Own.MayInstall(ctx, made.Team)
+	switch {
+	case err != nil:
+		slog.WarnContext(ctx, "who may install the app", "err", err)
+		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	case !may:
+		row, err := c.Connect.Vault.Row(ctx, aggregate.TenantID(made.Team), tenancy.SlackProvider)
+		if err != nil {
+			return tenancy.Tenant{}, err
+		}
+		if row.Status == tenancy.Connected { // Slack hands out the token that works there once more
+			return tenancy.Tenant{}, notInstalled(ctx, made, "not-named")
+		}
+		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")
+	}
+	if err := c.NoteDeployment(ctx); err != nil {
+		return tenancy.Tenant{}, err
+	}
+	return c.founded(ctx, made, by)
+}
+
+// giveBack makes the token of an installation that is refused invalid, and is the fault that says why.
+func (c *Pages) giveBack(ctx context.Context, made signin.Installation, why string) error {
+	if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
+		slog.WarnContext(ctx, "the token of a refused installation stays valid", "team", made.Team, "err", err)
+	}
+	return notInstalled(ctx, made, why)
+}
+
+func notInstalled(ctx context.Context, made signin.Installation, why string) error {
+	slog.WarnContext(ctx, "an installation was refused", "team", made.Team, "why", why)
+	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
+}
+
+// founded is the tenant of another workspace, with somebody who administers it.
+func (c *Pages) founded(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
+	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
+		ID: aggregate.TenantID(made.Team), Name: web.WorkspaceName(made.Team, made.TeamName),
+		Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
+	}, c.Now())
+	if err == nil && len(owner.Admins) == 0 { // met by its first request, and nobody administers it
+		owner.Admins = []string{made.User}
+		err = c.Store.SaveTenant(ctx, owner, by, c.Now())
+	}
+	return owner, err
+}

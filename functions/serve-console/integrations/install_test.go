@@ -1,0 +1,291 @@
+package integrations_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/websession"
+)
+
+// slackInstalls plays Slack's part of installing the app.
+type slackInstalls struct {
+	enterprise any // of the workspace that installs it next
+	mu         sync.Mutex
+	answer     map[string]any // of oauth.v2.access
+	status     int
+	revoked    []string
+	codes      map[string]bool // that were used
+}
+
+func (s *slackInstalls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := s.answer
+	switch {
+	case r.URL.Path == "/api/auth.revoke":
+		s.revoked = append(s.revoked, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+r.PostFormValue("token"))
+		answer = map[string]any{"ok": true, "revoked": true}
+	case s.status != 0:
+		w.WriteHeader(s.status)
+		return
+	case r.PostFormValue("client_id") != "1.2" || r.PostFormValue("client_secret") != "s" || !strings.HasSuffix(r.PostFormValue("redirect_uri"), "/console/slack/installed"):
+		answer = map[string]any{"ok": false, "error": "bad_client_secret"}
+	case s.codes[r.PostFormValue("code")]:
+		answer = map[string]any{"ok": false, "error": "invalid_code"}
+	}
+	s.codes[r.PostFormValue("code")] = true
+	json.NewEncoder(w).Encode(answer)
+}
+
+// of is Slack's answer after an installation.
+func (s *slackInstalls) of(team, name, user, token string, organization bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = map[string]any{
+		"ok": true, "access_token": token, "token_type": "bot", "scope": "chat:write", "bot_user_id": "U0BOT", "app_id": "A0RINGI",
+		"team": map[string]any{"id": team, "name": name}, "authed_user": map[string]any{"id": user}, "is_enterprise_install": organization,
+		"enterprise": s.enterprise,
+	}
+	if organization {
+		s.answer["team"], s.answer["enterprise"] = nil, map[string]any{"id": "E1", "name": name}
+	}
+}
+
+// installing are Slack's part of an installation, and who begins one.
+type installing struct {
+	*connecting
+	slack *slackInstalls
+	codes int // that Slack gave so far
+}
+
+func newInstalling(t *testing.T) *installing {
+	w := &installing{connecting: newConnecting(t, storetest.Start(t)), slack: &slackInstalls{codes: map[string]bool{}}}
+	server := httptest.NewServer(w.slack)
+	t.Cleanup(server.Close)
+	w.OIDC.API = server.URL + "/api/"
+	return w
+}
+
+// begins is what Slack is asked when b begins.
+func (w *installing) begins(b *consoletest.Browser) url.Values {
+	w.T.Helper()
+	return expect.Value(url.Parse(b.Get("/slack/install").To))(w.T).Query()
+}
+
+// returns is b back from Slack with a code.
+func (w *installing) returns(b *consoletest.Browser, q url.Values) consoletest.Answer {
+	w.codes++
+	return b.Get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", w.codes)}, "state": {q.Get("state")}}.Encode())
+}
+
+// holding is the tenant of a team, after it is sure that Slack gave that token for it.
+func (w *installing) holding(team, want string) tenancy.Tenant {
+	w.T.Helper()
+	if token, err := w.Console.Connect.Vault.Bot(w.T.Context(), aggregate.TenantID(team)); err != nil || token != want {
+		w.T.Errorf("%s: %q, %v", team, token, err)
+	}
+	owner, _ := w.Store.Tenant(w.T.Context(), aggregate.TenantID(team))
+	return owner
+}
+
+// What an administrator disconnected, nobody else connects again by installing the app; what Slack ended, anybody may.
+func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
+	w := newInstalling(t)
+	installs := func(user, token string) consoletest.Answer {
+		w.slack.of("T0SECOND", "二号店", user, token, false)
+		b := w.Browser()
+		return w.returns(b, w.begins(b))
+	}
+	installs("U0SECOND", "xoxb-second")
+	owner := w.holding("T0SECOND", "xoxb-second")
+	w.Of(owner, "U0SECOND").Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}})
+	if a := installs("U0ELSE", "xoxb-else"); a.Status != http.StatusForbidden || !strings.Contains(a.Text(), "管理者だけ") || !slices.Contains(w.slack.revoked, "xoxb-else") {
+		t.Errorf("%d %s, revoked %q", a.Status, a.Text(), w.slack.revoked)
+	}
+	if row := expect.Value(w.Store.Integration(t.Context(), owner.ID, tenancy.SlackProvider))(t); row.Status != tenancy.Disconnected {
+		t.Errorf("it is %s again", row.Status)
+	}
+	installs("U0SECOND", "xoxb-again")
+	w.holding("T0SECOND", "xoxb-again")
+	expect.Value(w.Store.EndIntegrations(t.Context(), owner.ID, tenancy.AppUninstalled, w.Console.Now().Add(time.Minute), w.Console.Now()))(t)
+	installs("U0ELSE", "xoxb-third")
+	w.holding("T0SECOND", "xoxb-third")
+}
+
+func TestInstallingInFurtherWorkspaces(t *testing.T) {
+	w := newInstalling(t)
+	b := w.Browser()
+	q := w.begins(b)
+	if !strings.Contains(q.Get("scope"), "chat:write,") || q.Get("redirect_uri") != "https://"+consoletest.Host+"/console/slack/installed" || q.Get("client_id") != "1.2" {
+		t.Errorf("Slack is asked %v", q)
+	}
+	w.slack.enterprise = map[string]any{"id": "E0ORG", "name": "本社"}
+	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
+	if a := w.returns(b, q); a.Status != 200 || !strings.Contains(a.Text(), "二号店") || strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "xoxb") {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.Tenant.Slug {
+		t.Errorf("%+v", owner)
+	} else if owner.EnterpriseID != "E0ORG" || owner.BotUserID != "U0BOT" {
+		t.Errorf("an organization that ends it won't find it: %+v", owner)
+	} else if _, further, err := w.Store.Further(t.Context(), owner.ID); err != nil || !further {
+		t.Errorf("it is not told from the deployment's own workspace: %v", err)
+	}
+	if _, err := w.Store.Integration(t.Context(), w.Tenant.ID, tenancy.SlackProvider); err == nil {
+		t.Error("the first workspace was changed")
+	}
+	for name, run := range map[string]func(*testing.T, *installing){
+		"again, by somebody else": installsAgain, "in the deployment's own workspace nobody is made an administrator": installsAtHome,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, w) })
+	}
+	t.Run("where nobody is an administrator yet", func(t *testing.T) {
+		w.Found("T0THIRD")
+		w.slack.of("T0THIRD", "三号店", "U0THIRD", "xoxb-4", false)
+		third := w.Browser()
+		w.returns(third, w.begins(third))
+		if owner := w.holding("T0THIRD", "xoxb-4"); !slices.Equal(owner.Admins, []string{"U0THIRD"}) {
+			t.Errorf("%v", owner.Admins)
+		}
+	})
+	t.Run("for an organization", func(t *testing.T) {
+		w.slack.of("", "本社", "U0ORG", "xoxb-org", true)
+		org := w.Browser()
+		if a := w.returns(org, w.begins(org)); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "Enterprise Grid") || !slices.Contains(w.slack.revoked, "xoxb-org") {
+			t.Errorf("%d %s, revoked %v", a.Status, a.Text(), w.slack.revoked)
+		}
+	})
+}
+
+func installsAgain(t *testing.T, w *installing) {
+	w.slack.of("T0SECOND", "二号店", "U0ELSE", "xoxb-third", false)
+	again := w.Browser()
+	if a := w.returns(again, w.begins(again)); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	if owner := w.holding("T0SECOND", "xoxb-third"); !slices.Equal(owner.Admins, []string{"U0SECOND"}) {
+		t.Errorf("%v", owner.Admins)
+	}
+}
+
+func installsAtHome(t *testing.T, w *installing) {
+	w.Own.Also = []string{"T0OWN", "T0BARE"}
+	w.Found("T0OWN")
+	for _, team := range []string{"T0OWN", "T0BARE"} {
+		w.slack.of(team, "本店", "U0ANYBODY", "xoxb-own", false)
+		anybody := w.Browser()
+		if a := w.returns(anybody, w.begins(anybody)); a.Status != 200 {
+			t.Errorf("%s: %d %s", team, a.Status, a.Text())
+		}
+		if owner := w.holding(team, "xoxb-own"); len(owner.Admins) > 0 {
+			t.Errorf("%s is administered by %v", team, owner.Admins)
+		}
+	}
+}
+
+// Only the workspaces that the Slack secret names install the app, or install it again; of the others nothing is kept.
+func TestOnlyNamedWorkspacesInstall(t *testing.T) {
+	w := newInstalling(t)
+	installs := func(team, token string) consoletest.Answer {
+		w.slack.of(team, "二号店", "U0SECOND", token, false)
+		b := w.Browser()
+		return w.returns(b, w.begins(b))
+	}
+	refused := func(team, token string) {
+		t.Helper()
+		if a := installs(team, token); a.Status != http.StatusForbidden || !strings.Contains(a.Text(), "許可されていません") || !slices.Contains(w.slack.revoked, token) {
+			t.Errorf("%s: %d %s, revoked %q", team, a.Status, a.Text(), w.slack.revoked)
+		}
+	}
+	w.Own.Install = ""
+	refused("T0SECOND", "xoxb-1")
+	w.Own.Install = "T0SECOND"
+	refused("T0THIRD", "xoxb-2")
+	for _, team := range []string{"T0SECOND", "T0THIRD"} {
+		if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(team)); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("%s is a tenant: %v", team, err)
+		}
+	}
+	installs("T0SECOND", "xoxb-3")
+	w.holding("T0SECOND", "xoxb-3")
+	w.Own.Install = ""                                   // or it installed before there was such a list
+	for _, token := range []string{"xoxb-3", "xoxb-4"} { // Slack hands out the same token again
+		if a := installs("T0SECOND", token); a.Status != http.StatusForbidden || slices.Contains(w.slack.revoked, token) {
+			t.Errorf("of a workspace that is connected: %d, revoked %q", a.Status, w.slack.revoked)
+		}
+	}
+	w.holding("T0SECOND", "xoxb-3") // what it has stays, and works
+	if a := installs(slacktest.Team, "xoxb-5"); a.Status != 200 {
+		t.Errorf("the deployment's own workspace: %d %s", a.Status, a.Text())
+	}
+}
+
+func TestInstallationsThatAreRefused(t *testing.T) {
+	w := newInstalling(t)
+	w.slack.of("T0EVIL", "x", "U0EVIL", "xoxb-evil", false)
+	refused := func(what string, a consoletest.Answer, status int) {
+		t.Helper()
+		if a.Status != status {
+			t.Errorf("%s: %d", what, a.Status)
+		}
+	}
+	one := w.Browser()
+	q := w.begins(one)
+	refused("another browser", w.returns(w.Browser(), q), http.StatusBadRequest)
+	refused("after another browser", w.returns(one, q), http.StatusBadRequest)
+	q = w.begins(one)
+	w.Later(websession.ConsentLasts + time.Second)
+	refused("too late", w.returns(one, q), http.StatusBadRequest)
+	admin := w.As(workspace.Suzuki)
+	w.register(admin, "freee")
+	of := expect.Value(url.Parse(w.begin(admin, "freee")))(t).Query()
+	refused("the state of another vendor", w.returns(admin, of), http.StatusBadRequest)
+	q = w.begins(admin)
+	refused("the state of an installation", admin.Get("/console/integrations/return?code=x&state="+q.Get("state")), http.StatusBadRequest)
+	q = w.begins(one)
+	refused("denied", one.Get("/console/slack/installed?error=access_denied&state="+q.Get("state")), http.StatusForbidden)
+	w.slack.codes[strings.Repeat("c", w.codes+1)] = true
+	refused("a code twice", w.returns(one, w.begins(one)), http.StatusBadGateway)
+	w.slack.status = http.StatusInternalServerError
+	refused("Slack fails", w.returns(one, w.begins(one)), http.StatusBadGateway)
+	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL")); err == nil {
+		t.Error("a tenant was made")
+	}
+}
+
+// Slack's own connection ends for good only when Slack takes the token back.
+func TestDisconnectingSlack(t *testing.T) {
+	w := newConnecting(t, storetest.Start(t))
+	slack := &slackInstalls{codes: map[string]bool{}}
+	server := httptest.NewServer(slack)
+	t.Cleanup(server.Close)
+	w.OIDC.API = server.URL + "/api/"
+	b := w.As(workspace.Suzuki)
+	if a := b.Get("/console/integrations/disconnect?provider=slack"); a.Status != 200 || !strings.Contains(a.Text(), "すべてが止まります") {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}}); a.To != "/console/integrations?done=disconnected" || !slices.Equal(slack.revoked, []string{"xoxb-first"}) {
+		t.Errorf("%d %s, revoked %v", a.Status, a.To, slack.revoked)
+	}
+	if row := w.row("slack"); row.Status != tenancy.Disconnected {
+		t.Errorf("%+v", row)
+	}
+	if a := b.Get("/console/integrations"); !strings.Contains(a.Body, `href="/slack/install"`) {
+		t.Error("there is no way back")
+	}
+}

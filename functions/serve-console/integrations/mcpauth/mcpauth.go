@@ -1,0 +1,169 @@
+// Package mcpauth finds out where an MCP server's tokens come from, and registers there
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization).
+package mcpauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"ringi/shared/secret/oauth"
+)
+
+// within bounds finding out, and registering.
+const within = 10 * time.Second
+
+var (
+	// ErrNone: the server does not say where its tokens come from. A person may have one all the same.
+	ErrNone = errors.New("the server names no authorization server")
+	// ErrUnfit: what it names can't be used safely.
+	ErrUnfit = errors.New("the authorization server can't be used")
+	// ErrNoRegistration: clients are registered there by people only.
+	ErrNoRegistration = errors.New("the authorization server registers no clients by itself")
+)
+
+// Server is an MCP server's authorization server.
+type Server struct {
+	Provider oauth.Provider
+	Issuer   string
+	NamesIt  bool // a return from it names the issuer (RFC 9207)
+
+	registers string
+	secrets   bool // it wants a client to have a secret
+}
+
+// Find asks the MCP server at an address, which is called provider, for its authorization server, and that for its
+// endpoints. client makes the calls: it must be guarded.
+func Find(ctx context.Context, client *http.Client, provider, address string) (Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	resource, scopes, err := find(ctx, client, address)
+	if err != nil {
+		return Server{}, err
+	}
+	issuer := resource.AuthorizationServers[0]
+	meta, err := auth.GetAuthServerMetadata(ctx, issuer, client)
+	switch {
+	case err != nil:
+		return Server{}, fmt.Errorf("%w: %.200q", ErrUnfit, err)
+	case meta == nil:
+		return Server{}, ErrNone
+	case !slices.Contains(meta.CodeChallengeMethodsSupported, "S256"):
+		return Server{}, fmt.Errorf("%w: it does not take S256", ErrUnfit)
+	}
+	for _, at := range []string{meta.AuthorizationEndpoint, meta.TokenEndpoint} {
+		if u, err := url.Parse(at); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+			return Server{}, fmt.Errorf("%w: an address of it is none", ErrUnfit)
+		}
+	}
+	s := Server{
+		Issuer: meta.Issuer, NamesIt: meta.AuthorizationResponseIssParameterSupported,
+		registers: meta.RegistrationEndpoint,
+		secrets: len(meta.TokenEndpointAuthMethodsSupported) > 0 && !slices.Contains(
+			meta.TokenEndpointAuthMethodsSupported, "none",
+		),
+		Provider: oauth.Provider{
+			Name: provider, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint,
+			RevokeURL: meta.RevocationEndpoint,
+			Resource:  resource.Resource, OneTime: true, Scopes: scopes, Transport: client.Transport,
+		},
+	}
+	if slices.Contains(meta.ScopesSupported, "offline_access") && !slices.Contains(scopes, "offline_access") {
+		s.Provider.Scopes = append(slices.Clone(scopes), "offline_access")
+	}
+	return s, nil
+}
+
+// find is the server's metadata, from where its refusal says or from the well-known places, and the scopes it wants.
+func find(
+	ctx context.Context, client *http.Client, address string,
+) (*oauthex.ProtectedResourceMetadata, []string, error) {
+	at, scopes := challenge(ctx, client, address)
+	places := wellKnown(address)
+	if at != "" {
+		places = append([]place{{at, address}}, places...)
+	}
+	for _, p := range places {
+		meta, err := oauthex.GetProtectedResourceMetadata(ctx, p.at, p.resource, client)
+		if err != nil || meta == nil || len(meta.AuthorizationServers) == 0 {
+			continue
+		}
+		if len(scopes) == 0 {
+			scopes = meta.ScopesSupported
+		}
+		return meta, scopes, nil
+	}
+	return nil, nil, ErrNone
+}
+
+// challenge is what the server says to a call without a token.
+func challenge(ctx context.Context, client *http.Client, address string) (at string, scopes []string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", nil
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := client.Do(r)
+	if err != nil {
+		return "", nil
+	}
+	res.Body.Close()
+	all, err := oauthex.ParseWWWAuthenticate(res.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return "", nil
+	}
+	for _, c := range all {
+		if c.Scheme == "bearer" {
+			return c.Params["resource_metadata"], strings.Fields(c.Params["scope"])
+		}
+	}
+	return "", nil
+}
+
+// place is where metadata may be, and for what.
+type place struct{ at, resource string }
+
+// wellKnown are the places of RFC 9728: for the server's path, then for its host.
+func wellKnown(address string) []place {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	const known = "/.well-known/oauth-protected-resource"
+	root := &url.URL{Scheme: u.Scheme, Host: u.Host}
+	out := []place{{root.String() + known, root.String()}}
+	if path := strings.TrimLeft(u.Path, "/"); path != "" {
+		out = append([]place{{root.String() + known + "/" + path, address}}, out...)
+	}
+	return out
+}
+
+// Register makes a client for people who come back to redirect. It returns ErrNoRegistration where only people can.
+func (s Server) Register(ctx context.Context, client *http.Client, redirect string) (oauth.Client, error) {
+	if s.registers == "" {
+		return oauth.Client{}, ErrNoRegistration
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	method := "none"
+	if s.secrets {
+		method = "client_secret_post"
+	}
+	made, err := oauthex.RegisterClient(ctx, s.registers, &oauthex.ClientRegistrationMetadata{
+		ClientName: "Ringi", RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: method,
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		Scope: strings.Join(s.Provider.Scopes, " "),
+	}, client)
+	if err != nil { // it may quote the answer, and that the secret
+		return oauth.Client{}, fmt.Errorf("%w: it did not register us", ErrUnfit)
+	}
+	return oauth.Client{ID: made.ClientID, Secret: made.ClientSecret}, nil
+}

@@ -1,0 +1,127 @@
+package mcpauth_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/integrations/mcpauth"
+	"ringi/infra/local/vendors"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/secret/oauth"
+)
+
+// guarded is the client that the console calls with, which may reach this server.
+func guarded(address string) *http.Client {
+	return outbound.Allowing(expectHost(address)).Client()
+}
+
+func expectHost(address string) string { u, _ := url.Parse(address); return u.Host }
+
+func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
+	v := vendors.New()
+	server := httptest.NewServer(v.Handler())
+	t.Cleanup(server.Close)
+	address, client := server.URL+vendors.RoomsPath, guarded(server.URL)
+	s := expect.Value(mcpauth.Find(t.Context(), client, "mcp:rooms", address))(t)
+	if s.Issuer != server.URL+"/rooms" || s.Provider.Resource != address || s.Provider.RevokeURL == "" {
+		t.Fatalf("%+v", s)
+	}
+	app := expect.Value(s.Register(t.Context(), client, "https://ringi.example/back"))(t)
+	verifier := strings.Repeat("v", 43)
+	consent := expect.Value(url.Parse(s.Provider.Ask(app, "https://ringi.example/back", "state", verifier)))(t)
+	if q := consent.Query(); q.Get("resource") != address || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "rooms" {
+		t.Errorf("asked with %v", q)
+	}
+	code := func() string {
+		browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		res := expect.Value(browser.Get(consent.String()))(t)
+		defer res.Body.Close()
+		return expect.Value(url.Parse(res.Header.Get("Location")))(t).Query().Get("code")
+	}
+	token := expect.Value(s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), verifier))(t)
+	if status := call(t, address, token.Access); status == http.StatusUnauthorized {
+		t.Error("the server doesn't take the token")
+	}
+	next := expect.Value(s.Provider.Refresh(t.Context(), app, token.Refresh))(t)
+	if next.Access == token.Access || next.Refresh == token.Refresh {
+		t.Error("nothing was renewed")
+	}
+	expect.NoError(t, s.Provider.Revoke(t.Context(), app, next.Refresh))
+	if status := call(t, address, next.Access); status != http.StatusUnauthorized {
+		t.Errorf("a revoked token is answered %d", status)
+	}
+	var refused *oauth.Error
+	if _, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43)); !errors.As(err, &refused) || refused.State != oauth.Refused {
+		t.Errorf("another verifier: %v", err)
+	}
+}
+
+func call(t *testing.T, address, token string) int {
+	t.Helper()
+	r := expect.Value(http.NewRequestWithContext(t.Context(), "POST", address, strings.NewReader("{}")))(t)
+	r.Header.Set("Authorization", "Bearer "+token)
+	res := expect.Value(http.DefaultClient.Do(r))(t)
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// What a server says of itself decides where people and tokens are sent.
+func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
+	good := func(at string) map[string]map[string]any {
+		return map[string]map[string]any{
+			"/.well-known/oauth-protected-resource/mcp": {"resource": at + "/mcp", "authorization_servers": []string{at}},
+			"/.well-known/oauth-authorization-server":   {"issuer": at, "authorization_endpoint": at + "/a", "token_endpoint": at + "/t", "code_challenge_methods_supported": []string{"S256"}},
+		}
+	}
+	const resource, server = "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server"
+	for name, test := range map[string]struct {
+		change func(all map[string]map[string]any, at string)
+		want   error
+	}{
+		"as it should be":           {func(map[string]map[string]any, string) {}, nil},
+		"says nothing":              {func(all map[string]map[string]any, _ string) { clear(all) }, mcpauth.ErrNone},
+		"speaks for another server": {func(all map[string]map[string]any, _ string) { all[resource]["resource"] = "https://other.example/mcp" }, mcpauth.ErrNone},
+		"another issuer":            {func(all map[string]map[string]any, _ string) { all[server]["issuer"] = "https://other.example" }, mcpauth.ErrUnfit},
+		"no PKCE":                   {func(all map[string]map[string]any, _ string) { delete(all[server], "code_challenge_methods_supported") }, mcpauth.ErrUnfit},
+		"plain PKCE only": {func(all map[string]map[string]any, _ string) {
+			all[server]["code_challenge_methods_supported"] = []string{"plain"}
+		}, mcpauth.ErrUnfit},
+		"consent by a script": {func(all map[string]map[string]any, _ string) {
+			all[server]["authorization_endpoint"] = "javascript:alert(1)"
+		}, mcpauth.ErrUnfit},
+		"no place for consent": {func(all map[string]map[string]any, _ string) { delete(all[server], "authorization_endpoint") }, mcpauth.ErrUnfit},
+		"tokens within our network": {func(all map[string]map[string]any, _ string) {
+			all[resource]["authorization_servers"] = []string{"https://169.254.169.254"}
+		}, mcpauth.ErrNone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var all map[string]map[string]any
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if all[r.URL.Path] == nil {
+					w.WriteHeader(http.StatusNotFound)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				json.NewEncoder(w).Encode(all[r.URL.Path])
+			}))
+			t.Cleanup(s.Close)
+			all = good(s.URL)
+			test.change(all, s.URL)
+			found, err := mcpauth.Find(t.Context(), guarded(s.URL), "mcp:x", s.URL+"/mcp")
+			if !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+				t.Fatalf("%v", err)
+			}
+			if err == nil {
+				if _, err := found.Register(t.Context(), guarded(s.URL), "https://ringi.example/back"); !errors.Is(err, mcpauth.ErrNoRegistration) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}

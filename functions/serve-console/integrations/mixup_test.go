@@ -1,0 +1,119 @@
+package integrations_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/store/storetest"
+)
+
+// issuing is an authorization server that registers nobody by itself, and notes what it is sent.
+type issuing struct {
+	*httptest.Server
+	sent []url.Values
+}
+
+func issues(t *testing.T) *issuing {
+	s := &issuing{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{
+			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+		})
+	})
+	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.FormValue("redirect_uri")+"?"+url.Values{"code": {"c"}, "state": {r.FormValue("state")}}.Encode(), http.StatusFound)
+	})
+	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		if id, secret, ok := r.BasicAuth(); ok {
+			r.PostForm.Set("client_id", id)
+			r.PostForm.Set("client_secret", secret)
+		}
+		s.sent = append(s.sent, r.PostForm)
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{"access_token": "t", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r"})
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// named is an MCP server called docs, which the workspace's settings name and which names an authorization server.
+func (w *connecting) named(t *testing.T, by func() string, issuers ...*issuing) {
+	mcp := http.NewServeMux()
+	tools := httptest.NewServer(mcp)
+	t.Cleanup(tools.Close)
+	mcp.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(out).Encode(map[string]any{"resource": tools.URL + "/mcp", "authorization_servers": []string{by()}})
+	})
+	hosts := []string{strings.TrimPrefix(tools.URL, "http://")}
+	for _, s := range issuers {
+		hosts = append(hosts, strings.TrimPrefix(s.URL, "http://"))
+	}
+	w.Console.Connect.Outbound = outbound.Allowing(strings.Join(hosts, ",")).Client()
+	w.Console.Connect.Vault.Outbound = w.Console.Connect.Outbound.Transport
+	settings := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
+	settings.MCPServers = []tenancy.MCPServer{{Name: "docs", URL: tools.URL + "/mcp"}}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
+}
+
+// An MCP server that was taken over names an authorization server of its own: the secret of the client that somebody
+// pasted for the first one is not for it.
+func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
+	w := newConnecting(t, storetest.Start(t))
+	first, evil := issues(t), issues(t)
+	named := first
+	w.named(t, func() string { return named.URL }, first, evil)
+
+	b := w.As(workspace.Suzuki)
+	paste := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {"pasted-for-the-first"}}
+	if a := b.Post("/console/integrations/client", paste); !strings.Contains(a.To, "client-saved") {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	w.connect(b, "mcp:docs")
+	if len(first.sent) != 1 || first.sent[0].Get("client_secret") != "pasted-for-the-first" {
+		t.Fatalf("the first: %v", first.sent)
+	}
+	named = evil
+	a := b.Post("/console/integrations/connect", url.Values{"provider": {"mcp:docs"}})
+	if found := onward.FindStringSubmatch(a.Body); a.Status == http.StatusOK && found != nil {
+		b.Get(w.consent(strings.ReplaceAll(found[1], "&amp;", "&")))
+	}
+	if len(evil.sent) > 0 {
+		t.Errorf("another authorization server was sent %v", evil.sent)
+	}
+}
+
+// While a consent is open at an authorization server that is not to be trusted, somebody pastes the client of the right
+// one: whoever comes back then doesn't take that client's secret along.
+func TestAClientThatWasReplacedDuringAConsentGoesNowhere(t *testing.T) {
+	w := newConnecting(t, storetest.Start(t))
+	evil := issues(t)
+	w.named(t, func() string { return evil.URL }, evil)
+	b := w.As(workspace.Suzuki)
+	paste := func(secret string) {
+		t.Helper()
+		form := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {secret}}
+		if a := b.Post("/console/integrations/client", form); !strings.Contains(a.To, "client-saved") {
+			t.Fatalf("%d %s", a.Status, a.Text())
+		}
+	}
+	paste("of-no-worth")
+	back := w.consent(w.begin(b, "mcp:docs"))
+	paste("for-the-right-one")
+	if a := b.Get(back); a.Status != http.StatusBadRequest || len(evil.sent) > 0 {
+		t.Errorf("%d, and the authorization server was sent %v", a.Status, evil.sent)
+	}
+}

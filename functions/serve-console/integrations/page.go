@@ -1,0 +1,254 @@
+package integrations
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/secret/vault"
+	"ringi/shared/slack/signin"
+)
+
+// Connections are what the console connects vendors with.
+type Connections struct {
+	Vault vault.Vault
+	// Outbound calls MCP servers and the authorization servers that they name.
+	Outbound *http.Client
+	// Bot is the token of a tenant's bot.
+	Bot func(ctx context.Context, tenant string) (string, error)
+}
+
+// Pages are those of the workspace's connections to vendors, and of installing the app.
+type Pages struct {
+	*web.Site
+	Connect Connections
+	SignIn  *signin.Slack
+}
+
+// Routes are the page of connections, and what is done from it.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForAdministrators("GET /console/integrations", c.integrations),
+		web.ForAdministrators("POST /console/integrations/connect", c.beginConsent),
+		web.ForAdministrators("GET /console/integrations/return", c.endConsent),
+		web.ForAdministrators("POST /console/integrations/client", c.saveClient),
+		web.ForAdministrators("POST /console/integrations/token", c.saveToken),
+		web.ForAdministrators("GET /console/integrations/disconnect", c.askDisconnect),
+		web.ForAdministrators("POST /console/integrations/disconnect", c.disconnect),
+	}
+}
+
+// vendors are those with an app of the workspace's own; Slack and MCP servers stand beside them.
+var vendors = []string{"freee", "google"}
+
+// integration is one on the page.
+type integration struct {
+	Provider, Name, About, Address string
+	State, Badge                   string
+	Reason                         string // what went wrong, and what to do
+	Connected, Ever                bool
+	Since                          *time.Time
+	By                             string
+	Client                         string // the id of the workspace's app there
+	WantsClient                    bool   // it can't be connected without
+	IsServer, IsSlack              bool
+	Steps                          []string // how an app is registered there
+
+	Words *integrationTexts
+}
+
+type integrationsData struct {
+	All      []integration
+	Redirect string // where vendors send people back to
+	Install  string // where other workspaces install the app
+}
+
+func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words := integrationTexts{v.Texts("integrations")}
+	all, err := c.connections(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	d := integrationsData{All: all, Redirect: returnAddress(r), Install: web.Address(r) + "/slack/install"}
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations.html")
+}
+
+// returnAddress is where vendors send people back to.
+func returnAddress(r *http.Request) string {
+	return web.Address(r) + "/console/integrations/return"
+}
+
+// connections are all that the workspace has or may have.
+func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, error) {
+	rows, err := c.Store.Integrations(ctx, v.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	clients, err := c.Store.VendorClients(ctx, v.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := c.Store.Settings(ctx, v.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	words := integrationTexts{v.Texts("integrations")}
+	var all []integration
+	for _, provider := range append(slices.Clone(vendors), tenancy.SlackProvider) {
+		all = append(all, words.of(provider, ""))
+	}
+	for _, s := range settings.MCPServers {
+		all = append(all, words.of(s.Provider(), s.URL))
+	}
+	for _, row := range rows { // of a server that the settings name no longer
+		known := slices.ContainsFunc(all, func(i integration) bool { return i.Provider == row.Provider })
+		if !known && row.Status == tenancy.Connected {
+			all = append(all, words.of(row.Provider, ""))
+		}
+	}
+	var people []string
+	for i := range all {
+		x := &all[i]
+		c.fill(ctx, v, words, x, rows)
+		for _, client := range clients {
+			if client.Provider == x.Provider {
+				x.Client = client.ClientID
+			}
+		}
+		x.WantsClient = slices.Contains(vendors, x.Provider) && x.Client == ""
+		people = append(people, x.By)
+	}
+	names := c.Names(ctx, v, people...)
+	for i := range all {
+		all[i].By = names[all[i].By]
+	}
+	return all, nil
+}
+
+// fill puts what the rows say of an integration into it.
+func (c *Pages) fill(
+	ctx context.Context, v *web.Viewer, words integrationTexts, x *integration, rows []tenancy.Integration,
+) {
+	i := slices.IndexFunc(rows, func(row tenancy.Integration) bool { return row.Provider == x.Provider })
+	switch {
+	case i >= 0:
+		row := rows[i]
+		x.Connected, x.Ever, x.Since, x.By = row.Status == tenancy.Connected, true, row.ConnectedAt, row.ConnectedBy
+		x.State, x.Badge = words.state(row.Status)
+		x.Reason = words.In("reasons", row.StatusReason)
+		if x.IsServer && x.Connected {
+			x.Reason = c.elsewhere(ctx, words, row, x.Address)
+		}
+	case x.IsSlack && c.isOwn(ctx, v.Tenant):
+		x.Connected = true
+		x.State, x.Badge = words.state(tenancy.Connected)
+		x.Reason = words.Say("deployments")
+	default:
+		x.State, x.Badge = words.Say("never"), "badge"
+	}
+}
+
+// elsewhere says that a server's secret is for another address than the settings name.
+func (c *Pages) elsewhere(ctx context.Context, words integrationTexts, row tenancy.Integration, address string) string {
+	if address == "" {
+		return words.Say("unnamed")
+	}
+	held, err := c.Connect.Vault.Open(ctx, row)
+	if err == nil && held.Address != address {
+		return words.In("reasons", tenancy.CredentialElsewhere)
+	}
+	return ""
+}
+
+func (c *Pages) isOwn(ctx context.Context, tenant string) bool {
+	own, err := c.Own.Own(ctx, tenant)
+	return err == nil && own
+}
+
+// integrationOf is the one that a form names. It returns aggregate.ErrNotFound for one that the workspace can't have.
+func (c *Pages) integrationOf(ctx context.Context, v *web.Viewer, provider string) (integration, error) {
+	all, err := c.connections(ctx, v)
+	if err != nil {
+		return integration{}, err
+	}
+	for _, x := range all {
+		if x.Provider == provider {
+			return x, nil
+		}
+	}
+	return integration{}, aggregate.ErrNotFound
+}
+
+// Limits of what is pasted, in bytes.
+const (
+	maxClientSecret = 1 << 10
+	maxServerToken  = 16 << 10
+)
+
+// saveClient keeps the workspace's app at a vendor as somebody pasted it.
+func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
+	if err != nil {
+		return err
+	}
+	id, secret := strings.TrimSpace(r.PostFormValue("client_id")), strings.TrimSpace(r.PostFormValue("client_secret"))
+	if x.IsSlack || id == "" || len(id) > 512 || len(secret) > maxClientSecret || secret == "" && !x.IsServer {
+		return connectFault{"client", http.StatusBadRequest, x.Provider}
+	}
+	if err := c.keepClient(r.Context(), v, tenancy.VendorClient{Provider: x.Provider}, id, secret); err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/integrations#"+url.QueryEscape(x.Provider), "client-saved")
+}
+
+// saveToken connects an MCP server with a token that somebody made by hand.
+func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
+	if err != nil {
+		return err
+	}
+	token := strings.TrimSpace(r.PostFormValue("token"))
+	if !x.IsServer || x.Address == "" || token == "" || len(token) > maxServerToken || strings.ContainsAny(token, "\r\n") {
+		return connectFault{"token", http.StatusBadRequest, x.Provider}
+	}
+	if r.PostForm.Has("address") && r.PostFormValue("address") != x.Address { // the settings name another since the page was shown
+		return aggregate.ErrConflict
+	}
+	err = c.Connect.Vault.Connect(
+		r.Context(), v.Tenant, x.Provider, vault.Credential{AccessToken: token, Address: x.Address}, "{}", v.Actor(),
+	)
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/integrations", "connected")
+}
+
+// connectFault is why a connection was not made or ended. What a vendor said is never part of it.
+type connectFault struct {
+	why      string
+	status   int
+	provider string
+}
+
+func (e connectFault) Error() string { return e.provider + " is not connected: " + e.why }
+
+// connectFailed answers with the page that says why, and whether anything changed; it returns other errors.
+func (c *Pages) connectFailed(w http.ResponseWriter, r *http.Request, v *web.Viewer, err error) error {
+	var f connectFault
+	if !errors.As(err, &f) {
+		return err
+	}
+	web.Refuse(r, v, err.Error())
+	words := integrationTexts{v.Texts("integrations")}
+	d := web.Document{Title: words.Say("not_connected"), Here: "integrations", Status: f.status, Data: words.In(
+		"faults", f.why,
+	)}
+	return c.Show(w, r, v, d, "integration-fault.html")
+}

@@ -1,0 +1,370 @@
+package integrations_test
+
+import (
+	"context"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/integrations"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	stand "ringi/infra/local/vendors"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/websession"
+)
+
+// connecting is a world with vendors.
+type connecting struct {
+	*consoletest.World
+	vendors *stand.Vendors
+	at      string // where they are
+}
+
+func newConnecting(t *testing.T, db *storetest.Server) *connecting {
+	t.Helper()
+	w := &connecting{World: consoletest.New(t, db), vendors: stand.New()}
+	server := httptest.NewServer(w.vendors.Handler())
+	t.Cleanup(server.Close)
+	w.at = server.URL
+	keys := kms.NewFromConfig(db.Config)
+	made := expect.Value(keys.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
+	held := vault.New(w.Store, vault.Envelope{KMS: keys, KeyID: *made.KeyMetadata.Arn}, oauth.Freee("", w.at+"/freee/token"), oauth.Google("", w.at+"/google/token"))
+	out := outbound.Allowing(strings.TrimPrefix(w.at, "http://")).Client()
+	held.Outbound, held.Now = out.Transport, w.Now
+	w.Console.Connect = integrations.Connections{
+		Vault: held, Outbound: out,
+		Bot: func(context.Context, string) (string, error) { return "xoxb-first", nil },
+	}
+	return w
+}
+
+// register pastes our app at a vendor.
+func (w *connecting) register(b *consoletest.Browser, provider string) {
+	w.T.Helper()
+	c := w.vendors.Client(provider)
+	if a := b.Post("/console/integrations/client", url.Values{"provider": {provider}, "client_id": {c.ID}, "client_secret": {c.Secret}}); !strings.Contains(a.To, "client-saved") {
+		w.T.Fatalf("%d %s", a.Status, a.Text())
+	}
+}
+
+var onward = regexp.MustCompile(`href="(http://127[^"]+)"`)
+
+// begin goes on to a vendor, and returns with the address there.
+func (w *connecting) begin(b *consoletest.Browser, provider string) string {
+	w.T.Helper()
+	a := b.Post("/console/integrations/connect", url.Values{"provider": {provider}})
+	found := onward.FindStringSubmatch(a.Body)
+	if a.Status != 200 || found == nil {
+		w.T.Fatalf("%s: %d %s", provider, a.Status, a.Text())
+	}
+	to := html.UnescapeString(found[1])
+	if host := expect.Value(url.Parse(to))(w.T).Host; !strings.Contains(a.Text(), "移動先 "+host) {
+		w.T.Errorf("%s: %s is not named before one goes there: %s", provider, host, a.Text())
+	}
+	return to
+}
+
+// consent allows it there, and returns with where the browser is sent back to.
+func (w *connecting) consent(address string) string {
+	w.T.Helper()
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res := expect.Value(c.Get(address))(w.T)
+	defer res.Body.Close()
+	back := expect.Value(url.Parse(res.Header.Get("Location")))(w.T)
+	if back.Host != consoletest.Host {
+		w.T.Fatalf("the vendor leads to %s: %d", back, res.StatusCode)
+	}
+	return back.RequestURI()
+}
+
+// connect does all of it.
+func (w *connecting) connect(b *consoletest.Browser, provider string) {
+	w.T.Helper()
+	w.Later(time.Second)
+	if a := b.Get(w.consent(w.begin(b, provider))); a.To != "/console/integrations?done=connected" {
+		w.T.Fatalf("%s: %d %s %s", provider, a.Status, a.To, a.Text())
+	}
+}
+
+func (w *connecting) row(provider string) tenancy.Integration {
+	w.T.Helper()
+	return expect.Value(w.Store.Integration(w.T.Context(), w.Tenant.ID, provider))(w.T)
+}
+
+// works reports whether a vendor takes a token.
+func (w *connecting) works(path, token string) bool {
+	w.T.Helper()
+	r := expect.Value(http.NewRequestWithContext(w.T.Context(), "GET", w.at+path, nil))(w.T)
+	r.Header.Set("Authorization", "Bearer "+token)
+	res := expect.Value(http.DefaultClient.Do(r))(w.T)
+	res.Body.Close()
+	return res.StatusCode != http.StatusUnauthorized
+}
+
+func TestConnectingVendors(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *connecting){
+		"an administrator connects, connects again and disconnects": connectsAndDisconnects,
+		"a state counts once, for its browser and administrator":    consentsAreSingle,
+		"a vendor may say no, fail or say nothing":                  vendorsRefuse,
+		"what a vendor doesn't revoke is said":                      notRevoked,
+		"an MCP server says itself where to go":                     servers,
+		"only administrators of the workspace":                      onlyAdministrators,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newConnecting(t, db)) })
+	}
+}
+
+func connectsAndDisconnects(t *testing.T, w *connecting) {
+	b := w.As(workspace.Suzuki)
+	page := b.Get("/console/integrations")
+	if page.Status != 200 || strings.Count(page.Body, "<details open>") != 2 || !strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return") {
+		t.Errorf("without apps: %d %s", page.Status, page.Text())
+	}
+	if a := b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "アプリがまだ登録されていません") {
+		t.Errorf("without an app: %d %s", a.Status, a.Text())
+	}
+	for provider, path := range map[string]string{"freee": "/freee/hr/api/v1/users/me", "google": "/sheets/v4/spreadsheets/" + stand.Sheet} {
+		w.register(b, provider)
+		w.connect(b, provider)
+		first := expect.Value(w.Console.Connect.Vault.Token(t.Context(), w.Tenant.ID, provider))(t)
+		w.connect(b, provider)
+		token := expect.Value(w.Console.Connect.Vault.Token(t.Context(), w.Tenant.ID, provider))(t)
+		if row := w.row(provider); token == first || row.ConnectedBy != workspace.Suzuki || !w.works(path, token) {
+			t.Errorf("%s: %+v", provider, row)
+		}
+		page := b.Get("/console/integrations")
+		if !strings.Contains(page.Text(), "接続中") || !strings.Contains(page.Text(), "鈴木 一郎") {
+			t.Errorf("%s", page.Text())
+		}
+		for _, secret := range w.vendors.Secrets() {
+			if strings.Contains(page.Body, secret) {
+				t.Errorf("the page shows a secret")
+			}
+		}
+		w.Later(time.Second)
+		if a := b.Get("/console/integrations/disconnect?provider=" + provider); a.Status != 200 || !strings.Contains(a.Text(), "失敗します") {
+			t.Errorf("asked first: %d %s", a.Status, a.Text())
+		}
+		if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {provider}}); a.To != "/console/integrations?done=disconnected" {
+			t.Errorf("%s: %d %s", provider, a.Status, a.To)
+		}
+		if row := w.row(provider); row.Status != tenancy.Disconnected || row.Credentials != "" || w.works(path, token) {
+			t.Errorf("%s is still there: %+v", provider, row)
+		}
+		w.connect(b, provider) // the app is still known
+	}
+	log := w.actions()
+	want := []string{"integration.connected", "integration.connected", "integration.disconnected", "integration.connected"}
+	for _, provider := range []string{"freee", "google"} {
+		if !slices.Equal(log[provider], want) {
+			t.Errorf("%s: %v", provider, log[provider])
+		}
+	}
+}
+
+// actions are what the audit log has of each provider's connection.
+func (w *connecting) actions() map[string][]string {
+	w.T.Helper()
+	out := map[string][]string{}
+	log := expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{From: w.Now().Add(-time.Hour), To: w.Now().Add(time.Hour)}, "", 100))(w.T)
+	slices.SortStableFunc(log.Items, func(a, b aggregate.AuditEntry) int { return a.Timestamp.Compare(b.Timestamp) })
+	for _, e := range log.Items {
+		var about struct {
+			Provider string `json:"provider"`
+		}
+		expect.NoError(w.T, json.Unmarshal([]byte(e.Details), &about))
+		if strings.HasPrefix(string(e.Action), "integration.") {
+			out[about.Provider] = append(out[about.Provider], string(e.Action))
+		}
+	}
+	return out
+}
+
+func consentsAreSingle(t *testing.T, w *connecting) {
+	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
+	owner.Admins = []string{workspace.Suzuki, workspace.Tanaka}
+	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
+	w.Tenant = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
+	b := w.As(workspace.Suzuki)
+	w.register(b, "freee")
+	stale := func(what string, a consoletest.Answer) {
+		t.Helper()
+		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "やり直してください") {
+			t.Errorf("%s: %d %s %s", what, a.Status, a.To, a.Text())
+		}
+	}
+	back := w.consent(w.begin(b, "freee"))
+	cookie := b.Cookies["__Host-ringi-consent"]
+	stale("another browser", w.As(workspace.Suzuki).Get(back))
+	stale("after another browser tried", b.Get(back))
+	back = w.consent(w.begin(b, "freee"))
+	other := w.As(workspace.Tanaka)
+	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
+	stale("another administrator, with the cookie", other.Get(back))
+	back = w.consent(w.begin(b, "freee"))
+	used := b.Cookies["__Host-ringi-consent"]
+	if a := b.Get(back); a.To != "/console/integrations?done=connected" {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	b.Cookies["__Host-ringi-consent"] = used
+	stale("twice", b.Get(back))
+	address := w.begin(b, "freee")
+	b.Cookies["__Host-ringi-consent"] = cookie
+	stale("an earlier cookie", b.Get(w.consent(address)))
+	address = w.begin(b, "freee")
+	w.Later(websession.ConsentLasts + time.Second)
+	stale("too late", b.Get(w.consent(address)))
+	stale("forged", b.Get("/console/integrations/return?code=x&state=forged"))
+
+	spent := expect.Value(url.Parse(back))(t).Query().Get("code")
+	asked := expect.Value(url.Parse(w.begin(b, "freee")))(t).Query()
+	if a := b.Get("/console/integrations/return?" + url.Values{"code": {spent}, "state": {asked.Get("state")}}.Encode()); a.Status != http.StatusBadGateway {
+		t.Errorf("a code twice: %d %s", a.Status, a.Text())
+	}
+	if n := len(w.actions()["freee"]); n != 1 {
+		t.Errorf("connected %d times", n)
+	}
+}
+
+func vendorsRefuse(t *testing.T, w *connecting) {
+	b := w.As(workspace.Suzuki)
+	w.register(b, "freee")
+	state := func() string { return expect.Value(url.Parse(w.begin(b, "freee")))(t).Query().Get("state") }
+	const hostile = `<script>alert(1)</script>`
+	for name, q := range map[string]url.Values{
+		"denied": {"error": {"access_denied"}}, "hostile": {"error": {hostile}, "error_description": {hostile}}, "nothing": {},
+	} {
+		q.Set("state", state())
+		if a := b.Get("/console/integrations/return?" + q.Encode()); a.Status != http.StatusForbidden || strings.Contains(a.Body, "alert(1)") {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	for name, fail := range map[string]func(){
+		"500":     func() { w.vendors.Fail(stand.FreeeTokens, 500, true) },
+		"silence": func() { w.vendors.Fail(stand.FreeeTokens, 500, false); w.vendors.Drop(stand.FreeeTokens) },
+		"half":    func() { w.vendors.Fail(stand.FreeeTokens, 500, false); w.vendors.CutAnswer(stand.FreeeTokens) },
+	} {
+		address := w.begin(b, "freee")
+		fail()
+		if a := b.Get(w.consent(address)); a.Status != http.StatusBadGateway || !strings.Contains(a.Text(), "使える返事がありません") {
+			t.Errorf("%s: %d %s", name, a.Status, a.Text())
+		}
+		w.vendors.Fail(stand.FreeeTokens, 500, false)
+	}
+	if _, err := w.Store.Integration(t.Context(), w.Tenant.ID, "freee"); err == nil {
+		t.Error("something was connected")
+	}
+	w.connect(b, "freee")
+}
+
+func notRevoked(t *testing.T, w *connecting) {
+	b := w.As(workspace.Suzuki)
+	w.register(b, "google")
+	w.connect(b, "google")
+	w.vendors.Fail(stand.Revoking("google"), 503, true)
+	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}); a.To != "/console/integrations?done=not-revoked" {
+		t.Errorf("%d %s", a.Status, a.To)
+	}
+	for done, warns := range map[string]bool{"not-revoked": true, "disconnected": false} {
+		if a := b.Get("/console/integrations?done=" + done); strings.Contains(a.Body, `class="notice warning" role="alert"`) != warns || !strings.Contains(a.Text(), web.TextsOf("layout", "ja").In("done", done)) {
+			t.Errorf("%s warns: want %v in %s", done, warns, a.Text())
+		}
+	}
+	if row := w.row("google"); row.Status != tenancy.Disconnected || row.Credentials != "" {
+		t.Errorf("%+v", row)
+	}
+	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}); a.Status != http.StatusNotFound {
+		t.Errorf("twice: %d", a.Status)
+	}
+}
+
+func servers(t *testing.T, w *connecting) {
+	b := w.As(workspace.Suzuki)
+	settings := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
+	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: w.at + stand.RoomsPath}}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
+	room := settings.MCPServers[0]
+	token := func() string {
+		t.Helper()
+		return expect.Value(w.Console.Connect.Vault.ServerToken(t.Context(), w.Tenant.ID, room))(t)
+	}
+	w.connect(b, "mcp:rooms")
+	first := token()
+	w.Later(2 * time.Hour) // it is renewed where the server said
+	second := token()
+	if second == first || !w.works(stand.RoomsPath, second) {
+		t.Error("it was not renewed")
+	}
+	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=disconnected" || w.works(stand.RoomsPath, second) {
+		t.Errorf("%d %s", a.Status, a.To)
+	}
+	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"}, "address": {"https://first.example/mcp"}} // as the page showed it
+	if a := b.Post("/console/integrations/token", elsewhere); a.Status != http.StatusConflict {
+		t.Errorf("a token for the address that was shown: %d", a.Status)
+	}
+	if a := b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"}, "token": {w.vendors.RoomsToken()}}); a.To != "/console/integrations?done=connected" || token() != w.vendors.RoomsToken() {
+		t.Errorf("%d %s %s", a.Status, a.To, a.Text())
+	}
+	settings = expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
+	settings.MCPServers[0].URL = "https://elsewhere.example/mcp"
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
+	if a := b.Get("/console/integrations"); !strings.Contains(a.Text(), "設定のアドレスが変わった") {
+		t.Error(a.Text())
+	}
+	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=not-revoked" { // a token made by hand
+		t.Errorf("%d %s", a.Status, a.To)
+	}
+	for _, provider := range []string{"mcp:other", "slack", "evil", ""} {
+		if a := b.Post("/console/integrations/connect", url.Values{"provider": {provider}}); a.Status != http.StatusNotFound {
+			t.Errorf("%s: %d", provider, a.Status)
+		}
+	}
+}
+
+func onlyAdministrators(t *testing.T, w *connecting) {
+	b, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	w.register(b, "freee")
+	back := w.consent(w.begin(b, "freee"))
+	if a := member.Get("/console/integrations"); a.Status != http.StatusForbidden {
+		t.Errorf("a member: %d", a.Status)
+	}
+	for _, act := range []string{"connect", "client", "token", "disconnect"} {
+		if a := member.Post("/console/integrations/"+act, url.Values{"provider": {"freee"}}); a.Status != http.StatusForbidden {
+			t.Errorf("a member: %s: %d", act, a.Status)
+		}
+		if a := b.Send("POST", "/console/integrations/"+act, url.Values{"provider": {"freee"}}); a.Status != http.StatusForbidden {
+			t.Errorf("without a token: %s: %d", act, a.Status)
+		}
+	}
+	other := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
+	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
+	if a := other.Get(back); a.Status != http.StatusBadRequest {
+		t.Errorf("another workspace's: %d", a.Status)
+	}
+	back = w.consent(w.begin(b, "freee"))
+	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
+	owner.Admins = []string{workspace.Sato}
+	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
+	if a := b.Get(back); a.Status != http.StatusForbidden {
+		t.Errorf("who was one when it began: %d", a.Status)
+	}
+}

@@ -1,0 +1,99 @@
+package settings
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/people"
+)
+
+// adminsData are who administers the workspace, and who was searched for.
+type adminsData struct {
+	Rev           int
+	Query         string
+	Admins, Found []box
+	More, NoSlack bool
+	Problem       string
+}
+
+func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showAdmins(w, r, v, "")
+}
+
+func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, problem string) error {
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := settingsTexts{v.Texts("settings")}
+	data := adminsData{Rev: owner.Rev, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
+	var m *people.Members
+	if listed, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
+		m = &listed
+	}
+	data.NoSlack = m == nil
+	for _, id := range owner.Admins {
+		data.Admins = append(data.Admins, t.boxOf(m, id, true))
+	}
+	if m != nil && data.Query != "" {
+		users, _, more := m.Find(data.Query, mostFound)
+		data.More = more
+		for _, u := range users {
+			if !slices.Contains(owner.Admins, u.ID) {
+				data.Found = append(data.Found, t.boxOf(m, u.ID, false))
+			}
+		}
+	}
+	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data}
+	if problem != "" {
+		d.Status = http.StatusUnprocessableEntity
+	}
+	return c.Show(w, r, v, d, "settings-admins.html")
+}
+
+// saveAdmins adds one administrator or takes one away; somebody must be left, and who is new must be a full member.
+func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t, id := settingsTexts{v.Texts("settings")}, r.PostForm.Get("id")
+	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
+	if rev != owner.Rev {
+		return c.showAdmins(w, r, v, t.Say("admins_changed"))
+	}
+	rest := slices.DeleteFunc(slices.Clone(owner.Admins), func(x string) bool { return x == id })
+	switch r.PostForm.Get("act") {
+	case "remove":
+		if len(rest) == 0 {
+			return c.showAdmins(w, r, v, t.Say("admins_last"))
+		}
+	case "add":
+		rest = append(rest, id)
+		m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+		if err != nil {
+			return err
+		}
+		refused, err := m.Refused(r.Context(), c.Listing, []string{id}, nil)
+		if err != nil {
+			return err
+		}
+		if refused[id] != "" {
+			return c.showAdmins(w, r, v, t.Say("admins_unfit", "name", nameOf(&m, id)))
+		}
+	default:
+		return c.showAdmins(w, r, v, t.Say("admins_changed"))
+	}
+	owner.Admins = rest
+	if wrong, ok := tenancy.ProblemOf(owner.Validate()); ok {
+		return c.showAdmins(w, r, v, t.problem(wrong))
+	}
+	if err := c.Store.SaveTenant(r.Context(), owner, v.Actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/settings/admins", "saved")
+}

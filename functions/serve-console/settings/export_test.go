@@ -1,0 +1,15 @@
+package settings
+
+import "ringi/shared/domain/tenancy"
+
+// What the tests of the pages ask for beside them.
+var (
+	FormOf    = formOf
+	PlainText = plainText
+)
+
+type Texts = settingsTexts
+
+func (t settingsTexts) Rule(r tenancy.Rule) string { return t.rule(r) }
+
+func (t settingsTexts) Label(field string) string { return t.label(field) }

@@ -1,0 +1,181 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"ringi/functions/serve-console/settings/settingsyaml"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/people"
+)
+
+// exportSettings answers with the settings as a file; behind each id stands whom it means.
+func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	named := func(string) string { return "" }
+	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil { // without Slack, ids alone
+		named = func(id string) string {
+			if name := nameOf(&m, id); name != id {
+				return name
+			}
+			return ""
+		}
+	}
+	text, err := settingsyaml.Write(s, v.Texts("settings").Say("about", "workspace", owner.Name), named)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="ringi-settings.yaml"`)
+	_, err = w.Write(text)
+	return err
+}
+
+// importData are what a file would change, or what is wrong with it.
+type importData struct {
+	Rev      int
+	Text     string
+	Seen     string // the hash of the text that the changes are of
+	Problems []fileProblem
+	More     int // problems beside those
+	Changes  []change
+	Conflict bool
+	Silent   bool // Slack did not say who the approvers are
+}
+
+// mostFaults of a file are named; what can be sent may have tens of thousands, more than an answer may hold.
+const mostFaults = 100
+
+type fileProblem struct{ Line, Label, Text string }
+
+// importSettings shows what a file would change, and saves it when that is confirmed. Nobody's id is taken who is not
+// there.
+func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	text, err := fileOf(r)
+	if err != nil {
+		return err
+	}
+	now, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := settingsTexts{v.Texts("settings")}
+	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
+	file, faults := settingsyaml.Read(text, now)
+	if len(faults) == 0 {
+		if faults, err = c.faultsOf(r, v, file); errors.Is(err, errorclass.ErrUnverified) {
+			data.Silent, err = true, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, f := range faults[:min(len(faults), mostFaults)] {
+		data.Problems = append(data.Problems, t.fileProblem(file, f))
+	}
+	data.More = len(faults) - len(data.Problems)
+	// What was edited after it was shown is shown again.
+	if len(faults) == 0 && !data.Silent && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
+		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
+			return c.saveFile(w, r, v, now, file.Settings)
+		}
+		data.Conflict = true
+	}
+	if len(faults) == 0 {
+		var names *people.Members
+		if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
+			names = &m
+		}
+		data.Changes = t.differences(names, tenancy.Differences(now, file.Settings))
+	}
+	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data}
+	switch {
+	case data.Silent:
+		d.Status = http.StatusServiceUnavailable
+	case len(faults) > 0:
+		d.Status = http.StatusUnprocessableEntity
+	}
+	return c.Show(w, r, v, d, "settings-import.html")
+}
+
+func (c *Pages) saveFile(w http.ResponseWriter, r *http.Request, v *web.Viewer, now, x tenancy.Settings) error {
+	x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
+	if _, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/settings", "saved")
+}
+
+// fileOf is the file that was sent, or the text that was pasted.
+func fileOf(r *http.Request) ([]byte, error) {
+	if r.MultipartForm != nil && len(r.MultipartForm.File["file"]) > 0 && r.MultipartForm.File["file"][0].Size > 0 {
+		f, err := r.MultipartForm.File["file"][0].Open()
+		if err != nil {
+			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
+		}
+		defer f.Close()
+		text, err := io.ReadAll(f)
+		if err != nil {
+			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
+		}
+		return plainText(text), nil
+	}
+	return plainText([]byte(r.PostFormValue("text"))), nil
+}
+
+// plainText is a text without what editors on Windows, and browsers, put around lines.
+func plainText(text []byte) []byte {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return bytes.Trim(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\n")
+}
+
+// faultsOf are the rules that a file's values break, its approvers' among them.
+func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File) (all []settingsyaml.Fault, err error) {
+	for _, p := range file.Settings.Problems() {
+		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+	}
+	s := file.Settings
+	if file.Line("approvers.users") == 0 && file.Line("approvers.usergroups") == 0 || len(s.Approvers.Users)+len(s.Approvers.Usergroups) == 0 || len(all) > 0 {
+		return all, nil
+	}
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	refused, err := m.Refused(r.Context(), c.Listing, s.Approvers.Users, s.Approvers.Usergroups)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range approverProblems(s, refused) {
+		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+	}
+	return all, nil
+}
+
+// fileProblem is a fault in words: the line, the setting, and whom the file calls the person by.
+func (t settingsTexts) fileProblem(file settingsyaml.File, f settingsyaml.Fault) fileProblem {
+	out := fileProblem{Label: t.label(f.Field), Text: t.problem(f.Problem)}
+	if f.Line > 0 {
+		out.Line = t.Say("line", "n", f.Line)
+	}
+	if id := idAt(formOf(file.Settings), f.Field); id != "" {
+		out.Label += ": " + id
+		if name := file.Names[id]; name != "" {
+			out.Label += " (" + name + ")"
+		}
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/tasks"
+	"ringi/shared/words/language"
+)
+
+// An administrator of a further workspace sees at the budget of a day what bounds it whatever they save, and a contest
+// that they begin is bounded by it; at the deployment's own workspace nothing is said.
+func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
+	db := storetest.Start(t)
+	for _, locale := range language.All {
+		for own, further := range map[string]bool{"T0HOME": true, slacktest.Team: false} {
+			w := consoletest.New(t, db)
+			rows := tasks.New(w.DB, w.Table) // as the function has it that meets requests
+			expect.NoError(t, rows.CapFurther("2.50"))
+			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
+			w.Console.Begin = &consoletest.Beginner{W: w}
+			b := w.As(workspace.Suzuki)
+			b.Locale = locale
+			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
+			if a := b.Get("/console/settings"); a.Status != 200 || strings.Contains(a.Text(), said) != further {
+				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
+			}
+			if a := b.Get("/console/contests/new"); a.Status != 200 || strings.Contains(a.Text(), "2.50") != further {
+				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
+			}
+		}
+	}
+}

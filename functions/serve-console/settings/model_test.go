@@ -1,0 +1,33 @@
+package settings_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+)
+
+// The field is not all that decides: what was really asked stands beside it.
+func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(workspace.Suzuki)
+	words := web.TextsOf("settings", "ja")
+	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "勤怠"})
+	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused")) // its rows name none
+	used := func(id, provider, model string) {
+		w.Later(time.Minute)
+		w.Decide(task.Charge(aggregate.Usage{ID: id, Provider: provider, Model: model, Calls: 1, Cost: 1}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+	}
+	used("02", "demo", "demo")
+	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: demo(")
+	used("01", "anthropic", "claude-x")
+	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: claude-x("+w.Now().In(web.Zone).Format("2006-01-02 15:04")+")")
+	other := w.Found("T0OTHER", workspace.Tanaka)
+	w.Of(other, workspace.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+}

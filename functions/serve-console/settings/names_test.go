@@ -1,0 +1,31 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/settings"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
+	"ringi/shared/words/language"
+)
+
+// People hand on to an administrator what a sentence names: it must stand on the page of settings.
+func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
+	for _, locale := range language.All {
+		words := settings.Texts{web.TextsOf("settings", locale)}
+		for field, reasons := range map[string][]aggregate.Reason{
+			"max_cost_usd": {task.ReasonCostLimit, task.ReasonModelUnpriced}, "max_cost_day_usd": {task.ReasonDayBudget, task.ReasonModelUnpriced},
+			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant},
+			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
+		} {
+			for _, r := range reasons {
+				if said := ended.Sentence(locale, r, ""); !strings.Contains(said, words.Label(field)) {
+					t.Errorf("%s %s: %q", locale, field, said)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package settings_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/settings"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+	"ringi/shared/words/language"
+)
+
+// Names of the inputs of servers, one of each for a row.
+const serverName, serverURL = "mcp_servers.name", "mcp_servers.url"
+
+// opened is the form of the page as somebody gets it, with changes of theirs.
+func opened(w *consoletest.World, change ...string) url.Values {
+	w.T.Helper()
+	s := w.SettingsNow()
+	f := settings.FormOf(s)
+	f.Set("base", f.Encode())
+	f.Set("rev", fmt.Sprint(s.Rev))
+	f.Set("act", "save")
+	for i := 0; i+1 < len(change); i += 2 {
+		f[change[i]] = strings.Split(change[i+1], "|")
+	}
+	return f
+}
+
+func settingsChanges(w *consoletest.World) []aggregate.AuditEntry {
+	w.T.Helper()
+	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", 50))(w.T).Items
+}
+
+// ja are the texts of settings in Japanese.
+var ja = settings.Texts{web.TextsOf("settings", "ja")}
+
+func TestSettings(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"settings are saved from the page":                       testSettingsAreSavedFromThePage,
+		"agents are set on the page":                             testAgentsAreSetOnThePage,
+		"each bound is said in the readers language":             testEachBoundIsSaidInTheReadersLanguage,
+		"all problems of a form are said at once":                testAllProblemsOfAFormAreSaidAtOnce,
+		"somebody elses change is kept and shown":                testSomebodyElsesChangeIsKeptAndShown,
+		"approvers are picked by name":                           testApproversArePickedByName,
+		"without slack nobody new is taken and the page says so": testWithoutSlackNobodyNewIsTakenAndThePageSaysSo,
+		"settings are for administrators":                        testSettingsAreForAdministrators,
+		"no setting becomes markup":                              testNoSettingBecomesMarkup,
+		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
+		"what was spent is said, and home asks":                  testHomeAndBudgets, "administrators are changed": testAdmins, "settings travel as a file": testSettingsTravelAsAFile,
+		"a files mistakes are named with their lines": testAFilesMistakesAreNamedWithTheirLines,
+	})
+}
+
+func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	for _, locale := range language.All {
+		b.Locale = locale
+		if a := b.Get("/console/settings"); a.Status != http.StatusOK || !strings.Contains(a.Text(), settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users")) {
+			t.Errorf("%s: %d %s", locale, a.Status, a.Text())
+		}
+	}
+	a := b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval", "false", "approvers.users", "|"+workspace.Sato+"|"+workspace.Tanaka,
+		"approvers.usergroups", "|"+workspace.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "https://rooms.example.com/mcp|"))
+	if a.Status != http.StatusSeeOther || a.To != "/console/settings?done=saved" {
+		t.Fatalf("%d %s %s", a.Status, a.To, a.Text())
+	}
+	s := w.SettingsNow()
+	if s.MaxVersions != 7 || s.MaxCostUSD != 1000.5 || s.AllowSelfApproval || !s.SelfApprovalChosen || len(s.Approvers.Users) != 2 || s.Approvers.Usergroups[0] != workspace.Approvers || len(s.MCPServers) != 1 {
+		t.Errorf("%+v", s)
+	}
+	page := b.Get("/console/settings").Text()
+	for _, want := range []string{"佐藤 花子, 田中 恵", "鈴木 一郎", "Maximum", "5", "7"} {
+		if want != "Maximum" && !strings.Contains(page, want) {
+			t.Errorf("the history does not say %q: %s", want, page)
+		}
+	}
+	log := settingsChanges(w)
+	if len(log) != 1 || log[0].ActorID != workspace.Suzuki || !strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`) {
+		t.Errorf("%+v", log)
+	}
+}
+
+func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	row := func(change ...string) url.Values {
+		return opened(w, append([]string{"agents.id", "|doc-bot|", "agents.label", "|書類|", "agents.provider", "openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
+			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false", "auto_actions.argv", `go test "./a b/*"|`, "auto_actions.workspace", "main|",
+			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
+	}
+	if a := b.Post("/console/settings", row()); a.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	s := w.SettingsNow()
+	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
+		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
+	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Workspace: "main"}}, s.AutoActions)
+	if !s.AISessions.Cache.Enabled || s.SessionIdleDays != 3 || s.DMDefault != "agent" {
+		t.Errorf("%+v", s)
+	}
+	page := b.Get("/console/settings")
+	for _, want := range []string{`value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`, `<option value="http" selected>`, "doc-bot 書類 http"} {
+		if !strings.Contains(page.Body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	s.Agents[0].Metadata["owner"] = "人事"
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}, w.Now()))(t)
+	if a := b.Post("/console/settings", row("agents.label", "||")); a.Status != http.StatusSeeOther || len(w.SettingsNow().Agents[0].Metadata) != 1 || w.SettingsNow().Agents[0].Metadata["owner"] != "人事" {
+		t.Errorf("what the page does not ask for: %d %+v", a.Status, w.SettingsNow().Agents)
+	}
+	for says, change := range map[string][]string{
+		ja.In("columns", "agents.endpoint") + ": " + ja.Rule(tenancy.Rule(agent.RuleRequired)):    {"agents.endpoint", "||"},
+		ja.In("columns", "agents.capabilities") + ": " + ja.Rule(tenancy.Rule(agent.RuleAbility)): {"agents.capabilities", "|code, root|"},
+		ja.In("columns", "agents.auth_ref") + ": " + ja.Rule(tenancy.Rule(agent.RuleAuthRef)):     {"agents.auth_ref", "|sk-proj-1|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoShell)):                                                {"auto_actions.argv", "bash *|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoStar)):                                                 {"auto_actions.argv", "python3 -c *|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoOption)):                                               {"auto_actions.argv", "go test -exec *|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoWorkspace)):                                            {"auto_actions.workspace", "|"},
+	} {
+		if a := b.Post("/console/settings", row(change...)); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Text(), says) {
+			t.Errorf("%q is not said: %d", says, a.Status)
+		}
+	}
+}
+
+func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	for _, tt := range []struct {
+		name, value string
+		rule        tenancy.Rule
+	}{
+		{"name", "", tenancy.RuleLength}, {"name", strings.Repeat("人", 81), tenancy.RuleLength}, {"slug", "A b", tenancy.RuleSlug}, {"model", "llama3", tenancy.RuleModel},
+		{"l4_timeout_seconds", "29", tenancy.RuleBetween}, {"l4_timeout_seconds", "86401", tenancy.RuleBetween}, {"approval_timeout_hours", "0", tenancy.RuleBetween}, {"approval_timeout_hours", "8737", tenancy.RuleBetween},
+		{"max_versions", "51", tenancy.RuleBetween}, {"max_versions", "five", tenancy.RuleWhole}, {"max_versions", "", tenancy.RuleWhole}, {"max_versions", "2.5", tenancy.RuleWhole},
+		{"retain_results_days", "3651", tenancy.RuleBetween}, {"max_cost_usd", "-1", tenancy.RuleBetween}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween}, {"max_cost_month_usd", "1000001", tenancy.RuleBetween}, {"max_cost_usd", "x", tenancy.RuleNumber},
+		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001", tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", tenancy.RuleWhole}, {"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
+		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
+		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"process_approval_required", "", tenancy.RuleFlag}, {"auto_approve_tools", "1", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
+		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", workspace.Guest, people.RuleGuest}, {"approvers.users", workspace.Stranger, people.RuleOutsider}, {"approvers.users", workspace.Bot, people.RuleBot},
+		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE", people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
+		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
+	} {
+		for _, locale := range language.All {
+			b.Locale = locale
+			f := opened(w, serverName, "rooms", serverURL, "https://rooms.example.com/mcp")
+			f.Set(tt.name, tt.value)
+			a := b.Post("/console/settings", f)
+			says, _, _ := strings.Cut(web.TextsOf("settings", locale).In("rules", tt.rule), "{")
+			if a.Status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween && tt.rule != tenancy.RuleLength || !strings.Contains(a.Text(), html.EscapeString(says)) {
+				t.Errorf("%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.Status, a.Text()[:min(600, len(a.Text()))])
+			}
+			x, _ := tenancy.SettingNamed(tt.name)
+			if !strings.Contains(a.Body, `value="`+html.EscapeString(tt.value)+`"`) && x.Kind != tenancy.KindChoice && !strings.HasSuffix(string(tt.rule), "flag") {
+				t.Errorf("%s=%.20q: what was typed is lost", tt.name, tt.value)
+			}
+		}
+	}
+	if log := settingsChanges(w); len(log) != 0 {
+		t.Errorf("something was saved: %+v", log)
+	}
+}
+
+func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
+	a := w.As(workspace.Suzuki).Post("/console/settings", opened(w, "max_versions", "x", "name", "", "model", "llama3", "approvers.users", "sato", "max_cost_usd", "-1"))
+	if n := strings.Count(a.Body, `<li><a href="#s-`); a.Status != http.StatusUnprocessableEntity || n != 5 {
+		t.Errorf("%d, %d problems: %s", a.Status, n, a.Text())
+	}
+}
+
+func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	mine := opened(w, "max_versions", "9", "name", "私の名前")
+	if a := b.Post("/console/settings", opened(w, "max_versions", "7", "approval_timeout_hours", "24")); a.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	a := b.Post("/console/settings", mine)
+	if a.Status != http.StatusConflict || !strings.Contains(a.Body, `name="max_versions" value="9"`) || !strings.Contains(a.Body, `name="approval_timeout_hours" value="24"`) || !strings.Contains(a.Body, `value="私の名前"`) ||
+		!strings.Contains(a.Text(), ja.Say("their")+": 7") {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	if s := w.SettingsNow(); s.MaxVersions != 7 || s.Name == "私の名前" {
+		t.Errorf("the second was saved over the first: %+v", s)
+	}
+	again := opened(w, "max_versions", "9", "name", "私の名前")
+	if a := b.Post("/console/settings", again); a.Status != http.StatusSeeOther {
+		t.Errorf("%d", a.Status)
+	}
+	if s := w.SettingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.Name != "私の名前" {
+		t.Errorf("%+v", s)
+	}
+	mine.Del("base") // nobody says as what it was opened
+	if a := b.Post("/console/settings", mine); a.Status != http.StatusConflict {
+		t.Errorf("%d", a.Status)
+	}
+}
+
+func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "name", "まだ保存していない")
+	a := b.Post("/console/settings", f)
+	if a.Status != http.StatusOK || !strings.Contains(a.Body, `name="approvers.users" value="`+workspace.Sato+`">`) || !strings.Contains(a.Body, `name="approvers.usergroups" value="`+workspace.Approvers+`">`) || !strings.Contains(a.Body, "まだ保存していない") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	f.Set("act", "enter")
+	if a := b.Post("/console/settings", f); a.Status != http.StatusOK || len(settingsChanges(w)) != 0 {
+		t.Errorf("Enter behind a name saves: %d", a.Status)
+	}
+	f.Set("find.approvers.users", "ゲスト")
+	if a := b.Post("/console/settings", f); !strings.Contains(a.Body, `value="`+workspace.Guest+`" disabled`) || !strings.Contains(a.Text(), ja.Rule(people.RuleGuest)) {
+		t.Errorf("a guest: %s", a.Text())
+	}
+}
+
+func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
+	if a := b.Get("/console/settings"); a.Status != http.StatusOK || !strings.Contains(a.Text(), ja.Say("no_slack")) {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	if a := b.Post("/console/settings", opened(w, "approvers.users", workspace.Tanaka)); a.Status != http.StatusServiceUnavailable || len(w.SettingsNow().Approvers.Users) != 0 || !strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, workspace.Tanaka) {
+		t.Errorf("%d", a.Status)
+	}
+	if a := b.Post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + workspace.Tanaka + "]"}}); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, workspace.Tanaka) {
+		t.Errorf("a file: %d", a.Status)
+	}
+	if a := b.Post("/console/settings", opened(w, "max_versions", "6")); a.Status != http.StatusSeeOther {
+		t.Errorf("what needs no name: %d %s", a.Status, a.Text())
+	}
+}
+
+func testSettingsAreForAdministrators(t *testing.T, w *consoletest.World) {
+	member := w.As(workspace.Sato)
+	for _, path := range []string{"/console/settings", "/console/settings.yaml", "/console/welcome"} {
+		if a := member.Get(path); a.Status != http.StatusForbidden {
+			t.Errorf("GET %s: %d", path, a.Status)
+		}
+	}
+	forged := w.As(workspace.Suzuki)
+	forged.Form = "x"
+	for _, path := range []string{"/console/settings", "/console/settings/import", "/console/welcome"} {
+		f := opened(w, "max_versions", "9", "text", "max_versions: 9", "allow_self_approval", "false")
+		if a := member.Post(path, f); a.Status != http.StatusForbidden {
+			t.Errorf("POST %s by a member: %d", path, a.Status)
+		}
+		if a := forged.Post(path, f); a.Status != http.StatusForbidden {
+			t.Errorf("POST %s without the session's token: %d", path, a.Status)
+		}
+	}
+	if len(settingsChanges(w)) != 0 {
+		t.Error("something was saved")
+	}
+}
+
+func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	if a := b.Get("/console/settings"); !strings.Contains(a.Text(), ja.Say("choose")) {
+		t.Errorf("%s", a.Text())
+	}
+	if a := b.Get("/console/welcome"); a.Status != http.StatusOK || !strings.Contains(a.Text(), web.TextsOf("welcome", "ja").Say("no_about")) || strings.Contains(a.Body, " checked") {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	if a := b.Post("/console/welcome", nil); a.Status != http.StatusOK || w.SettingsNow().SelfApprovalChosen {
+		t.Errorf("no choice: %d", a.Status)
+	}
+	if a := b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}); a.Status != http.StatusSeeOther {
+		t.Errorf("%d", a.Status)
+	}
+	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}} // of a page that was opened before
+	if a := w.As(workspace.Suzuki).Post("/console/welcome", late); a.Status != http.StatusConflict {
+		t.Errorf("a second answer to the question: %d", a.Status)
+	}
+	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {
+		t.Errorf("it is asked again: %+v", s)
+	}
+}

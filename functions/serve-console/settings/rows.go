@@ -1,0 +1,257 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
+)
+
+// column is an input that each row of a list has; its name on the page is <list>.<key>.
+type column struct {
+	key, example string
+	options      []string // of a choice; the first stands in an empty row
+}
+
+// rowsLists are the settings that are lists of rows.
+var rowsLists = map[string][]column{
+	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
+	"agents": {
+		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
+		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"},
+		{key: "is_default", options: []string{"false", "true"}},
+	},
+	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
+}
+
+func named[T ~string](list []T) (out []string) {
+	for _, x := range list {
+		out = append(out, string(x))
+	}
+	return out
+}
+
+// inputsOf are the names of a setting's inputs.
+func inputsOf(x tenancy.Setting) (names []string) {
+	if x.Kind != tenancy.KindRows {
+		return []string{x.Name}
+	}
+	for _, c := range rowsLists[x.Name] {
+		names = append(names, x.Name+"."+c.key)
+	}
+	return names
+}
+
+// settingRow is a row on the page.
+type settingRow struct {
+	N        int
+	Cells    []cell
+	Problems []string
+}
+
+// cell is an input of a row.
+type cell struct {
+	Name, Label, Value, Example string
+	Boxes                       []box
+}
+
+// addRows puts the rows of settings into a form.
+func addRows(f url.Values, s tenancy.Settings) {
+	add := func(list string, cells ...string) {
+		for i, c := range rowsLists[list] {
+			f.Add(list+"."+c.key, cells[i])
+		}
+	}
+	for _, x := range s.MCPServers {
+		add("mcp_servers", x.Name, x.URL)
+	}
+	for _, d := range s.Agents {
+		add(
+			"agents", d.ID, d.Metadata["label"], string(d.Provider), d.Model, d.Endpoint,
+			strings.Join(named(d.Capabilities), ", "), d.AuthRef, fmt.Sprint(d.IsDefault),
+		)
+	}
+	for _, r := range s.AutoActions {
+		add("auto_actions", spoken(r.Argv), r.Workspace)
+	}
+}
+
+// rowsTyped are the rows of a list that a form has, without empty ones: each has its cells by their keys. false: the
+// form does not ask for the list.
+func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool) {
+	columns := rowsLists[list]
+	first := list + "." + columns[0].key
+	for i := range f[first] {
+		row, filled := map[string]string{}, false
+		for _, c := range columns {
+			if values := f[list+"."+c.key]; i < len(values) {
+				row[c.key] = strings.TrimSpace(values[i])
+			}
+			filled = filled || c.options == nil && row[c.key] != ""
+		}
+		if filled {
+			rows = append(rows, row)
+		}
+	}
+	return rows, f.Has(first)
+}
+
+// typedRows takes the rows of a form into settings.
+func typedRows(f url.Values, s *tenancy.Settings) {
+	if rows, asked := rowsTyped(f, "mcp_servers"); asked {
+		s.MCPServers = []tenancy.MCPServer{}
+		for _, row := range rows {
+			s.MCPServers = append(s.MCPServers, tenancy.MCPServer{Name: row["name"], URL: row["url"]})
+		}
+	}
+	if rows, asked := rowsTyped(f, "agents"); asked {
+		was := s.Agents
+		s.Agents = []agent.Definition{}
+		for _, row := range rows {
+			s.Agents = append(s.Agents, agentTyped(row, was))
+		}
+	}
+	if rows, asked := rowsTyped(f, "auto_actions"); asked {
+		s.AutoActions = []agent.AutoRule{}
+		for _, row := range rows {
+			s.AutoActions = append(s.AutoActions, agent.AutoRule{
+				Type: agent.TestRun, Argv: words(row["argv"]), Workspace: row["workspace"],
+			})
+		}
+	}
+}
+
+// agentTyped is an agent as it was typed; what the page does not ask for stays as it was.
+func agentTyped(row map[string]string, was []agent.Definition) agent.Definition {
+	d := agent.Definition{
+		ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"], Endpoint: row["endpoint"],
+		AuthRef: row["auth_ref"], IsDefault: row["is_default"] == "true",
+	}
+	for _, c := range strings.FieldsFunc(row["capabilities"], func(r rune) bool { return strings.ContainsRune(", 、,　\t", r) }) {
+		d.Capabilities = append(d.Capabilities, agent.Capability(strings.ToLower(c)))
+	}
+	if old, ok := agent.Find(was, d.ID); ok {
+		d.Metadata = maps.Clone(old.Metadata)
+	}
+	if row["label"] != "" {
+		if d.Metadata == nil {
+			d.Metadata = map[string]string{}
+		}
+		d.Metadata["label"] = row["label"]
+	} else {
+		delete(d.Metadata, "label")
+	}
+	if len(d.Metadata) == 0 {
+		d.Metadata = nil
+	}
+	return d
+}
+
+// spoken is a command on one line: an element with a space, or none, stands in double quotes.
+func spoken(argv []string) string {
+	var out []string
+	for _, a := range argv {
+		if a == "" || strings.ContainsAny(a, " \t\"") {
+			a = `"` + strings.ReplaceAll(a, `"`, `""`) + `"`
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, " ")
+}
+
+// words are the elements of a line as spoken writes it.
+func words(text string) (argv []string) {
+	var one strings.Builder
+	open, begun := false, false
+	end := func() {
+		if begun {
+			argv = append(argv, one.String())
+		}
+		one.Reset()
+		begun = false
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"' && open && i+1 < len(text) && text[i+1] == '"':
+			one.WriteByte(c)
+			i++
+		case c == '"':
+			open, begun = !open, true
+		case !open && (c == ' ' || c == '\t'):
+			end()
+		default:
+			one.WriteByte(c)
+			begun = true
+		}
+	}
+	end()
+	return argv
+}
+
+// rowsOf are the rows that stand in the form, with two empty ones for more.
+func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []settingRow) {
+	columns := rowsLists[list]
+	rows, _ := rowsTyped(p.form, list)
+	filled := len(rows)
+	for range min(2, max(0, most-filled)) {
+		rows = append(rows, map[string]string{})
+	}
+	for i, row := range rows {
+		r := settingRow{N: i + 1}
+		for _, c := range columns {
+			one := cell{Name: list + "." + c.key, Label: t.In("columns", list+"."+c.key), Value: row[c.key], Example: c.example}
+			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) { // what no page offers is not lost
+				one.Boxes = append(one.Boxes, box{Value: one.Value, Text: one.Value, On: true})
+			}
+			for _, value := range c.options {
+				one.Boxes = append(one.Boxes, box{Value: value, Text: t.choice(one.Name, value), On: one.Value == value})
+			}
+			r.Cells = append(r.Cells, one)
+		}
+		for _, wrong := range p.problems {
+			if field, ok := strings.CutPrefix(wrong.Field, fmt.Sprintf("%s[%d].", list, i)); ok && i < filled {
+				text := t.problem(wrong)
+				if len(columns) > 2 {
+					text = t.In("columns", list+"."+field) + ": " + text
+				}
+				r.Problems = append(r.Problems, text)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// choice is a value of a column as people read it.
+func (t settingsTexts) choice(name, value string) string {
+	switch {
+	case value == "true":
+		return t.In("columns", name)
+	case value == "false":
+		return "—"
+	}
+	if says := t.In("columns", name+"="+value); says != "" {
+		return says
+	}
+	return value
+}
+
+// rowsShown are the rows of a list in a form as people read them, in one line.
+func rowsShown(list string, form url.Values) string {
+	var all []string
+	rows, _ := rowsTyped(form, list)
+	for _, row := range rows {
+		var cells []string
+		for _, c := range rowsLists[list] {
+			if row[c.key] != "" && row[c.key] != "false" {
+				cells = append(cells, row[c.key])
+			}
+		}
+		all = append(all, strings.Join(cells, " "))
+	}
+	return strings.Join(all, " · ")
+}

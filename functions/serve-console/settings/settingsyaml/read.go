@@ -1,0 +1,260 @@
+// Package settingsyaml writes a workspace's settings as YAML, to be kept, compared and taken over by another workspace.
+package settingsyaml
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/lazy"
+)
+
+// MaxBytes is how large a file may be.
+const MaxBytes = 128 << 10
+
+// The rules of a file, beside those of settings.
+const (
+	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
+	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
+	RuleUnknown tenancy.Rule = "unknown"   // no setting has this name
+	RuleTwice   tenancy.Rule = "twice"
+	RuleAlias   tenancy.Rule = "alias"  // a name that stands for what is written elsewhere
+	RuleOwn     tenancy.Rule = "own"    // what is each workspace's own
+	RuleFields  tenancy.Rule = "fields" // settings of their own, by name
+)
+
+// Fault is a problem with the line of the file that it is about, 0 when it is about none.
+type Fault struct {
+	tenancy.Problem
+	Line int
+}
+
+// own reports whether a setting belongs to one workspace and is in no file: another one can't have the same.
+func own(name string) bool {
+	x, ok := tenancy.SettingNamed(name)
+	return ok && x.Own
+}
+
+// File is what a file says.
+type File struct {
+	Settings tenancy.Settings
+	// Names are what the comments behind ids say: whom the ids meant where the file was written.
+	Names map[string]string
+	lines map[string]int
+}
+
+// Line is that of a field, or of the one that it is within; 0 when the file has neither.
+func (f File) Line(field string) int {
+	for field != "" {
+		if n := f.lines[field]; n > 0 {
+			return n
+		}
+		field = field[:max(0, strings.LastIndexAny(field, ".["))]
+	}
+	return 0
+}
+
+// Read is the settings with what a file says of them; a setting that it does not name stays as it is. All that is wrong
+// with the file is returned at once, with what its values break of the rules of settings; those of a file without
+// faults are the caller's to look at.
+func Read(text []byte, over tenancy.Settings) (File, []Fault) {
+	f := File{Settings: over, Names: map[string]string{}, lines: map[string]int{}}
+	if len(text) > MaxBytes {
+		return f, []Fault{{Problem: tenancy.Problem{Rule: RuleLarge, Max: MaxBytes}}}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return f, []Fault{{tenancy.Problem{Rule: RuleSyntax}, lineOf(err)}}
+	}
+	if len(doc.Content) == 0 {
+		return f, []Fault{{tenancy.Problem{Rule: RuleFields}, 1}}
+	}
+	r := reader{file: &f}
+	r.object("", doc.Content[0], reflect.ValueOf(&f.Settings).Elem())
+	if len(r.faults) > 0 {
+		r.faults = append(r.faults, r.broken()...)
+		slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
+		f.Settings = over
+	}
+	return f, r.faults
+}
+
+// broken are the rules of settings that a faulty file breaks with values that could be read.
+func (r *reader) broken() (all []Fault) {
+	for _, p := range r.file.Settings.Problems() {
+		known := slices.ContainsFunc(r.faults, func(f Fault) bool {
+			rest, ok := strings.CutPrefix(p.Field, f.Field)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
+		if line := r.file.Line(p.Field); line > 0 && !known {
+			all = append(all, Fault{p, line})
+		}
+	}
+	return all
+}
+
+type reader struct {
+	file   *File
+	faults []Fault
+}
+
+func (r *reader) fault(field string, rule tenancy.Rule, n *yaml.Node) {
+	r.faults = append(r.faults, Fault{tenancy.Problem{Field: field, Rule: rule}, n.Line})
+}
+
+// object takes a mapping's values into the fields of a struct.
+func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		r.fault(at, RuleFields, n)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		called := key.Value
+		if known, ok := seedNames[called]; ok {
+			called = known
+		}
+		name := strings.TrimPrefix(at+"."+called, ".")
+		field, ok := fieldNamed(into, called)
+		switch {
+		case key.Kind != yaml.ScalarNode || !ok:
+			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), RuleUnknown, key)
+		case seen[called]:
+			r.fault(name, RuleTwice, key)
+		case own(name):
+			r.fault(name, RuleOwn, key)
+		default:
+			r.file.lines[name] = key.Line
+			r.value(name, value, field)
+		}
+		seen[called] = true
+	}
+}
+
+// texts takes a mapping of texts, whose names are anybody's.
+func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		r.fault(at, RuleFields, n)
+		return
+	}
+	into.Set(reflect.MakeMap(into.Type()))
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, one := n.Content[i], reflect.New(into.Type().Elem()).Elem()
+		name := at + "." + key.Value
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Anchor != "":
+			r.fault(name, tenancy.RuleText, key)
+			continue
+		case into.MapIndex(reflect.ValueOf(key.Value)).IsValid():
+			r.fault(name, RuleTwice, key)
+		}
+		r.value(name, n.Content[i+1], one)
+		into.SetMapIndex(reflect.ValueOf(key.Value), one)
+	}
+}
+
+func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		r.fault(at, RuleAlias, n)
+	case into.Kind() == reflect.Struct:
+		r.object(at, n, into)
+	case into.Kind() == reflect.Slice:
+		r.list(at, n, into)
+	case into.Kind() == reflect.Map:
+		r.texts(at, n, into)
+	case !scalar(n, into):
+		r.fault(at, tenancy.Unread(at, into).Rule, n)
+	default:
+		if name := strings.TrimSpace(strings.TrimLeft(n.LineComment, "#")); name != "" {
+			r.file.Names[n.Value] = name
+		}
+	}
+}
+
+func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.SequenceNode {
+		r.fault(at, tenancy.RuleList, n)
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(n.Content), len(n.Content)))
+	for i, one := range n.Content {
+		name := at + "[" + strconv.Itoa(i) + "]"
+		r.file.lines[name] = one.Line
+		r.value(name, one, into.Index(i))
+	}
+}
+
+// scalar takes a value of the field's own kind, and no other: YAML 1.1 would read no as false, and 1_0 as ten.
+func scalar(n *yaml.Node, into reflect.Value) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	plain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	switch into.Kind() {
+	case reflect.String:
+		if n.ShortTag() != "!!str" && n.ShortTag() != "!!int" && n.ShortTag() != "!!float" {
+			return false
+		}
+		into.SetString(n.Value)
+		return true
+	case reflect.Bool:
+		into.SetBool(n.Value == "true")
+		return plain && (n.Value == "true" || n.Value == "false")
+	case reflect.Int:
+		i, err := strconv.Atoi(n.Value)
+		into.SetInt(int64(i))
+		return plain && err == nil
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(n.Value, 64)
+		into.SetFloat(x)
+		return plain && err == nil
+	}
+	return false
+}
+
+// seedNames are other spellings of settings that are read as well.
+var seedNames = map[string]string{
+	"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref",
+}
+
+// fieldNamed is the field of a struct that JSON has under a name.
+func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
+	for i := range v.NumField() {
+		if tagOf(v.Type().Field(i)) == name && name != "" {
+			return v.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+func tagOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+var atLine = lazy.Regexp(`line (\d+)`)
+
+// lineOf is the line that an error of the YAML reader names.
+func lineOf(err error) int {
+	var typed *yaml.TypeError
+	text := err.Error()
+	if errors.As(err, &typed) && len(typed.Errors) > 0 {
+		text = typed.Errors[0]
+	}
+	m := atLine().FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return n
+}

@@ -1,0 +1,86 @@
+package settingsyaml
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/domain/tenancy"
+)
+
+// Write is a file of the settings. named says whom an id means, empty when that is not known; the name stands as a
+// comment behind the id. About is a comment at the top.
+func Write(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
+	root := object(reflect.ValueOf(s), named, true)
+	root.HeadComment = oneLine(about)
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(root); err != nil {
+		return nil, fmt.Errorf("write settings as YAML: %w", err)
+	}
+	return b.Bytes(), e.Close()
+}
+
+func object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for i := range v.NumField() {
+		name := tagOf(v.Type().Field(i))
+		if name == "" || top && own(name) || omitted(v.Type().Field(i), v.Field(i)) {
+			continue
+		}
+		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value(v.Field(i), named))
+	}
+	return n
+}
+
+// omitted reports whether a field that may be left out is empty.
+func omitted(f reflect.StructField, v reflect.Value) bool {
+	return strings.HasSuffix(f.Tag.Get("json"), ",omitempty") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
+}
+
+func value(v reflect.Value, named func(string) string) *yaml.Node {
+	switch v.Kind() {
+	case reflect.Struct:
+		return object(v, named, false)
+	case reflect.Slice:
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for i := range v.Len() {
+			n.Content = append(n.Content, value(v.Index(i), named))
+		}
+		if v.Len() == 0 {
+			n.Style = yaml.FlowStyle // []
+		}
+		return n
+	case reflect.Map:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			n.Content = append(n.Content, value(name, func(string) string { return "" }), value(v.MapIndex(name), named))
+		}
+		return n
+	case reflect.String:
+		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v.String()}
+		if name := named(v.String()); name != "" {
+			n.LineComment = "# " + oneLine(name)
+		}
+		return n
+	case reflect.Float64:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
+}
+
+// oneLine is a text that a comment can hold: a name with a line break would end it.
+func oneLine(text string) string {
+	return strings.Join(
+		strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }),
+		" ",
+	)
+}

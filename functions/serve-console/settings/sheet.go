@@ -1,0 +1,293 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+)
+
+// settingsData are what the page of settings shows.
+type settingsData struct {
+	Rev      int
+	Base     string // the form as it was opened
+	Unchosen bool   // nobody has decided on self-approval
+	Conflict bool
+	NoSlack  bool
+	Silent   bool
+	Cut      bool
+	Problems []fieldProblem
+	Both     []string
+	Sections []settingsSection
+	Log      []settingsEntry
+}
+
+// fieldProblem is a sentence about an input of the page.
+type fieldProblem struct{ At, Label, Text string }
+
+type settingsSection struct {
+	Key, Title string
+	Note       string
+	Inputs     []input
+}
+
+// input is one setting on the page.
+type input struct {
+	tenancy.Words
+	Name, ID, Value string
+	Kind            tenancy.Kind
+	Boxes           []box // of a choice, a flag, people or groups
+	Found           []box // by the search
+	Query           string
+	Searched, More  bool
+	Rows            []settingRow
+	Problems        []string
+	Now             string // what it is, where that is not what stands there
+	Bound           string
+}
+
+// box is a value to tick.
+type box struct {
+	Value, Text, Note string
+	On                bool
+	Off               bool // can't be chosen
+}
+
+// sheetOf is the page for its state.
+func (t settingsTexts) sheetOf(p settingsPage) settingsData {
+	now := formOf(p.now)
+	d := settingsData{
+		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, Silent: p.silent,
+		NoSlack: p.members == nil,
+	}
+	d.Cut = p.members != nil && p.members.More
+	for _, wrong := range p.problems {
+		base, _, _ := strings.Cut(wrong.Field, "[")
+		label := t.label(wrong.Field)
+		if id := idAt(p.form, wrong.Field); id != "" {
+			label += ": " + nameOf(p.members, id)
+		}
+		d.Problems = append(d.Problems, fieldProblem{At: inputID(base), Label: label, Text: t.problem(wrong)})
+	}
+	for _, name := range p.both {
+		d.Both = append(d.Both, t.label(name))
+	}
+	for _, s := range tenancy.Sections {
+		section := settingsSection{Key: s.Key, Title: s.Title.In(t.Locale())}
+		for _, x := range s.Settings {
+			section.Inputs = append(section.Inputs, t.inputOf(p, x, now))
+		}
+		d.Sections = append(d.Sections, section)
+	}
+	return d
+}
+
+// inputID is the id of an input's element.
+func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
+
+// idAt is the id in the list of approvers that a problem's field names.
+func idAt(form url.Values, field string) string {
+	base, at, ok := strings.Cut(field, "[")
+	var n int
+	if _, err := fmt.Sscanf(at, "%d]", &n); !ok || err != nil || !strings.HasPrefix(base, "approvers.") {
+		return ""
+	}
+	if ids := chosen(form[base]); n < len(ids) {
+		return ids[n]
+	}
+	return ""
+}
+
+func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values) input {
+	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.Locale()), Value: p.form.Get(x.Name)}
+	for _, wrong := range p.problems {
+		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name && (x.Kind != tenancy.KindRows || wrong.Field == x.Name) {
+			in.Problems = append(in.Problems, t.problem(wrong))
+		}
+	}
+	if slices.Contains(p.both, x.Name) {
+		in.Now = t.shown(p.members, x.Name, now)
+	}
+	switch x.Kind {
+	case tenancy.KindFlag:
+		in.Boxes = []box{{Value: "true", Text: t.Say("yes"), On: in.Value == "true"}, {
+			Value: "false", Text: t.Say("no"), On: in.Value == "false",
+		}}
+	case tenancy.KindChoice:
+		for _, value := range x.Choices {
+			in.Boxes = append(in.Boxes, box{Value: value, Text: t.value(x.Name, value), On: in.Value == value})
+		}
+	case tenancy.KindPeople, tenancy.KindGroups:
+		t.fillApprovers(&in, p)
+	case tenancy.KindRows:
+		in.Rows = t.rowsOf(p, x.Name, x.Max)
+	case tenancy.KindWhole:
+		if in.Bound = fmt.Sprintf("%s – %s", web.Count(int64(x.Min)), web.Count(int64(x.Max))); x.Min == 0 {
+			in.Bound += " · " + t.Say("unlimited")
+		}
+	case tenancy.KindDollars:
+		if in.Bound = t.Say("unlimited"); x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
+			in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
+		}
+	}
+	return in
+}
+
+// fillApprovers adds who is chosen, and who was searched for.
+func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
+	in.Query = p.form.Get("find." + in.Name)
+	ids := chosen(p.form[in.Name])
+	for _, id := range ids {
+		in.Boxes = append(in.Boxes, t.boxOf(p.members, id, true))
+	}
+	if !searches(p.form) || p.members == nil || in.Query == "" {
+		return
+	}
+	in.Searched = true
+	users, groups, more := p.members.Find(in.Query, mostFound)
+	in.More = more
+	found := func(id string) {
+		if !slices.Contains(ids, id) {
+			in.Found = append(in.Found, t.boxOf(p.members, id, false))
+		}
+	}
+	if in.Kind == tenancy.KindPeople {
+		for _, u := range users {
+			found(u.ID)
+		}
+		return
+	}
+	for _, g := range groups {
+		found(g.ID)
+	}
+}
+
+// boxOf is somebody who is or may be an approver, with why not.
+func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
+	b := box{Value: id, Text: nameOf(m, id), On: on}
+	if m == nil {
+		return b
+	}
+	u, isUser := m.Person(id)
+	g, isGroup := m.Group(id)
+	var rule tenancy.Rule
+	switch {
+	case isUser:
+		rule = m.Rule(u)
+	case isGroup:
+		b.Text = t.groupSize(g)
+		if g.Disabled {
+			rule = people.RuleNoGroup
+		}
+	case !m.More || strings.HasPrefix(id, "S"):
+		b.Note = t.Say("unlisted")
+	}
+	if rule != "" {
+		b.Note, b.Off = t.rule(rule), !on
+	}
+	return b
+}
+
+// shown is the value of a setting in a form as people read it.
+func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
+	if _, rows := rowsLists[name]; rows {
+		return cmp.Or(rowsShown(name, form), t.Say("nothing"))
+	}
+	var all []string
+	for _, value := range form[name] {
+		switch {
+		case strings.HasPrefix(name, "approvers.u"):
+			value = nameOf(m, value)
+		case value == "true":
+			value = t.Say("yes")
+		case value == "false":
+			value = t.Say("no")
+		}
+		all = append(all, t.value(name, value))
+	}
+	if len(all) == 0 {
+		return t.Say("nothing")
+	}
+	return strings.Join(all, ", ")
+}
+
+// settingsEntry is one entry of the log of settings.
+type settingsEntry struct {
+	At      time.Time
+	Who     string
+	Changes []change
+}
+
+// change is a setting that was one thing and is another.
+type change struct{ Label, Was, Is string }
+
+// latest is how many changes of settings the page shows.
+const latest = 10
+
+func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Members) ([]settingsEntry, error) {
+	page, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", latest)
+	if err != nil {
+		return nil, fmt.Errorf("read who changed settings: %w", err)
+	}
+	t := settingsTexts{v.Texts("settings")}
+	var out []settingsEntry
+	for _, e := range page.Items {
+		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID), Changes: t.changes(m, e.Details)})
+	}
+	return out, nil
+}
+
+// changes are what an entry of the log says; of one from before values were kept, only the names.
+func (t settingsTexts) changes(m *people.Members, details aggregate.JSON) (all []change) {
+	diff, fields := tenancy.ReadDifferences(details)
+	if diff == nil {
+		for _, name := range fields {
+			all = append(all, change{t.label(name), t.Say("earlier"), ""})
+		}
+	}
+	return append(all, t.differences(m, diff)...)
+}
+
+func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference) (all []change) {
+	for _, d := range diff {
+		if x, ok := tenancy.SettingNamed(d.Field); !ok || x.Asked() {
+			all = append(all, change{t.label(d.Field), t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)})
+		}
+	}
+	return all
+}
+
+// plain is a value of the log as people read it.
+func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) string {
+	var list []string
+	var text string
+	var of tenancy.Settings
+	form := url.Values{}
+	_, rows := rowsLists[field]
+	switch {
+	case rows && json.Unmarshal([]byte(`{"`+field+`":`+string(is)+`}`), &of) == nil:
+		form = formOf(of)
+	case json.Unmarshal([]byte(is), &list) == nil:
+		form[field] = list
+	case json.Unmarshal([]byte(is), &text) == nil:
+		form.Set(field, text)
+	default:
+		form.Set(field, string(is))
+	}
+	if field == "admins" {
+		for i, id := range form[field] {
+			form[field][i] = nameOf(m, id)
+		}
+	}
+	return t.shown(m, field, form)
+}

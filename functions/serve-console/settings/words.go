@@ -1,0 +1,62 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
+)
+
+// settingsTexts put settings into words.
+type settingsTexts struct{ web.Texts }
+
+// rule is what a rule says of a value that breaks it.
+func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
+	return t.In("rules", r, append(values, "commands", agent.OpenCommands())...)
+}
+
+// problem is what is wrong with a field in the reader's words.
+func (t settingsTexts) problem(p tenancy.Problem) string {
+	var words []string
+	for _, w := range p.Words {
+		words = append(words, t.value(p.Field, w))
+	}
+	return cmp.Or(
+		t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", strings.Join(words, " / ")),
+		string(p.Rule),
+	)
+}
+
+// label is the name of a field for people; one within a list has its number behind it.
+func (t settingsTexts) label(field string) string {
+	if provider, ok := strings.CutPrefix(field, "clients."); ok {
+		return fmt.Sprintf("%s (%s)", t.Say("client"), provider)
+	}
+	base, at, _ := strings.Cut(field, "[")
+	x, ok := tenancy.SettingNamed(base)
+	switch {
+	case field == "admins":
+		return t.Say("admins")
+	case !ok || !x.Asked():
+		return field
+	}
+	label := x.Says.In(t.Locale()).Label
+	var n int
+	if _, err := fmt.Sscanf(at, "%d]", &n); err == nil {
+		return fmt.Sprintf("%s (%d)", label, n+1)
+	}
+	return label
+}
+
+// value is one of a few values as people read it, else itself.
+func (t settingsTexts) value(field, is string) string {
+	x, _ := tenancy.SettingNamed(field)
+	if i := slices.Index(x.Choices, is); i >= 0 {
+		return x.Says.In(t.Locale()).Choices[i]
+	}
+	return is
+}

@@ -1,0 +1,74 @@
+package settings
+
+import (
+	"slices"
+	"testing"
+
+	"ringi/functions/serve-console/settings/settingsyaml"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/tenancy/tenancytest"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// A setting is a field and a row of the table: the page asks for it and takes it back, a file has it, and its change is
+// told.
+func TestARowOfTheTableIsASetting(t *testing.T) {
+	was, is := tenancy.DefaultSettings(), tenancytest.Changed(t)
+	got, problems := typed(formOf(is), was)
+	file, faults := settingsyaml.Read(expect.Value(settingsyaml.Write(is, "", func(string) string { return "" }))(t), was)
+	if problems != nil || faults != nil {
+		t.Fatalf("%+v %+v", problems, faults)
+	}
+	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
+	for _, locale := range language.All {
+		texts := settingsTexts{web.TextsOf("settings", locale)}
+		asked := map[string]int{}
+		for _, section := range texts.sheetOf(settingsPage{now: is, form: formOf(is)}).Sections {
+			for _, in := range section.Inputs {
+				if asked[in.Name]++; section.Title == "" || in.Label == "" || in.Label != texts.label(in.Name) || (in.Hint != "") != (in.Kind == tenancy.KindRows) {
+					t.Errorf("%s lacks words: %+v", locale, in)
+				}
+				for _, box := range in.Boxes {
+					if box.Text == "" {
+						t.Errorf("%s has no words for %s=%s", locale, in.Name, box.Value)
+					}
+				}
+			}
+		}
+		for _, f := range is.Fields() {
+			named := func(d tenancy.Difference) bool { return d.Field == f.Name }
+			if n := asked[f.Name]; f.Asked() != (n == 1) || f.Asked() == slices.ContainsFunc(unasked, named) || f.Own != slices.ContainsFunc(own, named) {
+				t.Errorf("%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
+			}
+			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
+			if told := texts.differences(nil, changed); len(changed) != 1 || f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
+				t.Errorf("%s: the change of %s is told as %v", locale, f.Name, told)
+			}
+			if auditlog.WordsIn(locale).Field(f.Name) == f.Name {
+				t.Errorf("%s: the audit log has no name for %s", locale, f.Name)
+			}
+		}
+	}
+}
+
+func TestEveryRuleAndColumnHasItsWords(t *testing.T) {
+	for _, locale := range language.All {
+		texts := web.TextsOf("settings", locale)
+		for rule := range agent.Limits {
+			if texts.In("rules", rule) == "" {
+				t.Errorf("%s has no words for %s", locale, rule)
+			}
+		}
+		for list, columns := range rowsLists {
+			for _, c := range columns {
+				if texts.In("columns", list+"."+c.key) == "" {
+					t.Errorf("%s has no words for %s.%s", locale, list, c.key)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package signin_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/storetest"
+)
+
+// fresh is the deployment's own workspace before anybody has asked for anything.
+const fresh = "T0FRESH"
+
+func TestTheFirstAdministratorEntersBeforeAnybodyAsked(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *consoletest.World){
+		"whom the secret names, and decides first who approves their own requests": firstAdministrator,
+		"after a colleague who is none":                                            colleagueFirst, "not without a name in the secret": nobodyNamed,
+		"and nobody of another workspace does": strangersFirst,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := consoletest.New(t, db)
+			w.Own.Team, w.Own.Admin = fresh, workspace.Suzuki
+			for _, id := range []string{workspace.Suzuki, workspace.Sato, workspace.Guest} {
+				w.People.Become(id, func(u *slackapi.User) error { u.Team = fresh; return nil })
+			}
+			run(t, w)
+		})
+	}
+}
+
+// enters is what a person of a workspace is led to or told.
+func enters(w *consoletest.World, user, team string) (*consoletest.Browser, consoletest.Answer) {
+	b := w.Browser()
+	q := begin(b, "/console/signin/begin")
+	w.OIDC.Person = said(user, team)
+	w.OIDC.Person["https://slack.com/team_name"] = "新しい会社"
+	return b, back(b, q)
+}
+
+func firstAdministrator(t *testing.T, w *consoletest.World) {
+	b, a := enters(w, workspace.Suzuki, fresh)
+	if a.To != "/console" {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	if a := b.Get("/console"); a.Status != 200 || !strings.Contains(a.Body, `href="/console/welcome"`) {
+		t.Errorf("not asked who may approve their own requests: %d %s", a.Status, a.Text())
+	}
+	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
+	if is.Name != "新しい会社" || len(is.Admins) != 1 || is.Admins[0] != workspace.Suzuki {
+		t.Errorf("the workspace is %+v", is)
+	}
+}
+
+func colleagueFirst(t *testing.T, w *consoletest.World) {
+	if _, a := enters(w, workspace.Guest, fresh); a.Status != http.StatusForbidden {
+		t.Errorf("a guest: %d", a.Status)
+	}
+	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)); err == nil {
+		t.Error("a guest makes the workspace known")
+	}
+	b, _ := enters(w, workspace.Sato, fresh)
+	if a := b.Get("/console/settings/admins"); a.Status != http.StatusForbidden {
+		t.Errorf("a colleague is an administrator: %d", a.Status)
+	}
+	b, _ = enters(w, workspace.Suzuki, fresh)
+	if a := b.Get("/console/settings/admins"); a.Status != 200 {
+		t.Errorf("the administrator: %d %s", a.Status, a.Text())
+	}
+}
+
+func nobodyNamed(t *testing.T, w *consoletest.World) {
+	for _, admin := range []string{"", "suzuki@example.com"} {
+		w.Own.Admin = admin
+		if _, a := enters(w, workspace.Suzuki, fresh); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Text(), web.TextsOf("fault", "ja").In("title", "no_admin")) {
+			t.Errorf("%q: %d %s", admin, a.Status, a.Text())
+		}
+	}
+	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)); err == nil {
+		t.Error("a workspace that nobody administers is known")
+	}
+}
+
+func strangersFirst(t *testing.T, w *consoletest.World) {
+	w.Own.Team = "T0ANOTHER"
+	log := consoletest.Logged(t)
+	if _, a := enters(w, workspace.Suzuki, fresh); a.Status != http.StatusForbidden || !strings.Contains(log.String(), "msg=refused") {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)); err == nil {
+		t.Error("the workspace is known")
+	}
+}

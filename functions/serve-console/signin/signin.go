@@ -1,0 +1,193 @@
+// Package signin lets people of workspaces that Ringi knows sign in with Slack, and out.
+package signin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/secret"
+	"ringi/shared/slack/signin"
+	"ringi/shared/store/websession"
+)
+
+// signInCookie binds a sign-in to the browser that began it.
+const signInCookie = "ringi-signin"
+
+// Pages are those of signing in and out.
+type Pages struct {
+	*web.Site
+	SignIn *signin.Slack
+}
+
+// Routes are those of whoever is signed in.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{web.ForMembers("POST /console/signout", c.signOut)}
+}
+
+// Open adds those that need no session.
+func (c *Pages) Open(mux *http.ServeMux) {
+	mux.HandleFunc("GET /console/signin", c.showSignIn)
+	mux.HandleFunc("GET /console/signin/begin", c.beginSignIn)
+	mux.HandleFunc("GET /console/signin/done", c.endSignIn)
+}
+
+// showSignIn is the page of whoever is not signed in.
+func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request) {
+	v := &web.Viewer{Locale: web.LocaleOf(r)}
+	words := v.Texts("signin")
+	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))}
+	if err := c.Show(w, r, v, web.Document{Title: words.Say("title"), Data: data}, "signin.html"); err != nil {
+		c.Fail(w, r, v, err)
+	}
+}
+
+type signInData struct{ Begin string }
+
+// redirect is where Slack sends people back to.
+func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
+
+// beginSignIn sends a browser to Slack.
+func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request) {
+	v := &web.Viewer{Locale: web.LocaleOf(r)}
+	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	if err == nil && !within {
+		err = web.ErrTooMany
+	}
+	if err == nil {
+		err = c.sendToSlack(w, r)
+	}
+	if err != nil {
+		c.Fail(w, r, v, err)
+	}
+}
+
+func (c *Pages) sendToSlack(w http.ResponseWriter, r *http.Request) error {
+	browser, state := websession.Secret(), websession.Secret()
+	begun := websession.SignIn{
+		Browser: websession.Hash(browser), Nonce: websession.Secret(), Next: web.NextOf(r),
+	}
+	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
+	if errors.Is(err, secret.ErrMissing) {
+		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
+		return web.ErrNoClient
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Store.BeginSignIn(r.Context(), state, begun, c.Now()); err != nil {
+		return err
+	}
+	web.SetCookie(w, r, signInCookie, browser, websession.SignInLasts)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// endSignIn takes a browser back that Slack sends.
+func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request) {
+	if err := c.signInAs(w, r); err != nil {
+		c.Fail(w, r, &web.Viewer{Locale: web.LocaleOf(r)}, err)
+	}
+}
+
+func (c *Pages) signInAs(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
+	web.SetCookie(w, r, signInCookie, "", -1)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound) || err == nil && !begun.By(web.CookieOf(r, signInCookie)):
+		return web.ErrStaleSignIn
+	case err != nil:
+		return err
+	case q.Get("error") != "": // the person said no
+		return web.ErrDenied
+	}
+	p, err := c.SignIn.Person(ctx, q.Get("code"), redirect(r), begun.Nonce)
+	if err != nil {
+		return err
+	}
+	owner, name, err := c.enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := c.NoteDeployment(ctx); err != nil {
+		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "err", err)
+	}
+	cookie := websession.Secret()
+	s := websession.New(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
+	if err := c.Store.BeginWebSession(ctx, cookie, s); err != nil {
+		return err
+	}
+	if before := web.CookieOf(r, web.SessionCookie); before != "" { // whoever was signed in here is not any more
+		if err := c.Store.EndWebSession(ctx, before); err != nil {
+			return err
+		}
+	}
+	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User, "admin", s.Admin)
+	web.SetCookie(w, r, web.SessionCookie, cookie, websession.Lasts)
+	http.Redirect(w, r, begun.Next, http.StatusSeeOther)
+	return nil
+}
+
+// enter is the tenant of whom Slack signed in, and their name there. The deployment's own workspace becomes a tenant
+// when its first member enters, with the administrator whom the Slack secret names; others do by installing the app. It
+// returns errNewWorkspace or errNoAdmin when there is no tenant, errNotOfUs for whom it has no place.
+func (c *Pages) enter(ctx context.Context, p signin.Person) (owner tenancy.Tenant, name string, err error) {
+	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
+	known := !errors.Is(err, aggregate.ErrNotFound)
+	if !known {
+		owner, err = c.own(ctx, p)
+	}
+	if err == nil {
+		name, err = c.Belongs(ctx, p.User, owner)
+	}
+	if err == nil && !known {
+		owner, err = c.Store.Bootstrap(ctx, owner, c.Now())
+		slog.InfoContext(ctx, "the workspace is known from now on", "tenant", owner.ID, "team", owner.TeamID, "err", err)
+	}
+	return owner, name, err
+}
+
+// own is the deployment's own workspace as the tenant that it shall be, if that is where a person comes from.
+func (c *Pages) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error) {
+	t := tenancy.Tenant{
+		ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug,
+		TeamID: p.Team,
+	}
+	is, err := c.Own.Own(ctx, t.ID)
+	switch {
+	case err != nil:
+		return t, err
+	case !is:
+		return t, web.ErrNewWorkspace
+	}
+	admin, err := c.Own.TenantAdmin(ctx)
+	if errors.Is(err, secret.ErrMissing) {
+		return t, web.ErrNoAdmin
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Admins = []string{admin}
+	if err := t.Validate(); err != nil {
+		slog.ErrorContext(ctx, "tenant_admin of the Slack secret is no Slack user id", "err", err)
+		return t, web.ErrNoAdmin
+	}
+	return t, nil
+}
+
+// signOut ends the session at once, under the cookie that this very request was given too.
+func (c *Pages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	if err := c.Store.EndWebSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
+		return err
+	}
+	web.SetCookie(w, r, web.SessionCookie, "", -1)
+	http.Redirect(w, r, "/console/signin", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,50 @@
+package signin_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// The request that signs out may be the one at which the cookie is due for a new one.
+func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(workspace.Suzuki)
+	w.Later(16 * time.Minute)
+	a := b.Post("/console/signout", nil)
+	for _, line := range a.Header.Values("Set-Cookie") {
+		c, err := http.ParseSetCookie(line)
+		if err != nil || c.Value == "" {
+			continue
+		}
+		other := w.Browser()
+		other.Cookies["__Host-ringi"] = c.Value
+		if a := other.Get("/console/audit"); a.Status == http.StatusOK {
+			t.Errorf("the answer to signing out carries a cookie that is signed in: the audit log is shown to it")
+		}
+	}
+}
+
+// The cookie that was replaced is taken for a minute more, unless the person has signed out meanwhile.
+func TestSigningOutEndsTheCookieBefore(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(workspace.Suzuki)
+	old := b.Cookies["__Host-ringi"]
+	w.Later(16 * time.Minute)
+	b.Get("/console") // replaces it
+	b.Get("/console") // comes with the new one
+	other := w.Browser()
+	other.Cookies["__Host-ringi"] = old
+	if a := other.Get("/console/settings"); a.Status != http.StatusOK {
+		t.Fatalf("%d: what was under way fails", a.Status)
+	}
+	w.Later(5 * time.Second)
+	b.Post("/console/signout", nil)
+	other.Cookies["__Host-ringi"] = old
+	if a := other.Get("/console/settings"); a.Status != http.StatusSeeOther {
+		t.Errorf("%d: the cookie before is taken after signing out", a.Status)
+	}
+}

@@ -1,0 +1,216 @@
+// Package subject decides on a page what a card decides in Slack: it has the buttons of what waits for people, the
+// forms that they send, and what a page says of what happened since it was read.
+package subject
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/slack/people"
+	"ringi/shared/store/kinds"
+	"ringi/shared/words/legible"
+)
+
+// Within is how long one decision may take.
+const Within = 10 * time.Second
+
+// maxTyped is how much of a form's reason is kept when nothing was decided.
+const maxTyped = 10_000
+
+// checkApprovers names what is done in the place of a new try where nobody may approve what comes next.
+const checkApprovers = "check_approvers"
+
+// Acts are what people decide on pages, and where what they decide about began.
+type Acts struct {
+	*web.Site
+	Links Links // to messages; nil: there are none
+}
+
+// Links are addresses of messages.
+type Links interface {
+	Permalink(ctx context.Context, channel, ts string) (string, error)
+}
+
+// Page is the page on which people decide about one kind of subject.
+type Page struct {
+	Path  string // before the subject's id
+	RefOf func(r *http.Request, v *web.Viewer) (aggregate.Ref, error)
+	Ends  aggregate.Act // the act that ends the subject
+	// Whole refuses to approve what the page could not show whole: it has no button for that.
+	Whole func(ctx context.Context, v *web.Viewer, a decide.Subject, x Wanted) error
+	// Refused shows the page as it is now, why nothing was decided, and what was typed.
+	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x Wanted, why error) error
+}
+
+// Wanted is what a form asks for. It carries what was shown: a decision on anything else is refused.
+type Wanted struct {
+	aggregate.Offer
+	reason string
+}
+
+func wantedBy(r *http.Request) Wanted {
+	return Wanted{
+		Offer: aggregate.Offer{
+			Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
+			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash"),
+		},
+		reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
+	}
+}
+
+// button is the same as a card's. ok is false for an act that there is not, or not on this page. An id that nothing has
+// any more has no kind either: the decision itself says so, and gives a typed reason back.
+func (x Wanted) button(on Page) (b decide.Button, ok bool) {
+	switch x.Act {
+	case aggregate.ActApprove:
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
+	case aggregate.ActReject:
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))}, x.Kind == "" || kinds.Asks(
+			x.Kind,
+		)
+	case on.Ends:
+		return decide.End(), true
+	}
+	b, ok = decide.Buttons()[string(x.Act)]
+	return b, ok
+}
+
+// Subject is what an address names, for somebody who may read it.
+func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject, error) {
+	ref, err := on.RefOf(r, v)
+	if err != nil {
+		return nil, err
+	}
+	x, err := c.Store.Of.Store.Load(r.Context(), ref)
+	if err != nil {
+		return nil, err
+	}
+	a, asks := x.(decide.Subject)
+	if !asks {
+		return nil, fmt.Errorf("%s asks nobody: %w", ref, aggregate.ErrNotFound)
+	}
+	_, err = c.Readable(r.Context(), v, a)
+	return a, err
+}
+
+// Act decides as a click on the card does. Whoever may not read the subject finds none, whatever they want of it: some
+// acts are any member's, and what was decided before is no refusal.
+func (c *Acts) Act(on Page) web.Page {
+	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+		a, err := c.Subject(r, v, on)
+		if err != nil {
+			return err
+		}
+		x := wantedBy(r)
+		x.Kind = cmp.Or(x.Kind, a.AskedBy(x.ID))
+		ctx, cancel := context.WithTimeout(r.Context(), Within)
+		defer cancel()
+		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
+		verdict, err := c.decide(ctx, v, on, a, click, x)
+		if err != nil {
+			return err
+		}
+		done := string(x.Act)
+		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {
+			done = checkApprovers
+		}
+		return c.Decided(w, r, v, on, click, x, verdict, done)
+	}
+}
+
+// Click is an act of the viewer's.
+func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
+	return decide.Click{Ref: ref, ID: id, Want: people.Want{
+		User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole,
+	}}
+}
+
+// Maker makes commits of decisions.
+func (c *Acts) Maker() decide.Maker {
+	return decide.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now}
+}
+
+func (c *Acts) decide(
+	ctx context.Context, v *web.Viewer, on Page, a decide.Subject, click decide.Click, x Wanted,
+) (decide.Verdict, error) {
+	if x.Act == task.ActTakeAsReason {
+		verdict, _, refused := c.Maker().TakeAsReason(ctx, click)
+		if refused != nil {
+			verdict.Err = refused
+		}
+		return verdict, nil
+	}
+	b, ok := x.button(on)
+	if !ok {
+		return decide.Verdict{}, errorclass.ErrMalformedForm
+	}
+	if x.Act == aggregate.ActApprove {
+		if err := on.Whole(ctx, v, a, x); err != nil {
+			return decide.Verdict{}, err
+		}
+	}
+	click.Withdraws, click.Retries = b.Withdraws, b.Retries
+	return c.Maker().Decide(ctx, click, b.Act), nil
+}
+
+// Decided answers a form: it leads back to the page, or shows there why nothing was decided.
+func (c *Acts) Decided(
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Wanted,
+	verdict decide.Verdict, done string,
+) error {
+	log := slog.With(click.Ref.Kind+"_id", click.Ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
+	switch {
+	case verdict.Err == nil:
+		log.InfoContext(r.Context(), "decided", "id", click.ID, "act", done, "before", verdict.Empty)
+		if !verdict.Empty {
+			verdict.Measure(c.Now())
+		}
+		return c.Done(w, r, on.Path+click.Ref.ID, "act_"+done)
+	case errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Of == nil:
+		return verdict.Err
+	}
+	verdict.Log(r.Context(), log)
+	metric.Count(metric.InteractionNoted, 1)
+	return on.Refused(w, r, v, click.Ref, x, verdict.Err)
+}
+
+// NotDone is how a page is answered on which nothing was decided, and what was typed.
+func NotDone(r *http.Request, v *web.Viewer, x Wanted, why error) (status int, typed string) {
+	status, _, refused := web.FaultOf(why)
+	if refused {
+		web.Refuse(r, v, why.Error())
+	}
+	return status, legible.First(x.reason, maxTyped)
+}
+
+// OpenBeginning leads to the message in Slack with which a subject began.
+func (c *Acts) OpenBeginning(on Page) web.Page {
+	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+		a, err := c.Subject(r, v, on)
+		if err != nil {
+			return err
+		}
+		if c.Links == nil {
+			return aggregate.ErrNotFound
+		}
+		message, _ := a.Beginning()
+		link, err := c.Links.Permalink(r.Context(), a.Origin().Channel, message)
+		if err != nil {
+			return fmt.Errorf("where the message is: %w", err)
+		}
+		http.Redirect(w, r, link, http.StatusSeeOther)
+		return nil
+	}
+}

@@ -1,0 +1,89 @@
+package subject
+
+import (
+	"errors"
+	"slices"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/refused"
+)
+
+// Button is an act that the viewer may try.
+type Button struct {
+	aggregate.Offer
+	Label, Class, Confirm, About string
+	Reasons                      bool   // it needs a reason
+	No                           string // why it is not offered to this viewer
+}
+
+// ButtonsFor are the acts that a subject offers, in the viewer's words; an approval only where all that is asked about
+// is shown. What the settings alone say that this viewer may not is not offered, with the sentence that a click would
+// get.
+func ButtonsFor(
+	words web.Texts, a decide.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface,
+	v *web.Viewer,
+) []Button {
+	var out []Button
+	for _, x := range offers {
+		if x.Act == aggregate.ActApprove && !whole {
+			continue
+		}
+		b := Button{
+			Offer: x, Label: words.In("act", x.Act), Confirm: words.In("confirm", x.Act),
+			About:   words.In("act_about", x.Act),
+			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
+		}
+		switch x.Act {
+		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, conversation.ActReopen:
+			b.Class = "button-primary"
+		}
+		if err := Likely(a, set, v, x.Act); err != nil {
+			b.No = s.Why(err, set, a.Origin(), a.Askers()...)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// Likely is the rule by which a click of this viewer would be refused, as far as it can be known without asking Slack.
+func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate.Act) (err error) {
+	by, p := likelyAt(a.Origin(), set, v)
+	requester := a.Root().Common().Requester
+	switch act {
+	case aggregate.ActApprove:
+		for _, asker := range a.Askers() {
+			err = errors.Join(err, p.Approve(by, asker))
+		}
+		return err
+	case aggregate.ActReject, task.ActTakeAsReason:
+		return p.Reject(by, requester)
+	case conversation.ActReopen:
+		return p.Request(by)
+	case conversation.ActCancel:
+		if slices.Contains(a.Askers(), v.User) { // of their own
+			return nil
+		}
+	}
+	return p.Withdraw(by, requester)
+}
+
+// likelyAt is the viewer as the one who decides about what was asked for there, without asking Slack: they count as a
+// member of the channel, and, where groups are listed, of one of them.
+func likelyAt(o aggregate.Origin, s tenancy.Settings, v *web.Viewer) (aggregate.Actor, aggregate.Policy) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true}
+	p := aggregate.Policy{
+		Team: by.Team, Mode: s.Approvers.Mode, Approvers: s.Approvers.Users, AllowSelf: s.AllowSelfApproval,
+	}
+	if len(s.Approvers.Usergroups) > 0 {
+		p.Approvers = append(p.Approvers[:len(p.Approvers):len(p.Approvers)], v.User)
+	}
+	if o.ChannelType == "im" && v.User != o.User {
+		by.Member = false
+	}
+	return by, p
+}

@@ -1,0 +1,30 @@
+package subject
+
+import (
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/explain/refused"
+)
+
+// MarksOf are marks for somebody who knows people and channels by these names.
+func MarksOf(person, channel func(id string) string) refused.Marks { return marks{person, channel} }
+
+// marks are how pages show people, channels and times in sentences: as text, which a template escapes.
+type marks struct {
+	person  func(id string) string
+	channel func(id string) string
+}
+
+func (m marks) Person(id string) string  { return m.person(id) }
+func (m marks) Group(id string) string   { return m.Text(id, 64) }
+func (m marks) Channel(id string) string { return m.channel(id) }
+func (m marks) Time(t time.Time) string  { return t.In(web.Zone).Format("2006-01-02 15:04") }
+
+func (m marks) Text(s string, most int) string {
+	if runes := []rune(strings.Join(strings.Fields(s), " ")); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package subject_test
+
+import (
+	"net/http"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// An answer to one decision shows no form of another: the next click would be on something that nobody has read.
+func TestAnAnswerToOneDecisionAsksForNoOther(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{"a task": answersOfATask, "a conversation": answersOfATalk})
+}
+
+func answersOfATask(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	suzuki, form := w.As(workspace.Suzuki), w.Act(aggregate.ActReject, "")
+	a := suzuki.Post(w.TaskPage()+"/act", form) // no reason: it is the same decision still
+	expect.Same(t, http.StatusBadRequest, a.Status)
+	consoletest.Holds(t, a, `value="reject"`, `class="text asked"`)
+	form = w.Act(aggregate.ActApprove, "")
+	w.AskForSteps(consoletest.Message(1, "締切は金曜です"))
+	a = w.As(workspace.Tanaka).Post(w.TaskPage()+"/act", form)
+	expect.Same(t, http.StatusConflict, a.Status)
+	consoletest.Holds(t, a, "に承認済みです", "判断を待っています: 実行ステップ v1", `<a href="`+w.TaskPage()+`">今の内容を開く</a>`)
+	consoletest.Lacks(t, a, `value="approve"`, `value="reject"`, `value="cancel_task"`, "data-asks")
+	a = suzuki.Get(w.TaskPage() + "?done=act_approve")
+	consoletest.Holds(t, a, "承認しました。", "判断を待っています: 実行ステップ v1")
+	consoletest.Lacks(t, a, `value="approve"`, "data-asks")
+	consoletest.Holds(t, suzuki.Get(w.TaskPage()), `value="approve"`, "data-asks", "締切は金曜です")
+}
+
+func answersOfATalk(t *testing.T, w *consoletest.World) {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	first := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	suzuki := w.As(workspace.Suzuki)
+	expect.Same(t, http.StatusSeeOther, suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, first, "だめ")).Status)
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	a := w.As(workspace.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
+	expect.Same(t, http.StatusConflict, a.Status)
+	consoletest.Holds(t, a, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
+	consoletest.Lacks(t, a, `value="approve"`, `value="cancel_action"`, "data-asks")
+	a = suzuki.Get(k.Page() + "?done=act_reject")
+	consoletest.Holds(t, a, "承認待ち: シェルコマンドの実行 #2")
+	consoletest.Lacks(t, a, `value="approve"`, "data-asks")
+	consoletest.Holds(t, suzuki.Get(k.Page()), `value="approve"`, "data-asks", `id="asked-2"`)
+}

@@ -1,0 +1,296 @@
+package task
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/refused"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+	"ringi/shared/words/legible"
+)
+
+const (
+	// waitingOfPage is how many of what waits are read for a page; each is read whole, since it is to be read.
+	waitingOfPage = 25
+	// mostPages is how many such pages are looked at until one has something for the viewer.
+	mostPages = 4
+	// fewOfMine are how many of what waits for the viewer stand above the list of requests.
+	fewOfMine = 3
+	// mostText is how much of a message is shown beside the question what it is meant to be, in characters.
+	mostText = 200
+)
+
+// waitingList is what the page of approvals shows.
+type waitingList struct {
+	ForMe, Few        bool // for the viewer alone; as the list of requests shows it
+	More              bool // there are more than Few
+	Items             []waitingRow
+	Next, Prev, First string // addresses, empty without such a page
+	Live              string
+	All, Mine         string
+	Bad               string
+	Unsaid            bool // Slack does not say who the viewer is or which channels they are in
+}
+
+// waitingRow is one thing that waits for a person.
+type waitingRow struct {
+	Path, Title   string
+	Priority      string // empty for the usual one
+	Kind          string
+	Version       int // 0 where there are none
+	Name, Channel string
+	Since, Until  time.Time
+	Who           string // may decide
+	Effects       []string
+	Mine          bool // the viewer may decide
+	OneStep       int  // the number of the step that a gate stands before
+}
+
+func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words, q := v.Texts("approvals"), r.URL.Query()
+	list := waitingList{ForMe: q.Get("for") == "me", Few: q.Get("few") != "", All: approvalsAt("", ""), Mine: approvalsAt(
+		"me", "",
+	)}
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	reach, err := c.People.Reach(r.Context(), v.Team, v.User, settings)
+	if err != nil {
+		slog.WarnContext(r.Context(), "what a person may decide is not known", "err", err)
+		list.Unsaid = true
+	}
+	d := web.Document{Title: words.Say("title"), Here: "approvals"}
+	found, page, err := c.waiting(r, v, reach, list.ForMe, q.Get("cursor"))
+	switch {
+	case web.BadCursor(err):
+		web.Refuse(r, v, err.Error())
+		list.Bad, d.Status = v.Texts("layout").Say("bad_cursor"), http.StatusBadRequest
+	case err != nil:
+		return err
+	case q.Get("cursor") == "":
+		list.Live = approvalsAt(q.Get("for"), "")
+	default:
+		list.First = approvalsAt(q.Get("for"), "")
+	}
+	if page.Next != "" {
+		list.Next = approvalsAt(q.Get("for"), page.Next)
+	}
+	if page.Prev != "" {
+		list.Prev = approvalsAt(q.Get("for"), page.Prev)
+	}
+	if list.Few {
+		list.Live = fewApprovals
+		list.More = len(found) > fewOfMine || page.Next != ""
+		found = found[:min(fewOfMine, len(found))]
+	}
+	list.Items = c.read(r, v, found, reach, settings)
+	d.Data = list
+	return c.Show(w, r, v, d, "approvals.html")
+}
+
+// fewApprovals is where the list of requests finds what waits for its viewer.
+const fewApprovals = "/console/approvals?few=1&for=me"
+
+func approvalsAt(whom, cursor string) string {
+	if whom != web.Myself {
+		whom = ""
+	}
+	return web.At("/console/approvals", map[string]string{"for": whom, "cursor": cursor})
+}
+
+// askedItem is what waits, with what it belongs to.
+type askedItem struct {
+	store.WaitingItem
+	origin aggregate.Origin
+	title  string
+	rank   task.Priority
+	text   string         // of the message, where that is what is asked about
+	before []task.Process // the steps of which a gate stands before one
+}
+
+// waiting are the things that wait for somebody, of which a member sees those of the requests that they see or may
+// decide. A page that has none for the viewer is passed over, up to a bound.
+func (c *Pages) waiting(
+	r *http.Request, v *web.Viewer, reach people.Reach, mine bool, cursor string,
+) ([]askedItem, store.Page[store.WaitingItem], error) {
+	var out []askedItem
+	var page store.Page[store.WaitingItem]
+	prev := ""
+	for n := range mostPages {
+		p, err := c.Store.Waiting(r.Context(), v.Tenant, cursor, waitingOfPage)
+		if err != nil {
+			return nil, page, err
+		}
+		if page = p; n == 0 {
+			prev = p.Prev
+		}
+		all, err := c.known(r, v, p.Items)
+		if err != nil {
+			return nil, page, err
+		}
+		for _, x := range all {
+			decides := reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
+			if decides || !mine && (v.Admin || reach.Sees(x.origin)) {
+				out = append(out, x)
+			}
+		}
+		if cursor = p.Next; len(out) > 0 || cursor == "" {
+			break
+		}
+	}
+	page.Prev = prev
+	return out, page, nil
+}
+
+// known adds to what waits its task or its message, and the steps of gates. What has lost them is left out.
+func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem) ([]askedItem, error) {
+	var titled, sorted []string
+	var gated []store.Place
+	var conversing []string
+	for _, x := range items {
+		switch x.Kind {
+		case conversation.CardAction:
+			conversing = append(conversing, x.Ref.ID)
+		case task.CardTask:
+			sorted = append(sorted, x.Ref.ID)
+		case task.CardStep:
+			gated = append(gated, stepsOf(x))
+			fallthrough
+		default:
+			titled = append(titled, x.Ref.ID)
+		}
+	}
+	titles, err := c.Store.Titled(r.Context(), v.Tenant, titled...)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := c.Store.Requests(r.Context(), v.Tenant, sorted...)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := store.RowsAt[task.Process](r.Context(), c.Store.Of.Store, gated)
+	if err != nil {
+		return nil, err
+	}
+	var conversed map[string]conversation.Session
+	if len(conversing) > 0 {
+		if conversed, err = c.Conversations.Titled(r.Context(), v.Tenant, conversing...); err != nil {
+			return nil, err
+		}
+	}
+	var out []askedItem
+	for _, x := range items {
+		a := askedItem{WaitingItem: x}
+		if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
+			a.origin, a.title = s.Origin(), s.Title
+		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
+			a.origin, a.text = m.Origin(), m.Text
+		} else if t, ok := titles[x.Ref.ID]; ok {
+			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
+		} else {
+			continue
+		}
+		if p, ok := plans[stepsOf(x)]; ok {
+			a.before = append(a.before, p)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// stepsOf names the row with the steps of which a step gate waits before one.
+func stepsOf(x store.WaitingItem) store.Place {
+	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
+}
+
+// read makes what waits readable: names, the lines of effect, who may decide and until when.
+func (c *Pages) read(
+	r *http.Request, v *web.Viewer, all []askedItem, reach people.Reach, s tenancy.Settings,
+) []waitingRow {
+	words := v.Texts("approvals")
+	ids := append([]string{v.User}, s.Approvers.Users...)
+	for _, x := range all {
+		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
+	}
+	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
+	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
+	surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(
+		person, func(id string) string { return web.ChannelName(channels, id) },
+	)}
+	reader := Reader{Locale: v.Locale, Person: person}
+	var out []waitingRow
+	for _, x := range all {
+		is := waitingRow{
+			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), v.Untitled()),
+			Kind: words.In("kinds", x.Kind), Version: x.Version,
+			Name: person(x.origin.User), Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
+			Mine: reach.Decides(x.origin),
+			Who:  surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank),
+		}
+		if x.DecideBy != nil {
+			is.Until = *x.DecideBy
+		}
+		switch row := x.Row.(type) {
+		case *task.Process:
+			is.Effects = namedEffects(reader, row.Steps)
+		case *task.StepGate:
+			is.OneStep = row.Order
+			for _, p := range x.before {
+				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
+			}
+		case *conversation.Action:
+			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
+			is.Effects = []string{agent.Called(v.Locale)[row.ActionType] + ": " + card.OneLine(row.Summary)}
+		case *task.Choice:
+			is.Title, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), 0
+			is.Mine = is.Mine || x.origin.User == v.User
+			is.Who = words.Say("sorts", "who", surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
+		}
+		out = append(out, is)
+	}
+	return out
+}
+
+// askers are the people whose own request it is.
+func (x askedItem) askers() []string {
+	switch row := x.Row.(type) {
+	case *task.Prompt:
+		if row.Author != "" {
+			return []string{x.origin.User, row.Author}
+		}
+	case *conversation.Action:
+		return row.Askers
+	}
+	return nil
+}
+
+// namedEffects are the lines of effect, each behind its step's name: "the whole company" alone says nothing.
+func namedEffects(reader Reader, steps []task.Step) []string {
+	out := reader.Effects(steps)
+	for i, s := range steps {
+		out[i] = legible.Isolated(card.OneLine(s.Name())) + ": " + out[i]
+	}
+	return out
+}
+
+// oneOf is the line of the step that a gate stands before.
+func oneOf(lines []string, steps []task.Step, g *task.StepGate) []string {
+	for i, s := range steps {
+		if s.StepID == g.StepID && s.Order == g.Order {
+			return lines[i : i+1]
+		}
+	}
+	return nil
+}

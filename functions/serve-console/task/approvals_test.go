@@ -1,0 +1,177 @@
+package task_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	taskpages "ringi/functions/serve-console/task"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+)
+
+func TestTheListOfApprovals(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"what waits is listed, the oldest first, with what it would do": testApprovals,
+		"a step's check shows the line of its step alone":               testStepApproval,
+		"a message that may be a reason waits for its writer":           testSorting,
+		"what waits for me is what my click would decide":               testForMe,
+		"many pages are gone through for what waits for me":             testManyApprovals,
+		"nothing that people or models write runs in the lists":         testListsAreEscaped,
+		"another workspace's approvals are not there":                   testForeignApprovals,
+	})
+}
+
+func testApprovals(t *testing.T, w *consoletest.World) {
+	s := tenancy.DefaultSettings()
+	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "判断を待っているものはありません")
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "先の依頼"})
+	w.Draft(s)
+	w.Later(time.Minute)
+	later := w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Kind: "channel", Title: "後の依頼", Priority: task.High})
+	w.Draft(s)
+	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
+	got := w.As(workspace.Suzuki).Get("/console/approvals")
+	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限:", "あなたの判断待ち")
+	if text := got.Text(); strings.Index(text, "先の依頼") > strings.Index(text, "後の依頼") {
+		t.Error("the older one is not first")
+	}
+	if before, after, _ := strings.Cut(got.Text(), "後の依頼"); strings.Contains(before, "優先度") || !strings.HasPrefix(strings.TrimSpace(after), "優先度 高") {
+		t.Error("which one is urgent is not said, or of the other")
+	}
+	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) || strings.Contains(got.Body, "<input type=\"checkbox\"") {
+		t.Error("it does not lead to the request, or lets many be decided at once")
+	}
+	b := w.As(workspace.Suzuki)
+	b.Locale = "en"
+	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Asked by: 佐藤 花子")
+	w.Cancel()
+	w.As(workspace.Suzuki).Get("/console/approvals").SaysNot(t, "後の依頼")
+}
+
+func testStepApproval(t *testing.T, w *consoletest.World) {
+	s := tenancy.DefaultSettings()
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "確認つき"})
+	w.Draft(s)
+	first, second := consoletest.Message(1, "一通目"), consoletest.Message(2, "二通目")
+	first.RequiresHumanCheck, second.RequiresHumanCheck = true, true
+	w.AskForSteps(first, second)
+	w.Approve()
+	w.Begin()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash", w.Now())
+	})
+	got := w.As(workspace.Suzuki).Get("/console/approvals")
+	got.Says(t, 200, "実行前の確認", "ステップ1", "一通目")
+	got.SaysNot(t, "二通目")
+}
+
+func testSorting(t *testing.T, w *consoletest.World) {
+	w.Said++
+	now := w.Now()
+	ts := fmt.Sprintf("%d.%06d", now.Unix(), w.Said)
+	w.Receive(task.Request{User: workspace.Alex, Channel: "C0ELSEWHERE", ChannelType: "channel", MessageTS: ts, ThreadTS: "1.1"})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), now)
+	})
+	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
+		w.As(workspace.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "あなたの判断待ち", "新しい依頼にできる人: Alex Kim")
+		w.As(workspace.Tanaka).Get(path).SaysNot(t, "今月の勤怠をまとめて")
+	}
+	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
+	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの判断を待っているものはありません")
+}
+
+func testForMe(t *testing.T, w *consoletest.World) {
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "人事の件"})
+	s := w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Alex}, Usergroups: []string{workspace.Approvers}}
+		s.AllowSelfApproval = false
+	})
+	w.Draft(s)
+	w.Made(consoletest.Requested{User: workspace.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "営業の件"})
+	w.Draft(s)
+	for user, want := range map[string]struct{ all, mine []string }{
+		workspace.Suzuki: {[]string{"人事の件", "営業の件"}, []string{"人事の件", "営業の件"}}, // of the group
+		workspace.Alex:   {[]string{"人事の件", "営業の件"}, []string{"人事の件"}},         // not his own
+		workspace.Sato:   {[]string{"人事の件"}, nil},
+	} {
+		for path, titles := range map[string][]string{"/console/approvals": want.all, "/console/approvals?for=me": want.mine} {
+			got := w.As(user).Get(path)
+			for _, title := range []string{"人事の件", "営業の件"} {
+				if listed := strings.Contains(got.Text(), title); listed != strings.Contains(strings.Join(titles, " "), title) {
+					t.Errorf("%s, %s: %s is listed: %v", user, path, title, listed)
+				}
+			}
+		}
+	}
+	w.As(workspace.Alex).Get("/console/approvals").Says(t, 200, "Alex Kim", "👥")
+}
+
+func testManyApprovals(t *testing.T, w *consoletest.World) {
+	s := tenancy.DefaultSettings()
+	for n := range taskpages.WaitingOfPage + 2 {
+		r := consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Kind: "channel", Title: fmt.Sprintf("人事 %02d", n)}
+		if n == taskpages.WaitingOfPage+1 {
+			r.Channel, r.Title = workspace.General, "全社"
+		}
+		w.Made(r)
+		w.Draft(s)
+		w.Later(time.Second)
+	}
+	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "全社") // on the second page of all
+	b := w.As(workspace.Suzuki)
+	first := b.Get("/console/approvals")
+	if n := strings.Count(first.Body, "<li>\n  <h3>"); n != taskpages.WaitingOfPage || !strings.Contains(first.Text(), "人事 00") {
+		t.Errorf("the first page has %d", n)
+	}
+	second := b.Get(first.Link("next"))
+	second.Says(t, 200, "全社", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage), "最初のページ")
+	second.SaysNot(t, `data-live`)
+	b.Get(second.Link("prev")).Says(t, 200, "人事 00", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage-1))
+}
+
+func testListsAreEscaped(t *testing.T, w *consoletest.World) {
+	s := tenancy.DefaultSettings()
+	for n, x := range consoletest.Payloads {
+		w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: x})
+		w.Draft(s)
+		if n == 0 {
+			w.AskForSteps(consoletest.Message(1, strings.Join(consoletest.Payloads, " ")))
+		}
+	}
+	w.People.Called[workspace.Sato] = consoletest.Payloads[1]
+	w.People.Channel = consoletest.Payloads[2]
+	for _, path := range []string{"/console/tasks", "/console/approvals", "/console/approvals?for=me"} {
+		got := w.As(workspace.Suzuki).Get(path)
+		got.Says(t, 200)
+		if !strings.Contains(got.Body, "&lt;img src=x onerror=alert(1)&gt;") || !strings.Contains(got.Body, "&lt;svg/onload=alert(1)&gt;") {
+			t.Errorf("%s does not show the names", path)
+		}
+		consoletest.Harmless(t, path, got)
+	}
+	for _, x := range consoletest.Payloads {
+		q := url.Values{}
+		for _, field := range []string{"q", "status", "person", "from", "to", "cursor", "for", "done", "next"} {
+			q.Set(field, x)
+		}
+		for _, path := range []string{"/console/tasks?", "/console/approvals?"} {
+			consoletest.Harmless(t, path, w.As(workspace.Sato).Get(path+q.Encode()))
+		}
+	}
+}
+
+func testForeignApprovals(t *testing.T, w *consoletest.World) {
+	other := w.Found("T0OTHER", workspace.Suzuki)
+	s := tenancy.DefaultSettings()
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "うちの件"})
+	w.Draft(s)
+	got := w.Of(other, workspace.Suzuki).Get("/console/approvals")
+	got.Says(t, 200, "判断を待っているものはありません")
+	got.SaysNot(t, "うちの件")
+}

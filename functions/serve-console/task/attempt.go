@@ -1,0 +1,282 @@
+package task
+
+import (
+	"errors"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
+	"ringi/shared/slack/card"
+	"ringi/shared/store/large"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
+)
+
+// Bounds of what a page shows of a result: rows of a table, and texts beside tables. The rest is counted.
+const (
+	maxRows  = 100
+	maxTexts = 200
+	maxText  = 4000 // characters of one of them
+)
+
+// Attempt is one execution.
+type Attempt struct {
+	ID                 string
+	Version, Number    int
+	Status             task.ExecutionStatus
+	Started, Completed time.Time
+	Took, Waited       string // in words; for people
+	Executor           string
+	Error              string // why it failed, in a sentence
+	StoppedBy, Retried string
+	Summary            string
+	Steps              []Run
+	Bars               []Bar
+	Height             int
+}
+
+// Run is a step in an attempt.
+type Run struct {
+	Key    string // names the row to whoever asks for its results: process version, attempt and order
+	Step   Step
+	Status string // a step's status, waiting, or empty: not begun
+	Late   bool   // completed after the execution was stopped
+	Reused bool
+	Call
+	Result  *Result
+	Address string // of what it made
+	Error   string
+	Started time.Time
+	Took    string
+	Crashes int
+	lasted  time.Duration
+	Gate    *Verdict // of a person who was asked before it ran
+}
+
+// Call is what a step is called with.
+type Call struct {
+	Values, LeftOut []Shown
+	Masked          []string
+	Preview         string // when the whole is not there
+	Bytes           int
+	Called          bool
+}
+
+// Shown is a value with how much of it is not shown.
+type Shown struct {
+	card.Value
+	Number int // of the table among those of a result, from 1
+	Left   int // rows that are not shown
+}
+
+// Result is what a step returned.
+type Result struct {
+	Values  []Shown
+	Left    int // values that are not shown
+	Expired bool
+	Failed  bool   // it could not be read now
+	Preview string // when it was not opened
+	Bytes   int
+}
+
+// Bar is a step on the line of time, in thousandths of it.
+type Bar struct {
+	Order, X, Width, Y int
+	Status             string
+	Name, Took         string
+}
+
+func (r Reader) attempt(s Source, e *task.Execution) Attempt {
+	a := s.Task
+	t := Attempt{
+		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Status: e.Status, Executor: e.Terms.Executor,
+		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
+	}
+	if e.StartedAt != nil {
+		t.Started = *e.StartedAt
+	}
+	if e.CompletedAt != nil {
+		t.Completed = *e.CompletedAt
+	}
+	if e.StartedAt != nil && e.CompletedAt != nil {
+		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
+	}
+	if e.Error != "" {
+		t.Error = ended.Sentence(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
+	}
+	if e.CancelledAt != nil {
+		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt
+	}
+	if e.RetriedBy != "" {
+		t.Retried = r.Person(e.RetriedBy)
+	}
+	if p := a.ProcessOf(e); p != nil {
+		steps := r.steps(p.Steps)
+		for i, planned := range p.Steps {
+			t.Steps = append(t.Steps, r.run(s, e, planned, steps[i]))
+		}
+	}
+	t.Bars = r.bars(t)
+	t.Height = 14 * len(t.Bars)
+	return t
+}
+
+// stepName is what people call a step of which an error has the id.
+func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
+	if p := a.ProcessOf(e); p != nil {
+		for _, s := range p.Steps {
+			if s.StepID == detail && detail != "" {
+				return card.OneLine(s.Name())
+			}
+		}
+	}
+	return card.OneLine(detail)
+}
+
+func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) Run {
+	a := s.Task
+	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
+	if g := a.GateOf(e, planned.Order); g != nil {
+		v := r.verdict(g.Gate, e.ID, s.Audit)
+		out.Gate = &v
+		if g.Status == aggregate.PendingApproval && a.Head.Ended == nil {
+			out.Status = "waiting"
+		}
+	}
+	row := a.StepOf(e, planned.Order)
+	if row == nil {
+		return out
+	}
+	out.Status, out.Reused, out.Started, out.Crashes = string(row.Status), row.Reused, row.StartedAt, row.Crashes
+	if row.CompletedAt != nil {
+		out.lasted = time.Duration(row.DurationMS) * time.Millisecond
+		out.Took = r.length(out.lasted)
+	}
+	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil && row.CompletedAt.After(
+		*e.CancelledAt,
+	)
+	if row.Error != "" {
+		out.Error = ended.Sentence(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
+	}
+	arguments := row.Arguments
+	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {
+		arguments.JSON = aggregate.JSON(v.JSON)
+	}
+	out.Call, _ = r.call(planned, arguments, maxText)
+	out.Called = true
+	out.Result, out.Address = r.result(s, row.Result), card.Address(row)
+	return out
+}
+
+// call are arguments as their card shows them, each text to most characters. whole is false when they are not all
+// there.
+func (r Reader) call(planned task.Step, b aggregate.Blob, most int) (c Call, whole bool) {
+	values, leftOut, hidden, ok := card.Arguments(planned, b, r.Locale)
+	c = Call{Masked: hidden, Bytes: max(b.Bytes, len(b.JSON))}
+	if !ok {
+		c.Preview = legible.Spelled(mask.Text(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
+		return c, false
+	}
+	rows := maxRows
+	if most > maxText {
+		rows = most
+	}
+	c.Values, c.LeftOut = shownValues(values, rows, most), shownValues(leftOut, rows, most)
+	return c, true
+}
+
+func (r Reader) result(s Source, b *aggregate.Blob) *Result {
+	if b == nil {
+		return nil
+	}
+	out := &Result{Bytes: b.Bytes}
+	text := []byte(b.JSON)
+	if v, opened := s.Opened[b.S3Key]; opened && b.S3Key != "" {
+		text, out.Expired = v.JSON, errors.Is(v.Err, large.ErrExpired)
+		out.Failed = v.Err != nil && !out.Expired
+	}
+	if out.Expired || out.Failed || len(text) == 0 {
+		out.Preview = legible.Spelled(b.Preview)
+		return out
+	}
+	values, ok := card.ResultValues(text, r.Locale)
+	if !ok {
+		out.Preview = legible.Spelled(mask.Text(legible.Beginning(string(text), maxText)))
+		return out
+	}
+	out.Left = max(0, len(values)-maxTexts)
+	out.Values = shownValues(values[:len(values)-out.Left], maxRows, maxText)
+	return out
+}
+
+// shownValues are values with their hidden characters spelled, tables to so many rows and texts to so many characters.
+func shownValues(values []card.Value, rows, most int) []Shown {
+	var out []Shown
+	tables := 0
+	for _, v := range values {
+		s := Shown{Value: card.Value{Name: legible.OneLine(v.Name)}}
+		for _, text := range v.Texts {
+			s.Texts = append(s.Texts, legible.Spelled(legible.Beginning(text, most)))
+		}
+		if v.Table != nil {
+			tables++
+			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-rows), &card.Table{}
+			for _, name := range v.Table.Columns {
+				s.Table.Columns = append(s.Table.Columns, legible.OneLine(name))
+			}
+			for _, row := range v.Table.Rows[:len(v.Table.Rows)-s.Left] {
+				cells := make([]string, len(row))
+				for i, cell := range row {
+					cells[i] = legible.Spelled(legible.Beginning(cell, most))
+				}
+				s.Table.Rows = append(s.Table.Rows, cells)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// bars are an attempt's steps on a line from its start to its end.
+func (r Reader) bars(t Attempt) []Bar {
+	from, until := t.Started, t.Completed
+	for _, s := range t.Steps {
+		if s.Started.IsZero() || s.Reused {
+			continue
+		}
+		if from.IsZero() || s.Started.Before(from) {
+			from = s.Started
+		}
+		if end := s.Started.Add(s.lasted); end.After(until) {
+			until = end
+		}
+	}
+	if t.Completed.IsZero() && r.Now.After(until) {
+		until = r.Now
+	}
+	span := until.Sub(from)
+	if from.IsZero() || span <= 0 {
+		return nil
+	}
+	var out []Bar
+	for _, s := range t.Steps {
+		if s.Started.IsZero() || s.Reused {
+			continue
+		}
+		lasted := s.lasted
+		if s.Status == string(task.StepRunning) {
+			lasted = until.Sub(s.Started)
+		}
+		x := min(int(1000*s.Started.Sub(from)/span), 994)
+		width := min(max(6, int(1000*lasted/span)), 1000-x)
+		out = append(out, Bar{
+			Order: s.Step.Order, X: x, Width: width, Y: 14 * len(out), Status: s.Status, Name: s.Step.Name,
+			Took: r.length(lasted),
+		})
+	}
+	return out
+}
+
+func (r Reader) length(d time.Duration) string { return web.Length(r.Locale, d) }

@@ -1,0 +1,34 @@
+package task
+
+import (
+	"bytes"
+	"strings"
+
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/slack/card"
+)
+
+// byteOrderMark tells Excel that a file is UTF-8.
+const byteOrderMark = "\ufeff"
+
+// CSV is a table as a file for spreadsheets. A cell that a spreadsheet would calculate begins with an apostrophe.
+func CSV(t card.Table) []byte {
+	var b bytes.Buffer
+	b.WriteString(byteOrderMark)
+	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+		cells := make([]string, len(row))
+		for i, s := range row {
+			cells[i] = harmless(s)
+		}
+		_ = auditlog.WriteCells(&b, cells) // into memory: it can't fail
+	}
+	return b.Bytes()
+}
+
+// harmless keeps a spreadsheet from taking a text for a formula. A number with its sign is none.
+func harmless(s string) string {
+	if digits, negative := strings.CutPrefix(s, "-"); negative && digits != "" && strings.Trim(digits, "0123456789.") == "" {
+		return s
+	}
+	return auditlog.Cell(s)
+}

@@ -1,0 +1,151 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store/large"
+)
+
+// draftPage is what the page of another team's draft shows.
+type draftPage struct {
+	Draft
+	Execution    string
+	Task, Drafts string  // addresses: of the task, and of this version's other drafts
+	All          []Draft // the version's other drafts
+	Text         string
+	Feedback     string // what evaluators said of it
+	Gone         bool   // its retention is over
+	Diff         []web.Line
+	Hash         string // of what is shown
+	No           string // why this viewer can't take it
+}
+
+// otherDraft is the version that an address names, with a submission of another team's. It returns
+// aggregate.ErrNotFound.
+func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, error) {
+	for _, p := range a.Prompts {
+		for _, e := range p.Others() {
+			if p.ID == r.PathValue("version") && contest.TeamHash(e.TeamID) == r.PathValue("team") {
+				return p, e, nil
+			}
+		}
+	}
+	return nil, task.Entry{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
+}
+
+// showOtherDraft shows all of a draft, with the button that takes it for whoever may.
+func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return err
+	}
+	t, err := c.load(r.Context(), v, ref)
+	if err != nil {
+		return err
+	}
+	p, e, err := otherDraft(r, t.task)
+	if err != nil {
+		return err
+	}
+	words, page := v.Texts("draft"), draftPage{
+		Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID, Hash: e.Hash,
+	}
+	page.Drafts = page.Task + "/drafts/" + p.ID
+	for _, x := range t.history.Policies {
+		if x.ID != p.ID {
+			continue
+		}
+		for _, other := range x.Drafted.Others {
+			page.All = append(page.All, other)
+			if other.Key == r.PathValue("team") {
+				page.Draft = other
+			}
+		}
+	}
+	draft, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	if page.Gone = errors.Is(err, large.ErrExpired); err != nil && !page.Gone {
+		return err
+	}
+	text := draft.SubmissionContent
+	page.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
+	named := c.naming(r.Context(), v, text+p.Content)
+	page.Text = named.Named(card.Prose(text))
+	page.Diff = web.Diff(named.Named(card.Prose(p.Content)), page.Text)
+	who := subject.Likely(t.task, t.settings, v, aggregate.ActReject)
+	if who == nil && t.task.IsOpen(p.ID) {
+		who = c.authors(r.Context(), t, v)
+	}
+	switch {
+	case !t.task.IsOpen(p.ID):
+		page.No = words.Say("over")
+	case page.Gone:
+		page.No = words.Say("gone")
+	case !card.Stampable(text):
+		page.No = words.Say("not_whole")
+	case who != nil:
+		page.No = t.surface.Note(who)
+	}
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "tasks", Data: page}, "draft.html")
+}
+
+// authors reports why the viewer may not put a version of their own in the place of the one that waits. What Slack
+// doesn't say now is asked again where they do.
+func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
+	if t.settings.AllowSelfApproval {
+		return nil
+	}
+	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole, Authors: true}
+	by, policy, err := c.People.Who(ctx, want, t.task.Request.Origin(), t.settings)
+	if err != nil {
+		slog.WarnContext(ctx, "who may approve another draft is not known", "task_id", t.task.Head.TaskID, "err", err)
+		return nil
+	}
+	return policy.Author(by, t.task.Head.Requester)
+}
+
+// naming shows those whom a text mentions by their names.
+func (c *Pages) naming(ctx context.Context, v *web.Viewer, text string) Reader {
+	called := c.Names(ctx, v, task.Mentioned(text)...)
+	return Reader{
+		Locale: v.Locale, Now: c.Now(), Person: func(id string) string { return cmp.Or(card.OneLine(called[id]), id) },
+	}
+}
+
+// pickDraft puts a draft that was shown in the place of the one that waits, as the button in Slack does.
+func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.taskOf(r, v)
+	if err != nil {
+		return err
+	}
+	p, e, err := otherDraft(r, a)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
+	defer cancel()
+	ref := a.Ref()
+	draft, err := c.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	if err != nil {
+		return err
+	}
+	if r.PostFormValue("hash") != e.Hash {
+		return aggregate.ErrMoved
+	}
+	click := c.Click(v, ref, p.ID)
+	click.Authors = true
+	verdict := c.Maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent, nil))
+	return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "pick_draft")
+}

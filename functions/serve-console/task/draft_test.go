@@ -1,0 +1,163 @@
+package task_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"whose it is, and the others": showsWhoseDraft, "another is taken after it was read": takesAnother, "a stamp was faster": stampWasFaster,
+		"who may not": strangersTakeNothing, "what a card could not show": longDraftIsRead, "a contest that goes on": contestGoesOn,
+	})
+}
+
+// drafted has two teams draft the policy of a request. The first team's draft waits for a decision.
+func drafted(w *consoletest.World, first, second string) *consoletest.Contest {
+	w.T.Helper()
+	k := contested(w)
+	k.Plays(1, 1, 0.9, first)
+	k.Plays(2, 1, 0.5, second)
+	k.Ends(1, contest.MaxRoundsReached, "")
+	k.Ends(2, contest.TeamTimeout, contest.ReasonTimeout)
+	expect.Value(w.Console.Contests.Settle(w.T.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(w.T)
+	outcome, _ := expect.Value(w.Console.Contests.Load(w.T.Context(), contest.Ref(w.Tenant.ID, k.ID)))(w.T).Outcome()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ContestEnded(task.PromptKey(1), outcome, w.Now())
+	})
+	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishContest(a.Head.Run, "team-a", first, s, w.Now())
+	})
+	return k
+}
+
+// contested is a request whose policy is left to a contest that has begun.
+func contested(w *consoletest.World) *consoletest.Contest {
+	w.T.Helper()
+	w.Ask()
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	w.Extracted()
+	ref := w.Ref
+	k := w.Compete("方針を作って", &ref)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: k.ID, File: "configs/contest.toml", Until: w.Now()}, w.Now())
+	})
+	return k
+}
+
+// other is the page of the other team's draft of the version that waits, and the form there.
+func other(w *consoletest.World) (path string, form url.Values) {
+	w.T.Helper()
+	p := w.Load().Prompt()
+	e := p.Others()[0]
+	return w.TaskPage() + "/drafts/" + p.ID + "/" + contest.TeamHash(e.TeamID), url.Values{"hash": {e.Hash}}
+}
+
+func contestGoesOn(t *testing.T, w *consoletest.World) {
+	k := contested(w)
+	consoletest.Holds(t, w.As(workspace.Sato).Get(w.TaskPage()), "複数のチームが下書きを競っています", k.Page())
+}
+
+func showsWhoseDraft(t *testing.T, w *consoletest.World) {
+	k := drafted(w, "一行目\n堅実な案", "一行目\n<i>速い案</i>")
+	path, _ := other(w)
+	sato := w.As(workspace.Sato)
+	page := sato.Get(w.TaskPage())
+	consoletest.Holds(t, page, "堅実", "90.00 点", "決められた回数のラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "持ち時間が終わったため", `href="`+path+`"`, k.Page())
+	draft := sato.Get(path)
+	consoletest.Holds(t, draft, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
+	consoletest.Lacks(t, draft, "<i>速い案", "<b>速攻")
+	sato.Locale = "en"
+	consoletest.Holds(t, sato.Get(path), "Take this one</button>", "Its time was over, so it ended")
+}
+
+func takesAnother(t *testing.T, w *consoletest.World) {
+	drafted(w, "堅実な案", "速い案")
+	path, form := other(w)
+	suzuki := w.As(workspace.Suzuki)
+	if a := suzuki.Post(path, consoletest.With(form, "hash", "x")); a.Status != http.StatusConflict || w.Load().Prompt().Version != 1 {
+		t.Fatalf("what was not shown: %d", a.Status)
+	}
+	expect.Same(t, w.TaskPage()+"?done=act_pick_draft", suzuki.Post(path, form).To)
+	a := w.Load()
+	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != workspace.Suzuki || p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
+		t.Fatalf("%+v", p)
+	}
+	page := suzuki.Get(w.TaskPage())
+	consoletest.Holds(t, page, "この案に替えた人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
+	consoletest.Lacks(t, page, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	page = suzuki.Get(w.TaskPage())
+	consoletest.Holds(t, page, "自分の依頼は自分で承認できません") // the version is theirs by now
+	consoletest.Lacks(t, page, "✅ 承認</button>")
+	consoletest.Holds(t, suzuki.Get(path), "もう承認を待っていません")
+	consoletest.Lacks(t, suzuki.Get(path), "この案に替える</button>")
+	if a := suzuki.Post(path, form); a.Status != http.StatusConflict || len(w.Load().Prompts) != 2 {
+		t.Errorf("a second time: %d", a.Status)
+	}
+}
+
+func stampWasFaster(t *testing.T, w *consoletest.World) {
+	drafted(w, "堅実な案", "速い案")
+	path, form := other(w)
+	w.Approve()
+	a := w.As(workspace.Suzuki).Post(path, form)
+	if a.Status != http.StatusConflict || len(w.Load().Prompts) != 1 {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	consoletest.Holds(t, a, "承認済み")
+}
+
+func strangersTakeNothing(t *testing.T, w *consoletest.World) {
+	drafted(w, "堅実な案", "速い案")
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{workspace.Suzuki}
+	})
+	path, form := other(w)
+	other := w.Found("T0OTHER", "U0OTHER")
+	for name, tt := range map[string]struct {
+		by     *consoletest.Browser
+		status int
+	}{
+		"a member who is not listed": {w.As(workspace.Tanaka), http.StatusForbidden}, "another workspace": {w.Of(other, "U0OTHER"), http.StatusNotFound},
+		"somebody out of the channel": {w.As(workspace.Alex), http.StatusNotFound},
+	} {
+		if a := tt.by.Post(path, form); a.Status != tt.status {
+			t.Errorf("%s: %d %s", name, a.Status, a.Text())
+		}
+		consoletest.Lacks(t, tt.by.Get(path), "この案に替える</button>")
+	}
+	alone := w.As(workspace.Suzuki).Get(path) // who would be its author, and is the only one who could approve it
+	consoletest.Lacks(t, alone, "この案に替える</button>")
+	consoletest.Holds(t, alone, "速い案", "それを承認できる人がほかにいない")
+	for _, bad := range []string{w.TaskPage() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {
+		w.As(workspace.Suzuki).Get(bad).Says(t, http.StatusNotFound)
+	}
+	if len(w.Load().Prompts) != 1 {
+		t.Error("somebody took it")
+	}
+}
+
+func longDraftIsRead(t *testing.T, w *consoletest.World) {
+	drafted(w, "堅実な案", strings.Repeat("長い案です。\n", 6000)+"おわり")
+	path, form := other(w)
+	suzuki := w.As(workspace.Suzuki)
+	page := suzuki.Get(path)
+	consoletest.Holds(t, page, "おわり", "承認のカードに収まりません")
+	consoletest.Lacks(t, page, "この案に替える</button>")
+	if a := suzuki.Post(path, form); a.Status != http.StatusBadRequest || len(w.Load().Prompts) != 1 {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+}

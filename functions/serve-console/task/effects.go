@@ -1,0 +1,16 @@
+package task
+
+import (
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/line"
+)
+
+// Effects are the lines that say what steps would do, as their card says them.
+func (r Reader) Effects(planned []task.Step) []string {
+	lines := line.Of(r.Locale, planned)
+	out := make([]string, len(lines))
+	for i, pieces := range lines {
+		out[i] = r.effect(pieces)
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
+	"ringi/shared/slack/card"
+)
+
+// Reader is for whom a history is written.
+type Reader struct {
+	Locale string
+	Person func(id string) string // by name; empty: the system
+	Now    time.Time
+}
+
+// Value is a value that was opened, or why it could not be.
+type Value struct {
+	JSON []byte
+	Err  error
+}
+
+// Source is what a history is made of.
+type Source struct {
+	Task   *task.Aggregate  // with the whole arguments of the gate that waits
+	Opened map[string]Value // results and arguments that do not stand in their rows, by where they are kept
+	Audit  []aggregate.AuditEntry
+	More   bool // there are more audit entries
+}
+
+// History is a task from its message to its end.
+type History struct {
+	ID, Title, Description string
+	Rev                    int
+	Status                 string // a task's, or received, asked, parked, held
+	Moves                  bool   // it may change without anybody's doing
+	Priority               task.Priority
+	Created, Ended         time.Time
+	Message                Message
+	Answer                 string // a plain reply instead of a task
+	Ending, EndedBy        string // how it ended, in a sentence, and by whom
+	Parked                 string // why a generation failed, in a sentence
+	Waits                  time.Time
+	Choice                 *Choice
+	Policies, Plans        []Version // the newest first
+	Attempts               []Attempt // the newest first
+	Uses                   []Use
+	Total                  aggregate.Usage
+	Log                    []Entry
+	LogGoesOn              bool
+	Actions                []aggregate.Offer
+	Gate                   *Gate // what waits for a decision
+	Run                    int
+}
+
+// Message is the request as it was written.
+type Message struct {
+	Text, By string
+	At       time.Time
+	Private  bool // a direct message
+}
+
+// Choice is what a message beside a gate was meant to be.
+type Choice struct {
+	Task, Title string // of the gate
+	As          task.ChoiceAs
+	By          string
+	At          time.Time
+	Over        bool
+}
+
+// History is what rows say of a task.
+func (r Reader) History(s Source) History {
+	a := s.Task
+	t := History{
+		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Offers(), LogGoesOn: s.More,
+	}
+	if used := a.Used(); used != nil {
+		t.Total = *used
+	}
+	t.Moves = a.Head.Ended == nil || a.OpenSession() != nil
+	r.begin(&t, a)
+	r.end(&t, a)
+	t.Policies = r.policies(a, s.Audit)
+	t.Plans = r.plans(a, s.Audit)
+	for i := len(a.Executions) - 1; i >= 0; i-- {
+		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
+	}
+	t.Gate = r.waiting(a, t)
+	t.Uses = uses(a)
+	t.Log = r.log(s.Audit)
+	return t
+}
+
+func (r Reader) begin(t *History, a *task.Aggregate) {
+	if m := a.Request; m != nil {
+		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
+		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Text))), m.CreatedAt
+	}
+	if x := a.Task; x != nil {
+		t.Title, t.Description, t.Priority, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.Priority, x.CreatedAt
+	}
+	if a.Answer != nil {
+		t.Answer = r.prose(a.Answer.Sentence)
+	}
+	if c := a.Choice; c != nil {
+		t.Choice = &Choice{Task: c.Beside.TaskID, Title: card.OneLine(c.Beside.Title), As: c.As, Over: c.Over || c.GateOver}
+		if c.DecidedAt != nil {
+			t.Choice.By, t.Choice.At = r.Person(c.DecidedBy), *c.DecidedAt
+		}
+	}
+}
+
+func (r Reader) end(t *History, a *task.Aggregate) {
+	if e := a.Head.Ended; e != nil {
+		t.Ended, t.EndedBy, t.Ending = e.At, r.Person(e.By), ended.Sentence(r.Locale, e.Reason, card.OneLine(e.Detail))
+	}
+	if p := a.Head.Parked; p != nil {
+		t.Parked = ended.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))
+	}
+	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
+		t.Waits = *until
+	}
+}
+
+// status is a task's, and before there is one where its request stands.
+func status(a *task.Aggregate) string {
+	switch {
+	case a.Head.Ended != nil:
+		return string(a.Head.Ended.As)
+	case a.Head.Undecidable():
+		return "held"
+	case a.Head.Parked != nil:
+		return "parked"
+	case a.Choosing() != nil || a.Asked() != nil:
+		return "asked"
+	case a.Task == nil:
+		return "received"
+	}
+	return string(a.Task.Status)
+}
+
+func firstLine(s string) string {
+	const most = 120
+	for i, line := 0, []rune(s); i < len(line); i++ {
+		if line[i] == '\n' && i > 0 || i == most {
+			return string(line[:i])
+		}
+	}
+	return s
+}

@@ -1,0 +1,116 @@
+package task
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+func TestNoCellOfAFileIsAFormula(t *testing.T) {
+	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1", "田中", "a\"b,c\nd", ""}
+	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
+	file := CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
+	text, marked := strings.CutPrefix(string(file), "\ufeff")
+	if !marked {
+		t.Error("Excel takes the file for another encoding")
+	}
+	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	expect.Same(t, want, rows[0])
+	expect.Same(t, want, rows[1])
+}
+
+func TestLengthsAreSaidInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "", time.Millisecond: "0.01 秒", 450 * time.Millisecond: "0.45 秒", 2500 * time.Millisecond: "2.5 秒", 42 * time.Second: "42 秒",
+		200 * time.Second: "3 分 20 秒", 3*time.Hour + 5*time.Minute: "3 時間 5 分",
+	} {
+		expect.Same(t, want, Reader{Locale: "ja"}.length(d))
+	}
+	expect.Same(t, "3 min 20 s", Reader{Locale: "en"}.length(200*time.Second))
+}
+
+// A line of time never leaves its picture, whatever the clocks said.
+func TestBarsStayWithinTheLine(t *testing.T) {
+	start := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		var steps []Run
+		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
+			at := start.Add(time.Duration(rapid.Int64Range(-1000, 1_000_000).Draw(t, "at")) * time.Millisecond)
+			steps = append(steps, Run{Step: Step{Order: i + 1}, Status: "completed", Started: at, lasted: time.Duration(rapid.Int64Range(0, 1_000_000).Draw(t, "ms")) * time.Millisecond})
+		}
+		r := Reader{Now: start.Add(time.Minute)}
+		for _, b := range r.bars(Attempt{Started: start, Steps: steps}) {
+			if b.X < 0 || b.Width < 1 || b.X+b.Width > 1000 {
+				t.Fatalf("%+v", b)
+			}
+		}
+	})
+}
+
+// reader returns a Reader in Japanese on 1 April 2026 that names people by their ids.
+func reader() Reader {
+	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }, Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
+}
+
+func TestATaskIsToldWhereverItStands(t *testing.T) {
+	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
+	head := func(change func(*task.Head)) *task.Aggregate {
+		a := &task.Aggregate{Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}}, Request: &task.Request{User: "U1", Text: "一行目\n二行目", CreatedAt: at}}
+		change(&a.Head)
+		return a
+	}
+	for status, a := range map[string]*task.Aggregate{
+		"received": head(func(*task.Head) {}),
+		"parked":   head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable} }),
+		"held":     head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L3, Sentence: task.ReasonNobodyApproves} }),
+		"cancelled": head(func(h *task.Head) {
+			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
+		}),
+		"refused":   head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest} }),
+		"answered":  head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp} }),
+		"failed":    head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed} }),
+		"completed": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone} }),
+	} {
+		s := reader().History(Source{Task: a})
+		if s.Status != status || s.Title != "一行目" || s.Message.By != "<U1>" || (s.Ending == "") != (a.Head.Ended == nil) || (s.Parked == "") != (a.Head.Parked == nil) || s.Moves != (a.Head.Ended == nil) {
+			t.Errorf("%s: %+v", status, s)
+		}
+	}
+	if s := reader().History(Source{Task: &task.Aggregate{}}); s.Status != "received" || len(s.Attempts) != 0 {
+		t.Errorf("of no rows: %+v", s)
+	}
+}
+
+// A request that ended while a version was written: nobody writes on it any more, and nothing was drafted.
+func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
+	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
+	for _, x := range []task.Contest{{ExecutionID: "e"}, {ExecutionID: "e", EndedAt: &at}} {
+		a := &task.Aggregate{
+			Head:      task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}, Ended: &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}},
+			Request:   &task.Request{User: "U1", Text: "依頼", CreatedAt: at},
+			Prompts:   []*task.Prompt{{Version: 1, Contest: &x, Gate: aggregate.Gate{Status: aggregate.Generating}}},
+			Processes: []*task.Process{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}},
+		}
+		s := reader().History(Source{Task: a})
+		v, d := s.Policies[0], s.Policies[0].Drafted
+		if v.Status != aggregate.Cancelled || s.Plans[0].Status != aggregate.Cancelled || !d.Over || d.Alone != "" {
+			t.Errorf("%+v %+v", v, d)
+		}
+	}
+}
+
+func TestWhatAContestUsedIsToldApart(t *testing.T) {
+	a := &task.Aggregate{Prompts: []*task.Prompt{{Contest: &task.Contest{ExecutionID: "c"}}}}
+	a.Uses = []*aggregate.Use{{Usage: aggregate.Usage{ID: "c"}}, {Usage: aggregate.Usage{ID: "m"}}}
+	if got := uses(a); !got[0].Teams || got[1].Teams {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,162 @@
+package task
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+	"ringi/shared/store/tasks"
+)
+
+const (
+	// rowsOfPage is how many requests a page of the list has.
+	rowsOfPage = 50
+)
+
+// taskList is what the page of requests shows.
+type taskList struct {
+	Filter        taskFilter
+	Bad           []string // sentences on what the address says wrong
+	Statuses      []web.Choice
+	People        []web.Choice
+	Rows          []taskRow
+	Next, Prev    string // addresses, empty without such a page
+	First         string // address of the first page, on others
+	Live          string // address, empty when the page is not fetched again
+	Narrowed      bool   // something is left out by the filter
+	Short         bool   // as many rows as may be were looked at
+	Searched      bool
+	More          bool // more than a page of them were found
+	Unsaid        bool // Slack does not say which channels the viewer is in
+	Mine          bool // the viewer's own are listed alone
+	MinePath, All string
+	Waiting       string // address of what waits for the viewer
+}
+
+// taskRow is a request in the list.
+type taskRow struct {
+	ID, Title        string
+	Status, Badge    string
+	Priority         string // empty for the usual one
+	Person, Name     string
+	PersonPath       string // address of the person's requests
+	Channel          string
+	Created, Changed time.Time
+}
+
+func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words := v.Texts("tasks")
+	f, bad := readTaskFilter(r.URL.Query())
+	list := taskList{
+		Filter: f, Bad: web.Problems(words, bad), Waiting: fewApprovals, Searched: f.Search != "", Narrowed: f.narrows(),
+	}
+	mine, all := f, f
+	mine.Person, all.Person = web.Myself, ""
+	list.Mine, list.MinePath, list.All = f.Person == web.Myself || f.Person == v.User, mine.address(), all.address()
+	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
+		list.Unsaid = true
+	}
+	page := store.Page[tasks.Listed]{}
+	if len(bad) == 0 {
+		if page, err = c.visible(r, v, f, reach); web.BadCursor(err) {
+			web.Refuse(r, v, err.Error())
+			list.Bad = append(list.Bad, v.Texts("layout").Say("bad_cursor"))
+		} else if err != nil {
+			return err
+		}
+	}
+	if f.cursor != "" {
+		if list.First = f.address(); len(list.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
+			http.Redirect(w, r, list.First, http.StatusSeeOther) // back at the beginning: the page that is kept up to date
+			return nil
+		}
+	}
+	list.fill(c, r, v, page, reach)
+	d := web.Document{Title: words.Say("title"), Here: "tasks", Data: list}
+	if len(list.Bad) > 0 {
+		d.Status = http.StatusBadRequest
+	}
+	return c.Show(w, r, v, d, "tasks.html")
+}
+
+// visible is the page of requests that an address asks for, of which a member sees their own and those of their
+// channels.
+func (c *Pages) visible(
+	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
+) (store.Page[tasks.Listed], error) {
+	filter, limit, most := f.of(v.User), rowsOfPage, web.MostLooked
+	var keep func(tasks.Listed) bool
+	if !v.Admin && filter.Requester != v.User {
+		keep = func(x tasks.Listed) bool { return reach.Sees(originOf(v, x)) }
+	}
+	if f.Search != "" {
+		sees, matches := keep, matcher(f.Search)
+		limit = store.MaxPage
+		keep = func(x tasks.Listed) bool { return (sees == nil || sees(x)) && matches(x.Title) }
+	}
+	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
+}
+
+// originOf is where a task was asked for. Its row says of the channel's type only whether it is a direct message.
+func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
+	o := aggregate.Origin{Team: v.Team, User: x.Requester(), Channel: x.SlackChannel}
+	if x.Source == task.SourceAgentContainer {
+		o.ChannelType = "im"
+	}
+	return o
+}
+
+// fill puts a page of tasks into the list, with the names of people and channels.
+func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[tasks.Listed], reach people.Reach) {
+	words := v.Texts("tasks")
+	if l.Short = page.Looked >= web.MostLooked; l.Searched {
+		l.More = len(page.Items) == store.MaxPage && page.Next != ""
+		page.Next, page.Prev = "", "" // of the latest thousand, not of any before
+	}
+	if page.Next != "" {
+		l.Next = l.Filter.at(page.Next)
+	}
+	if page.Prev != "" {
+		l.Prev = l.Filter.at(page.Prev)
+	}
+	if l.Filter.cursor == "" && !l.Searched && page.Looked <= web.MostLive && len(l.Bad) == 0 {
+		l.Live = l.Filter.address()
+	}
+	ids := []string{v.User, l.Filter.of(v.User).Requester}
+	for _, x := range page.Items {
+		ids = append(ids, x.Requester())
+	}
+	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
+	for _, x := range page.Items {
+		by := l.Filter
+		by.Person = x.Requester()
+		l.Rows = append(l.Rows, taskRow{
+			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Status: words.In("statuses", x.Status),
+			Badge:    badgeOf(x.Status),
+			Priority: words.In("priorities", x.Priority), Person: x.Requester(),
+			Name: card.OneLine(names[x.Requester()]), PersonPath: by.address(),
+			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
+		})
+	}
+	l.Statuses = web.Statuses(
+		words, l.Filter.Status, task.TaskExtracted, task.TaskRunning, task.TaskCompleted, task.TaskFailed, task.TaskCancelled,
+	)
+	l.People = web.PeopleToChoose(v, words, names, l.Filter.of(v.User).Requester)
+}
+
+// badgeOf is the colour of a status.
+func badgeOf(s task.TaskStatus) string {
+	return map[task.TaskStatus]string{
+		task.TaskExtracted: "badge-wait", task.TaskRunning: "badge-calm", task.TaskCompleted: "badge-good",
+		task.TaskFailed: "badge-bad",
+	}[s]
+}

@@ -1,0 +1,243 @@
+package task_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	taskpages "ringi/functions/serve-console/task"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+)
+
+// TestTheListOfRequests has all that it does over one database, each part in a table of its own.
+func TestTheListOfRequests(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"an empty one says how to begin":                               testEmptyTasks,
+		"people see their own requests and those of their channels":    testWhoSeesWhat,
+		"filters stay in the address, and a bad one is named":          testTaskFilters,
+		"titles are searched for among the latest thousand":            testTaskSearch,
+		"pages go on and back and keep the filters":                    testTaskPages,
+		"a cursor that is forged or another's is refused and noted":    testForeignCursors,
+		"while Slack is silent a member sees their own requests alone": testSilentSlack,
+	})
+}
+
+func testEmptyTasks(t *testing.T, w *consoletest.World) {
+	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "まだ依頼がありません", "@Ringi")
+	w.As(workspace.Sato).Get("/console/tasks").Says(t, 200, "あなたが参加しているチャンネルの依頼")
+	english := w.As(workspace.Sato)
+	english.Locale = "en"
+	english.Get("/console/tasks").Says(t, 200, "No requests yet")
+	w.As(workspace.Suzuki).Get("/console/tasks?status=failed").Says(t, 200, "条件に合う依頼はありません", "条件を外す")
+	if got := w.Browser().Get("/console/tasks"); got.Status != http.StatusSeeOther || !strings.HasPrefix(got.To, "/console/signin") {
+		t.Errorf("nobody is answered %d and led to %s", got.Status, got.To)
+	}
+}
+
+func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "佐藤の人事"})
+	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.General, Kind: "channel", Title: "田中の全社"})
+	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.DirectMessage(workspace.Tanaka), Kind: "im", Title: "田中の内緒"})
+	w.Made(consoletest.Requested{User: workspace.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "アレックスのよそ"})
+	w.Found("T0OTHER", workspace.Suzuki)
+	w.Made(consoletest.Requested{Team: "T0OTHER", User: workspace.Suzuki, Channel: workspace.HR, Kind: "channel", Title: "別の会社"})
+	for user, want := range map[string][]string{
+		workspace.Suzuki: {"アレックスのよそ", "田中の内緒", "田中の全社", "佐藤の人事"}, // the administrator
+		workspace.Sato:   {"田中の全社", "佐藤の人事"},
+		workspace.Tanaka: {"田中の内緒", "田中の全社", "佐藤の人事"},
+		workspace.Alex:   {"アレックスのよそ", "田中の全社"},
+	} {
+		got := w.As(user).Get("/console/tasks")
+		expect.Same(t, want, got.Titles())
+		got.SaysNot(t, "別の会社")
+	}
+	for path, want := range map[string][]string{
+		"/console/tasks?person=" + workspace.Tanaka: {"田中の全社"},
+		"/console/tasks?q=" + url.QueryEscape("田中"): {"田中の全社"},
+		"/console/tasks?status=extracted":           {"田中の全社", "佐藤の人事"},
+		"/console/tasks?person=me":                  {"佐藤の人事"},
+	} {
+		expect.Same(t, want, w.As(workspace.Sato).Get(path).Titles())
+	}
+	w.As(workspace.Sato).Get("/console/tasks").Says(t, 200, "田中 恵", "#general", "#人事", "佐藤 花子")
+	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "ダイレクトメッセージ", "C0ELSEWHERE")
+}
+
+func testTaskFilters(t *testing.T, w *consoletest.World) {
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "昨日", After: -24 * time.Hour})
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "取り下げた", Cancelled: true})
+	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Title: "今日"})
+	b := w.As(workspace.Suzuki)
+	today := w.Now().In(web.Zone).Format(time.DateOnly)
+	yesterday := w.Now().In(web.Zone).AddDate(0, 0, -1).Format(time.DateOnly)
+	for query, want := range map[string][]string{
+		"":                                   {"今日", "取り下げた", "昨日"},
+		"status=cancelled":                   {"取り下げた"},
+		"person=" + workspace.Sato:           {"取り下げた", "昨日"},
+		"from=" + today:                      {"今日", "取り下げた"},
+		"to=" + yesterday:                    {"昨日"},
+		"from=" + today + "&to=" + today:     {"今日", "取り下げた"},
+		"to=" + yesterday + "&status=failed": nil,
+		"status=&person=&from=&to=&q=":       {"今日", "取り下げた", "昨日"}, // as an empty form sends it
+		"utm_source=mail":                    {"今日", "取り下げた", "昨日"},
+	} {
+		expect.Same(t, want, b.Get("/console/tasks?"+query).Titles())
+	}
+	for query, want := range map[string]string{
+		"status=done": "状態:", "status=answered": "状態:", "person=sato": "依頼した人:", "person=" + url.QueryEscape("U0#X"): "依頼した人:", "from=yesterday": "開始日:", "from=2026-02-30": "開始日:",
+		"to=1": "終了日:", "from=2026-04-02&to=2026-04-01": "終了日:", "q=" + strings.Repeat("x", taskpages.MaxSearch+1): "件名:",
+	} {
+		got := b.Get("/console/tasks?" + query)
+		got.Says(t, 400, want)
+		if len(got.Titles()) > 0 {
+			t.Errorf("%s: requests are listed all the same", query)
+		}
+	}
+	b.Get("/console/tasks?status=done&from=x").Says(t, 400, "状態:", "開始日:")
+	got := b.Get("/console/tasks?status=cancelled&person=" + workspace.Sato)
+	for _, chosen := range []string{`<option value="cancelled" selected>`, `<option value="` + workspace.Sato + `" selected>`} {
+		if !strings.Contains(got.Body, chosen) {
+			t.Errorf("the form does not keep %s", chosen)
+		}
+	}
+}
+
+func testTaskSearch(t *testing.T, w *consoletest.World) {
+	w.Filled(1105, func(n int) (user, channel, title string) {
+		title = fmt.Sprintf("残業 %d", n)
+		if n%300 == 5 { // 5, 305, 605, 905
+			title = fmt.Sprintf("ＡＢＣ　Report %d", n)
+		}
+		return workspace.Sato, workspace.HR, title
+	})
+	b := w.As(workspace.Suzuki)
+	for search, want := range map[string][]string{
+		"report":     {"ＡＢＣ　Report 905", "ＡＢＣ　Report 605", "ＡＢＣ　Report 305"}, // 5 is not among the latest thousand
+		"305 abc":    {"ＡＢＣ　Report 305"},
+		"ｒｅｐｏｒｔ　605": {"ＡＢＣ　Report 605"},
+		"report 5 x": nil,
+	} {
+		got := b.Get("/console/tasks?q=" + url.QueryEscape(search))
+		expect.Same(t, want, got.Titles())
+		got.Says(t, 200, "新しい 1,000 件だけを調べました")
+	}
+	got := b.Get("/console/tasks?q=" + url.QueryEscape("残業"))
+	got.Says(t, 200, "新しい 100 件だけを表示しています")
+	if len(got.Titles()) != 100 || got.Link("next") != "" || strings.Contains(got.Body, `id="requests" data-live`) {
+		t.Errorf("%d are found, the next page is %q", len(got.Titles()), got.Link("next"))
+	}
+	if got := b.Get("/console/tasks"); len(got.Titles()) != taskpages.RowsOfPage || got.Titles()[0] != "残業 1104" || !strings.Contains(got.Body, `id="requests" data-live="/console/tasks"`) {
+		t.Errorf("the first page has %d, the newest is %q", len(got.Titles()), got.Titles()[:1])
+	}
+	// A member to whom none of them belongs is told that there are older ones, and finds the end.
+	alex, pages := w.As(workspace.Alex), 0
+	for next := "/console/tasks"; next != ""; pages++ {
+		got := alex.Get(next)
+		if next = got.Link("next"); next != "" {
+			got.Says(t, 200, "次のページに続きがあります")
+		}
+		got.SaysNot(t, "残業 ")
+	}
+	if pages != 2 {
+		t.Errorf("1,105 requests are looked at in %d pages", pages)
+	}
+}
+
+func testTaskPages(t *testing.T, w *consoletest.World) {
+	w.Filled(130, func(n int) (user, channel, title string) {
+		return []string{workspace.Sato, workspace.Tanaka}[n%2], workspace.HR, fmt.Sprint(n)
+	})
+	for _, path := range []string{"/console/tasks", "/console/tasks?person=" + workspace.Sato + "&status=completed"} {
+		b := w.As(workspace.Suzuki)
+		first := b.Get(path)
+		there, last := first.Titles(), first
+		for next := first.Link("next"); next != ""; next = last.Link("next") {
+			if !strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) && strings.Contains(path, "?") && !strings.Contains(next, "person="+workspace.Sato+"&status=completed") {
+				t.Fatalf("the filters are lost in %s", next)
+			}
+			last = b.Get(next)
+			there = append(there, last.Titles()...)
+		}
+		want := 130
+		if strings.Contains(path, "?") {
+			want = 65
+		}
+		if len(there) != want || there[0] < there[1] && want == 65 {
+			t.Errorf("%d of %d are on the pages", len(there), want)
+		}
+		back := last.Titles()
+		for prev := last.Link("prev"); prev != ""; prev = last.Link("prev") {
+			if last = b.Get(prev); last.Status == http.StatusSeeOther { // at the beginning, the page that is kept up to date
+				expect.Same(t, path, last.To)
+				last = b.Get(last.To)
+			}
+			back = append(last.Titles(), back...)
+		}
+		expect.Same(t, there, back)
+	}
+}
+
+func testForeignCursors(t *testing.T, w *consoletest.World) {
+	w.Filled(120, func(n int) (user, channel, title string) { return workspace.Sato, workspace.HR, fmt.Sprint(n) })
+	other := w.Found("T0OTHER", workspace.Suzuki)
+	log := consoletest.Logged(t)
+	cursor := func(path string) string {
+		u := expect.Value(url.Parse(w.As(workspace.Suzuki).Get(path).Link("next")))(t)
+		return u.Query().Get("cursor")
+	}
+	mine := cursor("/console/tasks")
+	inside := string(expect.Value(base64.RawURLEncoding.DecodeString(mine))(t))
+	forged := base64.RawURLEncoding.EncodeToString([]byte(strings.ReplaceAll(inside, w.Tenant.ID, other.ID)))
+	answers := map[string]consoletest.Answer{
+		"another tenant's":  w.Of(other, workspace.Suzuki).Get("/console/tasks?cursor=" + mine),
+		"forged":            w.As(workspace.Suzuki).Get("/console/tasks?cursor=" + forged),
+		"of other filters":  w.As(workspace.Suzuki).Get("/console/tasks?status=completed&cursor=" + mine),
+		"of another list":   w.As(workspace.Suzuki).Get("/console/approvals?cursor=" + mine),
+		"nonsense":          w.As(workspace.Suzuki).Get("/console/tasks?cursor=nonsense"),
+		"far too long":      w.As(workspace.Suzuki).Get("/console/tasks?cursor=" + strings.Repeat("A", 5000)),
+		"a member's forged": w.As(workspace.Alex).Get("/console/tasks?cursor=" + forged),
+	}
+	for name, got := range answers {
+		if got.Status != http.StatusBadRequest || len(got.Titles()) > 0 || !strings.Contains(got.Text(), "このページへのリンクは使えません") {
+			t.Errorf("%s is answered %d: %s", name, got.Status, got.Text())
+		}
+	}
+	if n := strings.Count(log.String(), "msg=refused"); n != len(answers) {
+		t.Errorf("%d refusals are noted of %d", n, len(answers))
+	}
+	if strings.Contains(log.String(), inside) {
+		t.Error("the cursor is in the log")
+	}
+	// A member who takes an administrator's cursor sees no more than before.
+	if got := w.As(workspace.Alex).Get("/console/tasks?cursor=" + mine); len(got.Titles()) > 0 {
+		t.Errorf("others' requests are shown: %q", got.Titles())
+	}
+}
+
+// silent is a directory that lists no channels.
+type silent struct{ *consoletest.Directory }
+
+func (silent) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) { yield(slackapi.Channel{}, errors.New("timeout")) }
+}
+
+func testSilentSlack(t *testing.T, w *consoletest.World) {
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "佐藤の依頼"})
+	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Title: "田中の依頼"})
+	w.Console.People.Slack = silent{w.People}
+	got := w.As(workspace.Sato).Get("/console/tasks")
+	got.Says(t, 200, "今はあなた自身の依頼だけ")
+	expect.Same(t, []string{"佐藤の依頼"}, got.Titles())
+	expect.Same(t, []string{"田中の依頼", "佐藤の依頼"}, w.As(workspace.Suzuki).Get("/console/tasks").Titles())
+}

@@ -1,0 +1,86 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
+)
+
+// Use is what calls of a model came to.
+type Use struct {
+	aggregate.Usage
+	At     time.Time
+	What   string // kind of the row that they made: TASK, PROMPT, PROCESS, EXECUTION; empty when they came to nothing
+	Number int    // of its version
+	Kept   bool   // what was sent was kept
+	Teams  bool   // they are a contest's, by whose execution_id the usage is named; its page has them one by one
+}
+
+func uses(a *task.Aggregate) []Use {
+	held := map[string]bool{}
+	for _, p := range a.Prompts {
+		if p.Contest != nil {
+			held[p.Contest.ExecutionID] = true
+		}
+	}
+	var out []Use
+	for _, u := range a.Uses {
+		what, rest, _ := strings.Cut(u.Made, "#")
+		number, _, _ := strings.Cut(rest, "#")
+		n, _ := strconv.Atoi(number)
+		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Kept(), Teams: held[u.ID]}
+		x.Provider, x.Model, x.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Prompt)
+		out = append(out, x)
+	}
+	slices.SortStableFunc(out, func(a, b Use) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// Entry is a line of the audit log.
+type Entry struct {
+	ID, By       string
+	At           time.Time
+	Action, Name string // in words, and its own name
+	On, Resource string // what it is of, and its id
+	Details      []auditlog.Detail
+}
+
+func (r Reader) log(entries []aggregate.AuditEntry) []Entry {
+	words := auditlog.WordsIn(r.Locale)
+	var out []Entry
+	for _, e := range entries {
+		x := Entry{
+			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
+			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
+		}
+		if e.ActorType == aggregate.ActorUser {
+			x.By = r.Person(e.ActorID)
+		}
+		for _, d := range words.Details(e, r.Person) {
+			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// Key names a step's row in an address.
+func Key(process, attempt, order int) string { return fmt.Sprintf("%d-%d-%d", process, attempt, order) }
+
+// StepAt is the row that a key names, nil if there is none.
+func StepAt(a *task.Aggregate, key string) *task.StepResult {
+	for _, s := range a.Steps {
+		if Key(s.ProcessVersion, s.Attempt, s.Order) == key {
+			return s
+		}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+// Package task has the pages of tasks: the list of requests, that of what waits for people, and the page of one task
+// with what was asked, every version of the policy and of the steps, who decided what and when, each execution with its
+// results, what it cost, and what may be done now. What people or models wrote is text there, never markup.
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/refused"
+	"ringi/shared/slack/card"
+	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
+)
+
+// Bounds of what the page of a task reads beside its rows: results by their number and bytes together, and audit rows.
+// A result beyond them is shown by its preview, and whole in its file.
+const (
+	mostOpened  = 24
+	openedBytes = 2 << 20
+	openAtOnce  = 8
+	mostEntries = 100
+)
+
+// Pages are those of tasks, and of all that waits for people.
+type Pages struct {
+	*subject.Acts
+	Contests      *contests.Store
+	Conversations *conversations.Store
+	Machine       string // the pipeline's address; empty: no run is linked to
+}
+
+// Routes are the list of requests, that of what waits, and the page of a task with what it leads to.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForMembers("GET /console/tasks", c.tasks),
+		web.ForMembers("GET /console/approvals", c.approvals),
+		web.ForMembers("GET /console/tasks/{id}", c.showTask),
+		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
+		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
+		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", c.sendResult),
+		web.ForMembers("GET /console/tasks/{id}/sent/{use}", c.showSent),
+		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", c.showOtherDraft),
+		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", c.pickDraft),
+	}
+}
+
+// page is the page of a task, on which people decide.
+func (c *Pages) page() subject.Page {
+	return subject.Page{
+		Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep, Refused: c.taskRefused,
+	}
+}
+
+// loaded is what the page of a task is drawn from.
+type loaded struct {
+	task     *task.Aggregate
+	settings tenancy.Settings
+	reader   Reader
+	surface  refused.Surface
+	history  History
+}
+
+// refOf is the task that an address names, of the viewer's workspace and no other.
+func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
+	id := r.PathValue("id")
+	if !aggregate.ValidID(id) {
+		return aggregate.Ref{}, fmt.Errorf("a task's id: %w", aggregate.ErrNotFound)
+	}
+	return task.RefOf(v.Tenant, id), nil
+}
+
+func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref) (t loaded, err error) {
+	if t.task, err = c.Store.Load(ctx, ref); err != nil {
+		return t, err
+	}
+	if t.settings, err = c.Readable(ctx, v, t.task); err != nil {
+		return t, err
+	}
+	if open, waits := t.task.OpenGate(); waits {
+		if t.task, err = c.Results.Opened(ctx, t.task, open.ID); err != nil {
+			return t, err
+		}
+	}
+	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
+	if err != nil {
+		return t, err
+	}
+	slices.Reverse(log.Items)
+	source := Source{Task: t.task, Opened: c.opened(ctx, t.task), Audit: log.Items, More: log.Next != ""}
+	c.addHistory(ctx, v, &t, source)
+	return t, nil
+}
+
+// taskOf is the task that an address names, for somebody who may read it.
+func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return nil, err
+	}
+	return a.(*task.Aggregate), nil // as its ref says
+}
+
+// addHistory writes the history twice: who is in it is known after the first time.
+func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Source) {
+	words := v.Texts("task")
+	asked := map[string]bool{}
+	var called map[string]string
+	person := func(id string) string {
+		if id == "" {
+			return words.Say("system")
+		}
+		if called == nil {
+			asked[id] = true
+			return id
+		}
+		return cmp.Or(card.OneLine(called[id]), id)
+	}
+	t.reader = Reader{Locale: v.Locale, Person: person, Now: c.Now()}
+	place := c.ChannelOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
+	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(person, func(string) string { return place })}
+	t.reader.History(s)
+	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
+	ids := make([]string, 0, len(asked))
+	for id := range asked {
+		ids = append(ids, id)
+	}
+	called = c.Names(ctx, v, ids...)
+	t.history = t.reader.History(s)
+}
+
+// opened are results and arguments that do not stand in their rows, those of the newest steps first.
+func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value {
+	var blobs []aggregate.Blob
+	left := openedBytes
+	for i := len(a.Steps) - 1; i >= 0; i-- {
+		for _, b := range []*aggregate.Blob{&a.Steps[i].Arguments, a.Steps[i].Result} {
+			if b != nil && b.S3Key != "" && b.Bytes <= left && len(blobs) < mostOpened {
+				blobs, left = append(blobs, *b), left-b.Bytes
+			}
+		}
+	}
+	values := make([]Value, len(blobs))
+	var wg sync.WaitGroup
+	places := make(chan struct{}, openAtOnce)
+	for i, b := range blobs {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			values[i].JSON, values[i].Err = c.Results.Open(ctx, a.Ref(), b)
+		})
+	}
+	wg.Wait()
+	out := map[string]Value{}
+	for i, b := range blobs {
+		if values[i].Err != nil {
+			slog.WarnContext(ctx, "a result is not shown", "task_id", a.Head.TaskID, "err", values[i].Err)
+		}
+		out[b.S3Key] = values[i]
+	}
+	return out
+}
+
+// taskPage is what the template of a task's page gets.
+type taskPage struct {
+	History
+	Live    string // where it is fetched anew; empty: it does not change by itself
+	Path    string
+	Who     string // who may decide
+	Buttons []subject.Button
+	Prompts bool   // the viewer may read what models were sent
+	RunAt   string // the run's page at AWS
+	RunHere bool   // it runs on this machine
+	Since   subject.Since
+	Problem string // why what was wanted was not done
+	Typed   string // the reason that was typed for it
+	tried   aggregate.Offer
+}
+
+func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return err
+	}
+	t, err := c.load(r.Context(), v, ref)
+	if err != nil {
+		return err
+	}
+	return c.showPage(w, r, v, t, taskPage{}, 0)
+}
+
+// showPage writes the page; p has what was tried.
+func (c *Pages) showPage(
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage, status int,
+) error {
+	words := v.Texts("task")
+	p.History, p.Path = t.history, "/console/tasks/"+t.history.ID
+	if p.Moves {
+		p.Live = p.Path
+	}
+	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
+	p.Buttons = subject.ButtonsFor(
+		words, t.task, t.history.Actions, t.history.Gate != nil && t.history.Gate.Whole, t.settings, t.surface, v,
+	)
+	p.Prompts = mayReadPrompts(v, t.task)
+	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
+		p.RunHere = true
+	}
+	p.Since = p.since(r, words, t)
+	if p.Since.Shown {
+		p.Gate, p.Buttons = nil, nil
+	}
+	title := t.history.Title
+	if title == "" {
+		title = v.Untitled()
+	}
+	return c.Show(w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status}, "task.html")
+}
+
+// since says what became of the gate that a page shows, and what waits now.
+func (p *taskPage) since(r *http.Request, words web.Texts, t loaded) subject.Since {
+	s := subject.SinceThen(p.Path, words.In("status", t.history.Status), t.reader.Locale)
+	if g := t.history.Gate; g != nil {
+		s.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind))
+		if g.Step == nil {
+			s.Now += fmt.Sprintf(" v%d", g.Version)
+		}
+	}
+	if err := subject.Became(r, t.task.Undecided); err != nil {
+		s.Decided = t.surface.Refused(err, t.settings, t.task.Request.Origin())
+	}
+	s.Shown = subject.Instead(r, p.Problem != "", slices.Contains(t.history.Actions, p.tried), t.history.Gate != nil)
+	return s
+}
+
+// mayReadPrompts: what models were sent repeats results, unmasked, and the texts of others in the thread.
+func mayReadPrompts(v *web.Viewer, a *task.Aggregate) bool {
+	return v.Admin || v.User != "" && v.User == a.Head.Requester
+}
+
+// runAt is where AWS shows a task's run; empty for one that runs on a laptop.
+func runAt(machine, id string, run int) string {
+	parts := strings.Split(machine, ":")
+	if len(parts) != 7 || parts[4] == localAccount {
+		return ""
+	}
+	region := parts[3]
+	parts[5], parts[6] = "execution", fmt.Sprintf("%s:%s-%d", parts[6], id, run)
+	host, ok := map[string]string{"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}[parts[1]]
+	if !ok {
+		host = "console.aws.amazon.com"
+	}
+	return fmt.Sprintf("https://%s.%s/states/home?region=%s#/v2/executions/details/%s", region, host, region, strings.Join(
+		parts, ":",
+	))
+}
+
+// localAccount is the AWS account of the emulator.
+const localAccount = "123456789012"
+
+// wholeStep refuses to approve a step's arguments of which the page could not show everything.
+func (c *Pages) wholeStep(ctx context.Context, v *web.Viewer, a decide.Subject, x subject.Wanted) error {
+	if x.Kind != task.CardStep {
+		return nil
+	}
+	t, err := c.load(ctx, v, a.Ref())
+	if err == nil && t.history.Gate != nil && t.history.Gate.ID == x.ID && !t.history.Gate.Whole {
+		err = errorclass.ErrMalformedForm
+	}
+	return err
+}
+
+// taskRefused shows the page as it is now, why nothing was decided, and what was typed.
+func (c *Pages) taskRefused(
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
+) error {
+	t, err := c.load(r.Context(), v, ref)
+	if err != nil {
+		return err
+	}
+	status, typed := subject.NotDone(r, v, x, why)
+	p := taskPage{
+		Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed, tried: x.Offer,
+	}
+	return c.showPage(w, r, v, t, p, status)
+}

@@ -1,0 +1,64 @@
+package task_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+)
+
+// onHold: no draft has failed, and whoever tries again is told what is done.
+func onHold(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Extracted()
+	set := w.SettingsNow()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
+	sato := w.As(workspace.Sato)
+	page := sato.Get(w.TaskPage())
+	consoletest.Holds(t, page, ">保留<", "承認できる人がいません", "次の案の作成を保留した")
+	consoletest.Lacks(t, page, "作成に失敗", "作成できませんでした", "[↻]")
+	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))
+	if to := a.To; a.Status != http.StatusSeeOther || !strings.HasSuffix(to, "?done=act_check_approvers") {
+		t.Fatalf("%d %s", a.Status, to)
+	}
+	consoletest.Holds(t, sato.Get(w.TaskPage()+"?done=act_check_approvers"), "承認できる人がいるかを、もう一度確認します。")
+}
+
+// What the settings page says of a change: who may approve is asked of the settings of now, also about what already
+// waits.
+func holdsAtOnce(t *testing.T, w *consoletest.World) {
+	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"}, "en": {"“Who may approve”", "“People may approve their own requests”"}} {
+		lead := web.TextsOf("settings", locale).Say("lead")
+		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
+			setting, _ := tenancy.SettingNamed(field)
+			if called := setting.Says.In(locale).Label; !strings.Contains(lead, labels[i]) || !strings.Contains(labels[i], called) {
+				t.Errorf("%s: %q does not name %q", locale, lead, called)
+			}
+		}
+	}
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	form, sato := w.Act(aggregate.ActApprove, ""), w.As(workspace.Sato)
+	consoletest.Holds(t, sato.Get(w.TaskPage()), "✅ 承認</button>")
+	w.Settings(func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Sato}}
+	})
+	page, click := sato.Get(w.TaskPage()), sato.Post(w.TaskPage()+"/act", form)
+	for _, a := range []consoletest.Answer{page, click} {
+		consoletest.Holds(t, a, "承認できる人: 今の設定では、いません", "自分の依頼は自分で承認できません。")
+		consoletest.Lacks(t, a, "ほかの承認者に依頼")
+	}
+	if click.Status != http.StatusForbidden {
+		t.Errorf("%d %s", click.Status, click.Text())
+	}
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = true })
+	if a := sato.Post(w.TaskPage()+"/act", form); a.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+}

@@ -1,0 +1,296 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/line"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
+)
+
+// Version is one version of a policy or of steps.
+type Version struct {
+	ID       string
+	Number   int
+	Text     string // of a policy
+	Remarks  string // of steps: what became of the reasons for which earlier ones were rejected
+	Steps    []Step
+	Diff     []web.Line // to the version before it; none of the first
+	Because  string     // the reason for which that was rejected
+	Replaced bool       // by the version after it, another team's draft that a person picked
+	Created  time.Time
+	Drafted  *Drafted // how a contest came to it; nil: none was asked for
+	Verdict
+}
+
+// Drafted is how a contest came to a policy.
+type Drafted struct {
+	Execution string // "" where none was held
+	Over      bool
+	Alone     string  // why a contest that is over did not draft it
+	Best      *Draft  // the submission that the policy is; nil: no team had one that people could approve, or it is not over
+	Picked    string  // who put it in the place of another
+	Others    []Draft // of the other teams, the best first
+	Failed    []Failure
+	More      int // teams without a submission that are not among Failed
+}
+
+// Failure is a team without a submission.
+type Failure struct{ Team, Why string }
+
+// Draft is a team's best submission.
+type Draft struct {
+	Key   string // names it in addresses
+	Team  string
+	Round int
+	Score float64 // 0 to 100
+	Ended string  // why the team stopped there, in a sentence
+}
+
+func (r Reader) draft(e task.Entry) Draft {
+	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, card.TeamEnd{Exit: e.Exit}.In(
+		r.Locale,
+	)}
+}
+
+func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
+	if p.Contest == nil {
+		return nil
+	}
+	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended, More: p.Contest.Failed - len(
+		p.Contest.Failures,
+	)}
+	for _, f := range p.Contest.Failures {
+		why := card.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
+		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})
+	}
+	switch {
+	case p.Entry != nil:
+		best := r.draft(*p.Entry)
+		d.Best = &best
+	case d.Over:
+		d.Alone = card.DraftedAlone(p, r.Locale)
+	}
+	if p.Author != "" {
+		d.Picked = r.Person(p.Author)
+	}
+	for _, e := range p.Others() {
+		d.Others = append(d.Others, r.draft(e))
+	}
+	return d
+}
+
+// Verdict is how a gate stands.
+type Verdict struct {
+	Status   aggregate.GateStatus
+	By       string // who approved or rejected it; empty: nobody, or the system
+	Auto     bool   // approved by the system
+	At       time.Time
+	Surface  aggregate.Surface
+	Reason   string // of a rejection
+	DecideBy time.Time
+	Stamps   []Stamp
+}
+
+// Stamp is one person's approval.
+type Stamp struct {
+	By, For string
+	At      time.Time
+	Surface aggregate.Surface
+	Hash    string
+}
+
+// Step is a planned step.
+type Step struct {
+	Order             int
+	Name, Description string
+	Expected, Tool    string
+	Effect            string // what it would do, made from the tool and its arguments; no model wrote any of it
+	Write, Checked    bool
+}
+
+func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
+	var out []Version
+	for i, p := range a.Prompts {
+		v := Version{
+			ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt,
+			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(p.Gate, p.ID, log),
+		}
+		v.stop(a)
+		if i > 0 && v.Text != "" {
+			v.Diff = web.Diff(r.prose(a.Prompts[i-1].Content), v.Text)
+		}
+		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
+			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
+		}
+		v.Replaced = a.Replaced(p)
+		out = append([]Version{v}, out...)
+	}
+	return out
+}
+
+// stop marks a version that nobody writes on, because its task has ended.
+func (v *Version) stop(a *task.Aggregate) {
+	if a.Head.Ended != nil && v.Status == aggregate.Generating {
+		v.Status = aggregate.Cancelled
+	}
+}
+
+func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
+	var out []Version
+	before := ""
+	for i, p := range a.Processes {
+		v := Version{
+			ID: p.ID, Number: p.Version, Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
+			Steps: r.steps(p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
+		}
+		v.stop(a)
+		now := text(v.Steps)
+		if i > 0 && len(v.Steps) > 0 {
+			v.Diff = web.Diff(before, now)
+		}
+		if i > 0 {
+			v.Because = r.prose(a.Processes[i-1].RejectionReason)
+		}
+		before, out = now, append([]Version{v}, out...)
+	}
+	return out
+}
+
+func (r Reader) steps(planned []task.Step) []Step {
+	effects := line.Of(r.Locale, planned)
+	out := make([]Step, len(planned))
+	for i, s := range planned {
+		out[i] = Step{
+			Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
+			Tool:   legible.OneLine(s.Tool),
+			Effect: r.effect(effects[i]), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
+		}
+		if s.Title != "" {
+			out[i].Description = r.prose(s.Description)
+		}
+	}
+	return out
+}
+
+func (r Reader) effect(pieces []line.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		switch p.Kind {
+		case line.Person:
+			b.WriteString(legible.Isolated(r.called(p.Text)))
+		default:
+			b.WriteString(legible.Isolated(p.Text))
+		}
+	}
+	return b.String()
+}
+
+// text is steps as lines that can be compared.
+func text(steps []Step) string {
+	var lines []string
+	for _, s := range steps {
+		mark := ""
+		if s.Checked {
+			mark = " 🔍"
+		}
+		lines = append(lines, fmt.Sprintf("%d. %s — %s%s", s.Order, s.Name, s.Tool, mark), "   "+s.Effect)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
+	v := Verdict{Status: g.Status}
+	if g.Terms.DecideBy != nil && g.Status == aggregate.PendingApproval {
+		v.DecideBy = *g.Terms.DecideBy
+	}
+	for _, s := range g.Stamps {
+		stamp := Stamp{By: r.Person(s.By), At: s.At, Surface: s.Surface, Hash: s.Hash}
+		if s.OnBehalfOf != "" {
+			stamp.For = r.Person(s.OnBehalfOf)
+		}
+		v.Stamps = append(v.Stamps, stamp)
+	}
+	switch {
+	case g.ApprovedAt != nil && g.ApprovedBy == "":
+		v.At, v.Auto = *g.ApprovedAt, true
+	case g.ApprovedAt != nil:
+		v.By, v.At, v.Surface = r.Person(g.ApprovedBy), *g.ApprovedAt, aggregate.SurfaceSlack
+		if n := len(v.Stamps); n > 0 {
+			v.Surface = v.Stamps[n-1].Surface
+		}
+	case g.RejectedAt != nil:
+		v.By, v.At, v.Surface = r.Person(g.RejectedBy), *g.RejectedAt, surfaceOf(log, *g.RejectedAt, id)
+		v.Reason = r.prose(g.RejectionReason)
+	}
+	return v
+}
+
+// surfaceOf returns where a decision was made when only the audit log says so.
+func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Surface {
+	for _, e := range log {
+		var details struct {
+			Surface aggregate.Surface `json:"surface"`
+		}
+		if e.ResourceID == id && e.Timestamp.Equal(at) && json.Unmarshal([]byte(e.Details), &details) == nil && details.Surface != "" {
+			return details.Surface
+		}
+	}
+	return aggregate.SurfaceSlack
+}
+
+// Gate is what waits for a person, whole.
+type Gate struct {
+	ID      string
+	Kind    aggregate.CardType
+	Version int
+	Hash    string
+	Step    *Step // of a step's gate
+	Call
+	Whole    bool // all of it is in the history: otherwise nobody may approve it here
+	DecideBy time.Time
+}
+
+// maxWhole is how much of a call's arguments a page shows; a longer one is read and approved in Slack, page by page.
+const maxWhole = 1 << 20
+
+// waiting is the gate that waits, nil if none does.
+func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
+	open, ok := a.OpenGate()
+	if !ok || !open.Terms.ApprovalRequired || a.Head.Parked != nil {
+		return nil
+	}
+	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Hash: a.AskedHash(open.ID), Whole: true}
+	if open.Terms.DecideBy != nil {
+		g.DecideBy = *open.Terms.DecideBy
+	}
+	if open.Kind != task.CardStep {
+		return g
+	}
+	g.Whole = false
+	for _, row := range a.Gates {
+		if row.ID != open.ID {
+			continue
+		}
+		for _, p := range a.Processes {
+			if p.Version != row.ProcessVersion {
+				continue
+			}
+			for i, s := range p.Steps {
+				if s.StepID == row.StepID && s.Order == row.Order {
+					g.Step = &r.steps(p.Steps)[i]
+					g.Call, g.Whole = r.call(s, row.Arguments, len(row.Arguments.JSON))
+					g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
+				}
+			}
+		}
+	}
+	return g
+}

@@ -1,0 +1,280 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool"
+)
+
+// Pages are those of what tasks may call.
+type Pages struct {
+	*web.Site
+	Servers ServerTools
+}
+
+// Routes are the page of tools and that of a server's.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForAdministrators("GET /console/tools", c.tools),
+		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
+		web.ForAdministrators("GET /console/tools/servers/{server}", c.server),
+		web.ForAdministrators("POST /console/tools/servers/{server}", c.decideServerTool),
+	}
+}
+
+// toolsData are what the page of tools shows.
+type toolsData struct {
+	Query    string
+	Own      []ownTool
+	Servers  []serverSum
+	Conflict bool
+	All      int
+}
+
+// ownTool is a tool of Ringi's with the form of its permission.
+type ownTool struct {
+	Name, Title, About string
+	Write              bool
+	Provider           string
+	Allowed            bool
+	Rev                int
+	Open               bool
+	Unread             bool // the constraints that were saved can't be read
+	Bounds             []boundInput
+	Problems           int
+}
+
+// boundInput asks for one constraint.
+type boundInput struct {
+	Name, ID, Label, About string
+	Number                 bool
+	Value                  string
+	Problem                string
+}
+
+// serverSum is an MCP server with how its tools stand, as far as that is known without asking it.
+type serverSum struct {
+	Name, URL        string
+	On, Off, Changed int
+}
+
+// typedTool is a form that was sent, shown again.
+type typedTool struct {
+	name     string
+	form     url.Values
+	wrong    map[tenancy.Constraint]bool
+	conflict bool
+}
+
+func (c *Pages) tools(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showTools(w, r, v, typedTool{})
+}
+
+func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer, sent typedTool) error {
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	t := toolsTexts{v.Texts("tools")}
+	data := toolsData{Query: strings.TrimSpace(r.URL.Query().Get("q")), All: len(catalog.All()), Conflict: sent.conflict}
+	for _, s := range catalog.All() {
+		x := t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent)
+		if x.Open || data.Query == "" || mentions(data.Query, x.Name, x.Title, x.About) {
+			data.Own = append(data.Own, x)
+		}
+	}
+	data.Servers = serverSums(settings.MCPServers, rows)
+	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data}
+	switch {
+	case sent.conflict:
+		d.Status = http.StatusConflict
+	case len(sent.wrong) > 0:
+		d.Status = http.StatusUnprocessableEntity
+	}
+	return c.Show(w, r, v, d, "tools.html")
+}
+
+// mentions reports whether one of the texts has what was searched for, whatever the case of letters.
+func mentions(query string, texts ...string) bool {
+	return slices.ContainsFunc(
+		texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(query)) },
+	)
+}
+
+// standing is a tool's permission, as it holds without a row too.
+func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPermission {
+	for _, p := range tenancy.Standing(rows) {
+		if p.ToolName == name {
+			return p
+		}
+	}
+	return tenancy.Unsaved(tenant, name)
+}
+
+// own is a tool on the page: as it stands, or with what was sent.
+func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
+	x := ownTool{
+		Name: s.Name, Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
+		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
+	}
+	bounds, err := p.Bounds(s.Knows())
+	x.Unread = err != nil
+	form := formOfBounds(bounds)
+	if sent.name == s.Name {
+		form, x.Open, x.Problems = sent.form, true, len(sent.wrong)
+		x.Allowed = form.Get("allowed") == "true"
+	}
+	for _, name := range s.Knows() {
+		in := boundInput{
+			Name: string(name), ID: "b-" + s.Name + "-" + string(name), Label: t.In("bound_label", name),
+			About: t.In("bound_about", name), Number: name == tenancy.MaxRows, Value: form.Get(string(name)),
+		}
+		if sent.name == s.Name && sent.wrong[name] {
+			in.Problem = t.In("bound_wrong", name)
+		}
+		x.Bounds = append(x.Bounds, in)
+	}
+	return x
+}
+
+func formOfBounds(c tenancy.Constraints) url.Values {
+	f := url.Values{}
+	for _, name := range []tenancy.Constraint{tenancy.OnlySpreadsheets, tenancy.OnlyRecipients, tenancy.OnlyDepartments} {
+		f.Set(string(name), strings.Join(c.Listed(name), "\n"))
+	}
+	if c.MaxRows > 0 {
+		f.Set(string(tenancy.MaxRows), strconv.Itoa(c.MaxRows))
+	}
+	return f
+}
+
+// boundsOf are the constraints that a form has for a tool, and those that can't be taken.
+func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[tenancy.Constraint]bool) {
+	all, wrong := map[tenancy.Constraint]any{}, map[tenancy.Constraint]bool{}
+	for _, name := range knows {
+		var value any
+		if name == tenancy.MaxRows {
+			text := web.Digits(form.Get(string(name)))
+			n, err := strconv.Atoi(text)
+			if text == "" {
+				continue
+			}
+			if value = n; err != nil {
+				value = text
+			}
+		} else {
+			var list []string
+			for line := range strings.Lines(form.Get(string(name))) {
+				if line = strings.TrimSpace(line); line != "" {
+					list = append(list, line)
+				}
+			}
+			if list == nil {
+				continue
+			}
+			value = list
+		}
+		all[name] = value
+		one := tenancy.ToolPermission{Constraints: aggregate.Details(map[string]any{string(name): value})}
+		if _, err := one.Bounds(knows); err != nil {
+			wrong[name] = true
+		}
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return "{}", wrong // of texts and numbers
+	}
+	return aggregate.JSON(b), wrong
+}
+
+// saveTool saves a permission with the constraints of the form, all of them: those that could not be read are replaced.
+func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	spec, ok := catalog.Lookup(r.PathValue("name"))
+	if !ok {
+		return web.ErrNoPage
+	}
+	for _, name := range spec.Knows() {
+		if !r.PostForm.Has(string(name)) { // an empty field takes a bound away, a missing one says nothing about it
+			return aggregate.ErrField{Field: string(name), Limit: "must be in the form, if only empty"}
+		}
+	}
+	sent := typedTool{name: spec.Name, form: r.PostForm}
+	allowed := r.PostForm.Get("allowed")
+	bounds, wrong := boundsOf(r.PostForm, spec.Knows())
+	if sent.wrong = wrong; len(wrong) > 0 || allowed != "true" && allowed != "false" {
+		return c.showTools(w, r, v, sent)
+	}
+	p, _, err := c.Store.ToolPermission(r.Context(), v.Tenant, spec.Name)
+	if err != nil {
+		return err
+	}
+	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
+	p.Allowed, p.Constraints = allowed == "true", bounds
+	if rev == p.Rev {
+		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), spec.Knows()...)
+	}
+	if rev != p.Rev || errors.Is(err, aggregate.ErrConflict) {
+		sent.conflict = true
+		return c.showTools(w, r, v, sent)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/tools#"+spec.Name, "saved")
+}
+
+// serverSums are the servers that the settings name.
+func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all []serverSum) {
+	for _, s := range servers {
+		sum := serverSum{Name: s.Name, URL: s.URL}
+		for _, p := range rows {
+			if server, _, ok := tenancy.ServerTool(p.ToolName); ok && server == s.Name {
+				switch {
+				case p.Allowed && p.ChangedAt != nil:
+					sum.Changed++
+				case p.Allowed:
+					sum.On++
+				default:
+					sum.Off++
+				}
+			}
+		}
+		all = append(all, sum)
+	}
+	return all
+}
+
+// named is a server of the settings, or aggregate.ErrNotFound.
+func (c *Pages) namedServer(ctx context.Context, v *web.Viewer, name string) (tenancy.MCPServer, error) {
+	settings, err := c.Store.Settings(ctx, v.Tenant)
+	if err != nil {
+		return tenancy.MCPServer{}, err
+	}
+	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
+	if i < 0 {
+		return tenancy.MCPServer{}, aggregate.ErrNotFound
+	}
+	return settings.MCPServers[i], nil
+}

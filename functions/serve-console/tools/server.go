@@ -1,0 +1,239 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool/mcp"
+	"ringi/shared/words/legible"
+)
+
+// ServerTools lists the tools of MCP servers, allows and forbids them, and lists them for contests. mcp.Admin does.
+type ServerTools interface {
+	Tools(ctx context.Context, tenant, server string) ([]mcp.Listed, error)
+	Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error
+	Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error
+	ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error
+}
+
+// serverData are what the page of a server shows: all that the server says of its tools, since all of it is allowed.
+type serverData struct {
+	Server  tenancy.MCPServer
+	Query   string
+	Silent  string // why the server does not say
+	Problem string // what an act was refused with
+	Tools   []serverTool
+	All     int
+}
+
+type serverTool struct {
+	Name, Title, State, Badge, Hash string
+	Problem                         string
+	Access                          string // as it was allowed
+	Allowable, Forbiddable          bool
+	Says                            []saying
+	Open                            bool
+	Contests                        bool // members of contests may call it
+	Listable                        bool // they can be let
+	Writes                          bool // they can't
+}
+
+// saying is one thing that a server says of a tool, and what it said when the tool was allowed if that was another.
+type saying struct {
+	Label, Is, Was string
+	Changed, Code  bool
+}
+
+func (c *Pages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showServer(w, r, v, "")
+}
+
+func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, problem string) error {
+	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
+	if err != nil {
+		return err
+	}
+	t := toolsTexts{v.Texts("tools")}
+	data := serverData{Server: s, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
+	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	all, err := c.serverTools(r.Context(), v, s.Name)
+	if err != nil {
+		data.Silent = t.silence(v.Locale, err)
+		all = kept(s, rows)
+	}
+	data.All = len(all)
+	for _, x := range all {
+		if data.Query != "" && !mentions(data.Query, x.Name, x.Tool.Title, x.Tool.Description) {
+			continue
+		}
+		i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name })
+		var pin *tenancy.Pin
+		if i >= 0 {
+			pin = rows[i].Pin
+		}
+		data.Tools = append(data.Tools, t.serverTool(x, pin, err == nil))
+	}
+	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data}
+	if problem != "" {
+		d.Status = http.StatusConflict
+	}
+	return c.Show(w, r, v, d, "tool-server.html")
+}
+
+// errNoServers: this deployment cannot ask servers.
+var errNoServers = errors.New("no servers can be asked")
+
+func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
+	if c.Servers == nil {
+		return nil, errNoServers
+	}
+	return c.Servers.Tools(ctx, v.Tenant, server)
+}
+
+// kept are a server's tools that were allowed, as they were: what can be shown, and forbidden, while the server is
+// silent.
+func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed) {
+	for _, p := range rows {
+		server, name, ok := tenancy.ServerTool(p.ToolName)
+		if !ok || server != s.Name || p.Pin == nil || !p.Allowed {
+			continue
+		}
+		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access}
+		x.Contests = p.ForContests()
+		x.Tool = mcp.Tool{
+			Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input),
+			Output: string(p.Pin.Output),
+		}
+		if p.ChangedAt != nil {
+			x.State = mcp.Changed
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// silence says why a server does not say what it has.
+func (t toolsTexts) silence(locale string, err error) string {
+	var e *failedcall.Error
+	if errors.As(err, &e) {
+		return failedcall.Sentence(locale, e.Problem, e.Args...)
+	}
+	return t.Say("silent")
+}
+
+func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
+	out := serverTool{
+		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
+		Badge: badges[x.State], Access: t.In("accesses", x.Access),
+		Allowable:   asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
+		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
+		Open:        x.State == mcp.Changed, Problem: t.unfit(x.Problem),
+		Contests: x.State == mcp.On && x.Contests,
+		Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read,
+		Writes:   x.State == mcp.On && x.Access == aggregate.Write,
+	}
+	was := mcp.Tool{}
+	changed := x.State == mcp.Changed && pin != nil
+	if changed {
+		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
+		if pin.URL != x.URL {
+			out.Says = append(out.Says, saying{
+				Label: t.Say("address"), Is: legible.Spelled(x.URL), Was: legible.Spelled(pin.URL), Changed: true,
+			})
+		}
+		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
+			was.Title = ""
+		}
+	}
+	for _, one := range []struct {
+		label, is, was string
+		code           bool
+	}{
+		{t.Say("tool_title"), x.Tool.Title, was.Title, false},
+		{t.Say("description"), x.Tool.Description, was.Description, false},
+		{t.Say("arguments"), pretty(x.Tool.Input), pretty(was.Input), true},
+		{t.Say("result"), pretty(x.Tool.Output), pretty(was.Output), true},
+	} {
+		if one.is != "" || changed && one.was != "" {
+			out.Says = append(out.Says, saying{
+				Label: one.label, Is: spelled(one.is), Was: spelled(one.was), Changed: changed && one.is != one.was, Code: one.code,
+			})
+		}
+	}
+	return out
+}
+
+var badges = map[mcp.State]string{
+	mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: "",
+}
+
+// spelled is a text with nothing invisible in it but the blanks that a line begins with.
+func spelled(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " ")
+		lines[i] = line[:len(line)-len(rest)] + legible.Spelled(rest)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// pretty is a schema with a line for each member.
+func pretty(schema string) string {
+	var b bytes.Buffer
+	if schema == "" || json.Indent(&b, []byte(schema), "", "  ") != nil {
+		return schema
+	}
+	return b.String()
+}
+
+// decideServerTool allows a tool exactly as it was shown, or forbids it.
+func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
+	if err != nil {
+		return err
+	}
+	t, f := toolsTexts{v.Texts("tools")}, r.PostForm
+	name := f.Get("tool")
+	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
+		return c.showServer(w, r, v, t.Say("refused"))
+	}
+	access := aggregate.Access(f.Get("effect"))
+	switch f.Get("act") {
+	case "forbid":
+		err = c.Servers.Forbid(r.Context(), v.Tenant, name, v.Actor())
+	case "contests", "no-contests":
+		err = c.Servers.ForContests(r.Context(), v.Tenant, name, f.Get("hash"), f.Get("act") == "contests", v.Actor())
+	case "allow":
+		if access != aggregate.Read && access != aggregate.Write {
+			return c.showServer(w, r, v, t.Say("say_effect"))
+		}
+		err = c.Servers.Allow(r.Context(), v.Tenant, name, f.Get("hash"), access, v.Actor())
+	default:
+		return c.showServer(w, r, v, t.Say("refused"))
+	}
+	var field aggregate.ErrField
+	var silent *failedcall.Error
+	switch {
+	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
+		return c.showServer(w, r, v, t.Say("changed_now"))
+	case errors.As(err, &silent):
+		return c.showServer(w, r, v, t.silence(v.Locale, err))
+	case errors.As(err, &field):
+		return c.showServer(w, r, v, t.unfit(field.Limit))
+	case err != nil:
+		return err
+	}
+	return c.Done(w, r, "/console/tools/servers/"+s.Name, "saved")
+}

@@ -1,0 +1,34 @@
+package tools
+
+import (
+	"strings"
+
+	"ringi/functions/serve-console/web"
+)
+
+// toolsTexts put tools into words.
+type toolsTexts struct{ web.Texts }
+
+// unfit are parts of what is wrong with a tool, each with the key of how it is said.
+var unfit = [][2]string{
+	{"there twice", "twice"}, {"its name is not", "name"}, {"title is over", "long_title"},
+	{"description is over", "long_description"},
+	{"schema of it is over", "large_schema"}, {"arguments are no object", "no_object"},
+	{"arguments can't be checked", "arguments"},
+	{"result can't be checked", "result"}, {"all allowed tools of servers", "large_total"},
+	{"allowed as one that writes", "writes"},
+	{"which is the limit", "most"}, {"none that the server has", "gone"},
+}
+
+// unfit says why a tool can't be allowed.
+func (t toolsTexts) unfit(problem string) string {
+	if problem == "" {
+		return ""
+	}
+	for _, one := range unfit {
+		if strings.Contains(problem, one[0]) {
+			return t.In("unfit", one[1])
+		}
+	}
+	return t.Say("not_fit")
+}

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/signin"
+)
+
+// What a request may be refused with, beside the errors that errorclass knows.
+var (
+	ErrNoPage       = errors.New("no such page")
+	ErrAdminsOnly   = errors.New("for administrators")
+	ErrSignedOut    = errors.New("nobody is signed in")
+	ErrBadForm      = errors.New("the form carries no token of this session")
+	ErrTooMany      = errors.New("too many sign-ins")
+	ErrStaleSignIn  = errors.New("no sign-in of this browser's is under way")
+	ErrDenied       = errors.New("the person did not allow it")
+	ErrNewWorkspace = errors.New("a workspace that has asked for nothing yet")
+	ErrNoAdmin      = errors.New("the Slack secret names no first administrator")
+	ErrNoClient     = errors.New("the Slack secret has no client")
+)
+
+// faults have the status of each error, and the key of its text. The first entry that an error matches counts.
+var faults = []struct {
+	err     error
+	status  int
+	says    string
+	refused bool // somebody tried what they may not: noted
+}{
+	{ErrNoPage, http.StatusNotFound, "no_page", false},
+	{ErrAdminsOnly, http.StatusForbidden, "admins_only", true},
+	{ErrSignedOut, http.StatusUnauthorized, "signed_out", true},
+	{ErrBadForm, http.StatusForbidden, "bad_form", true},
+	{ErrTooMany, http.StatusTooManyRequests, "too_many", true},
+	{ErrStaleSignIn, http.StatusBadRequest, "stale_sign_in", true},
+	{ErrDenied, http.StatusForbidden, "denied", false},
+	{ErrNoClient, http.StatusServiceUnavailable, "no_client", false},
+	{ErrNewWorkspace, http.StatusForbidden, "new_workspace", true},
+	{ErrNoAdmin, http.StatusServiceUnavailable, "no_admin", false},
+	{ErrNotOfUs, http.StatusForbidden, "not_of_us", true},
+	{signin.ErrRefused, http.StatusForbidden, "sign_in_refused", true},
+	{auditlog.ErrBusy, http.StatusTooManyRequests, "exports_busy", false},
+}
+
+// FaultOf returns the status with which an error is answered, the key of its text, and whether it is noted as refused.
+func FaultOf(err error) (status int, says string, refused bool) {
+	for _, f := range faults {
+		if errors.Is(err, f.err) {
+			return f.status, f.says, f.refused
+		}
+	}
+	switch class := errorclass.Of(err); class {
+	case errorclass.NotFound:
+		return http.StatusNotFound, "not_found", true
+	case errorclass.NotAllowed:
+		return http.StatusForbidden, "not_allowed", true
+	case errorclass.Field, errorclass.MalformedForm, errorclass.BadInput:
+		return http.StatusBadRequest, "bad_input", false
+	case errorclass.Unverified, errorclass.Unavailable, errorclass.Unconfirmed, errorclass.ModelUnavailable:
+		return http.StatusServiceUnavailable, "unavailable", false
+	case errorclass.Conflict, errorclass.Changed, errorclass.Superseded, errorclass.Full:
+		return http.StatusConflict, "conflict", false
+	default:
+		if class.Refusal() { // as it stands by now, it can't be done
+			return http.StatusConflict, "conflict", false
+		}
+	}
+	return http.StatusInternalServerError, "internal", false
+}
+
+// Fail answers with the page that says what is wrong.
+func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error) {
+	status, says, refused := FaultOf(err)
+	switch {
+	case refused:
+		Refuse(r, v, err.Error())
+	case status >= http.StatusInternalServerError:
+		slog.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "tenant", v.Tenant, "err", err)
+	}
+	texts := v.Texts("fault")
+	d := Document{Title: texts.In("title", says), Data: texts.In("text", says), Status: status}
+	if err := c.Show(w, r, v, d, "fault.html"); err != nil {
+		slog.ErrorContext(r.Context(), "an error page failed", "err", err)
+		http.Error(w, d.Title, status)
+	}
+}

@@ -1,0 +1,56 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/words/language"
+)
+
+// What somebody else decided, or what can't be done as things stand, is no fault of Ringi's.
+func TestWhatAPageIsAnsweredAs(t *testing.T) {
+	for _, tt := range []struct {
+		err     error
+		status  int
+		says    string
+		refused bool
+	}{
+		{aggregate.ErrNotFound, http.StatusNotFound, "not_found", true},
+		{errors.Join(aggregate.ErrDecided{}, aggregate.ErrNotFound), http.StatusConflict, "conflict", false},
+		{aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}, http.StatusForbidden, "not_allowed", true},
+		{aggregate.ErrNotLatest{Latest: 2}, http.StatusConflict, "conflict", false},
+		{aggregate.ErrConflict, http.StatusConflict, "conflict", false},
+		{aggregate.ErrInFlight, http.StatusConflict, "conflict", false},
+		{aggregate.ErrUncovered, http.StatusConflict, "conflict", false},
+		{task.ErrNothingToRetry, http.StatusConflict, "conflict", false},
+		{task.ErrMaxAttempts, http.StatusConflict, "conflict", false},
+		{task.ErrMaxRetries, http.StatusConflict, "conflict", false},
+		{aggregate.ErrFull{}, http.StatusConflict, "conflict", false},
+		{aggregate.ErrField{Field: "slug"}, http.StatusBadRequest, "bad_input", false},
+		{aggregate.ErrUnconfirmed, http.StatusServiceUnavailable, "unavailable", false},
+		{errorclass.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", false},
+		{errorclass.ErrModelUnavailable, http.StatusServiceUnavailable, "unavailable", false},
+		{errors.New("a bug"), http.StatusInternalServerError, "internal", false},
+		{ErrNoPage, http.StatusNotFound, "no_page", false},
+	} {
+		status, says, refused := FaultOf(fmt.Errorf("save it: %w", tt.err))
+		if status != tt.status || says != tt.says || refused != tt.refused {
+			t.Errorf("%v: %d %q, noted %t; want %d %q", tt.err, status, says, refused, tt.status, tt.says)
+		}
+	}
+}
+
+func TestEveryFaultHasItsWords(t *testing.T) {
+	for _, f := range faults {
+		for _, locale := range language.All {
+			if words := TextsOf("fault", locale); words.In("title", f.says) == "" || words.In("text", f.says) == "" {
+				t.Errorf("%s has no words for %v", locale, f.err)
+			}
+		}
+	}
+}

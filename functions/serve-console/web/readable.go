@@ -1,0 +1,48 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// Readable is the tenant's settings, for somebody who may read the subject.
+func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
+	if err := a.Readable(c.Now()); err != nil {
+		return s, err
+	}
+	return c.ReadableAt(ctx, v, a.Origin())
+}
+
+// ReadableAt is the tenant's settings, for somebody who may read what was asked for there: an administrator, whoever
+// asked, is in its channel or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
+func (c *Site) ReadableAt(ctx context.Context, v *Viewer, o aggregate.Origin) (s tenancy.Settings, err error) {
+	if s, err = c.Store.Settings(ctx, v.Tenant); err != nil {
+		return s, err
+	}
+	if v.Admin || o.User == v.User {
+		return s, nil
+	}
+	reach, err := c.People.Reach(ctx, v.Team, v.User, s)
+	switch {
+	case reach.Sees(o) || reach.Decides(o):
+		return s, nil
+	case err != nil:
+		return s, err
+	}
+	return s, fmt.Errorf("of a channel that the viewer is not in: %w", aggregate.ErrNotFound)
+}
+
+// ChannelOf is what the viewer knows a request's channel by.
+func (c *Site) ChannelOf(ctx context.Context, v *Viewer, o aggregate.Origin, unnamed string) string {
+	sight, err := c.People.Sight(ctx, v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(ctx, "a channel stays without its name", "err", err)
+	}
+	return cmp.Or(ChannelName(sight.Channels(), o.Channel), unnamed)
+}

@@ -1,0 +1,247 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+//go:embed ui
+var ui embed.FS
+
+// Document is what a page shows within the layout.
+type Document struct {
+	Title  string
+	Here   string // the entry of the menu that the page belongs to
+	Data   any
+	Status int // 200 unless set
+}
+
+// sheet is a document with what the layout needs.
+type sheet struct {
+	Document
+	Viewer *Viewer
+	Form   string
+	Menu   []entry
+	Notice string
+	Warns  bool   // something is left to do
+	Other  string // the address of the page in the other language
+	Assets string // changes with what the assets have
+}
+
+// Texts are a catalog in the viewer's language.
+func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
+
+// warnings are the notices after which something is left to do elsewhere.
+var warnings = map[string]bool{"not-revoked": true}
+
+// entry is one entry of the menu.
+type entry struct {
+	Key, Path, Text, About string
+	admins                 bool
+}
+
+// menu are the pages that a viewer may open.
+func menu(v *Viewer) []entry {
+	l := v.Texts("layout")
+	all := []entry{
+		{"tasks", "/console/tasks", l.Say("tasks"), l.Say("tasks_about"), false},
+		{"approvals", "/console/approvals", l.Say("approvals"), l.Say("approvals_about"), false},
+		{"agents", "/console/agents", l.Say("agents"), l.Say("agents_about"), false},
+		{"contests", "/console/contests", l.Say("contests"), l.Say("contests_about"), true},
+		{"audit", "/console/audit", l.Say("audit"), l.Say("audit_about"), true},
+		{"insights", "/console/insights", l.Say("insights"), l.Say("insights_about"), true},
+		{"settings", "/console/settings", l.Say("settings"), l.Say("settings_about"), true},
+		{"integrations", "/console/integrations", l.Say("integrations"), l.Say("integrations_about"), true},
+		{"tools", "/console/tools", l.Say("tools"), l.Say("tools_about"), true},
+	}
+	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
+}
+
+// templates are all pages with their layout, read once.
+var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
+	names, err := fs.Glob(ui, "ui/*.html")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*template.Template{}
+	for _, name := range names {
+		if name == "ui/layout.html" {
+			continue
+		}
+		t, err := template.New(path.Base(name)).Funcs(pageFuncs).Option("missingkey=error").ParseFS(
+			ui, "ui/layout.html", name,
+		)
+		if err != nil {
+			return nil, err
+		}
+		all[path.Base(name)] = t
+	}
+	return all, nil
+})
+
+// pageFuncs are what templates may call.
+var pageFuncs = template.FuncMap{
+	"when": when, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
+	"pair":    func(a, b any) pair { return pair{a, b} },
+	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
+	"spelled": legible.Spelled,
+}
+
+// pair gives a template that is used within others two values.
+type pair struct{ A, B any }
+
+// Zone is the workspace's: that in which times are shown and the days of filters are counted, on cards' sentences as on
+// pages. One zone for both: a row that a filter of a day finds shows that day, wherever the browser is.
+var Zone = time.FixedZone("JST", 9*60*60)
+
+// when is a time for people, in the zone that the page names at its end.
+func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
+
+// apart is when, with seconds where the time that stands beside it falls into the same minute.
+func apart(t, other time.Time) template.HTML {
+	if t.Truncate(time.Minute).Equal(other.Truncate(time.Minute)) {
+		return written(t, time.DateTime)
+	}
+	return when(t)
+}
+
+func written(t time.Time, layout string) template.HTML {
+	if t.IsZero() {
+		return ""
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(Zone).Format(
+		layout,
+	)))
+}
+
+// Count writes a number with its thousands apart.
+func Count(n int64) string {
+	if n < 0 {
+		return "-" + Count(-n)
+	}
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", Count(n/1000), n%1000)
+}
+
+// Show writes a page.
+func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Document, name string) error {
+	all, err := templates()
+	if err != nil {
+		return fmt.Errorf("read the pages: %w", err)
+	}
+	t, ok := all[name]
+	if !ok {
+		return fmt.Errorf("no page is called %q", name)
+	}
+	s := sheet{Document: d, Viewer: v, Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
+	if v.User != "" {
+		s.Menu = menu(v)
+	}
+	done := r.URL.Query().Get("done")
+	s.Notice, s.Warns = v.Texts("layout").In("done", done), warnings[done]
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "layout.html", s); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", v.Locale)
+	w.WriteHeader(max(d.Status, http.StatusOK))
+	_, err = b.WriteTo(w)
+	return err
+}
+
+func otherLanguage(r *http.Request, v *Viewer) string {
+	other := language.All[(slices.Index(language.All, v.Locale)+1)%len(language.All)]
+	next := "/console"
+	if r.Method == http.MethodGet {
+		next = r.URL.RequestURI()
+	}
+	return "/console/language/" + other + "?next=" + url.QueryEscape(next)
+}
+
+// Done leads to a page that says what was done: one of the layout's texts.
+func (c *Site) Done(w http.ResponseWriter, r *http.Request, to, notice string) error {
+	u, err := url.Parse(to)
+	if err != nil {
+		return fmt.Errorf("lead to %.80q: %w", to, err)
+	}
+	q := u.Query()
+	q.Set("done", notice)
+	u.RawQuery = q.Encode()
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+	return nil
+}
+
+// asset is a file that pages load.
+type asset struct {
+	kind string
+	body []byte
+}
+
+type assetSet struct {
+	files   map[string]asset
+	version string
+}
+
+// assets are the files that pages load: one script, one sheet of all topics' rules, and the tab's icon.
+var assets = sync.OnceValue(func() assetSet {
+	sheets, _ := fs.Glob(ui, "ui/css/*.css")
+	var css strings.Builder
+	for _, name := range append([]string{"ui/console.css"}, sheets...) {
+		b, _ := ui.ReadFile(name) // embedded: it is there
+		css.Write(b)
+	}
+	js, _ := ui.ReadFile("ui/console.js")
+	icon, _ := ui.ReadFile("ui/icon.svg")
+	sum := sha256.Sum256(slices.Concat([]byte(css.String()), js, icon))
+	return assetSet{version: hex.EncodeToString(sum[:6]), files: map[string]asset{
+		"console.css": {"text/css; charset=utf-8", []byte(css.String())},
+		"console.js":  {"text/javascript; charset=utf-8", js},
+		"icon.svg":    {"image/svg+xml", icon},
+	}}
+})
+
+// ServeAsset serves a file that pages load.
+func ServeAsset(w http.ResponseWriter, r *http.Request) {
+	a, ok := assets().files[r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable") // its address has its hash
+	w.Write(a.body)
+}
+
+// statusBadge is the colour of a status, by what the reader has to do about it.
+func statusBadge(status string) string {
+	switch status {
+	case "completed", string(aggregate.Approved):
+		return "badge-good"
+	case "failed", "parked", "rejected", "unknown":
+		return "badge-bad"
+	case "asked", "held", string(aggregate.PendingApproval), "waiting":
+		return "badge-wait"
+	case "running", "extracted", "received", "generating", "pending":
+		return "badge-calm"
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package web_test
+
+import (
+	"io/fs"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
+)
+
+// A day of a filter and the days of the rows it finds are of one web.Zone, which the page names; no script shows
+// another.
+func TestDaysAndTimesAreOfOneZone(t *testing.T) {
+	w := consoletest.Start(t)
+	morning := w.Now().In(web.Zone).Truncate(time.Hour).AddDate(0, 0, 1)
+	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, web.Zone) // the day before, in London
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "朝の依頼", After: morning.Sub(w.Now())})
+	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
+	b := w.As(workspace.Suzuki)
+	for _, list := range []string{"/console/tasks", "/console/audit"} {
+		b.Get(list+"?from="+day+"&to="+day).Says(t, http.StatusOK, day+" 08:30", "すべて日本時間です")
+		b.Get(list+"?from="+before+"&to="+before).SaysNot(t, day+" 08:30")
+	}
+	if script := b.Get("/console/assets/console.js"); script.Status != http.StatusOK || strings.Contains(script.Body, "new Date(") {
+		t.Errorf("the script writes times of its own: %d", script.Status)
+	}
+}
+
+func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
+	began := time.Date(2026, 5, 1, 21, 37, 5, 0, time.UTC)
+	for ends, want := range map[time.Duration]string{40 * time.Second: "2026-05-02 06:37:05", 55 * time.Second: "2026-05-02 06:37", time.Hour: "2026-05-02 06:37"} {
+		if got := string(web.Apart(began, began.Add(ends))); !strings.Contains(got, ">"+want+"<") {
+			t.Errorf("beside %s later: %s", ends, got)
+		}
+	}
+}
+
+// A telephone shows a row of such a table as lines, each with its column's name before it: the heads of columns are
+// hidden.
+func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {
+	cells := regexp.MustCompile(`<td[^>]*>`)
+	seen := map[string]int{}
+	for _, name := range expect.Value(fs.Glob(web.UI, "ui/*.html"))(t) {
+		page := expect.Value(fs.ReadFile(web.UI, name))(t)
+		for table := range strings.SplitSeq(string(page), "<table ") {
+			class, _, _ := strings.Cut(table, ">")
+			table, _, _ = strings.Cut(table, "</table>")
+			if !strings.Contains(class, "stacked") {
+				continue
+			}
+			seen[name]++
+			for _, cell := range cells.FindAllString(table, -1) {
+				if !strings.Contains(cell, "data-label") {
+					t.Errorf("%s: %s", name, cell)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"ui/audit.html", "ui/conversation.html", "ui/task.html"} {
+		if seen[name] == 0 {
+			t.Errorf("the audit log of %s is clipped on a telephone", name)
+		}
+	}
+}
+
+func TestATabHasItsIcon(t *testing.T) {
+	w := consoletest.Start(t)
+	page := w.Browser().Get("/console/signin")
+	_, rest, found := strings.Cut(page.Body, `<link rel="icon" type="image/svg+xml" href="`)
+	path, _, _ := strings.Cut(rest, `"`)
+	if icon := w.Browser().Get(path); !found || icon.Status != http.StatusOK || icon.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(icon.Body, "<svg ") {
+		t.Errorf("%q is answered %d", path, icon.Status)
+	}
+}
+
+// Where a page that refreshes itself has a form, it has the line of what happened since then, too: console.js needs it.
+func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
+	n := 0
+	for _, name := range expect.Value(fs.Glob(web.UI, "ui/*.html"))(t) {
+		page := string(expect.Value(web.UI.ReadFile(name))(t))
+		_, live, is := strings.Cut(page, "data-live")
+		if !is || !strings.Contains(live, `method="post"`) {
+			continue
+		}
+		n++
+		if !strings.Contains(live, `{{template "since" `) {
+			t.Errorf("%s says nothing of what happened since a form was read", name)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d pages refresh what has forms: the task's, the conversation's and the contest's did", n)
+	}
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/large"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
+)
+
+// Part is a value in what a model was sent, with the names that lead to it.
+type Part struct{ Path, Text string }
+
+// maxParts and maxSent bound what a page shows of what a model was sent: in values, and in bytes of them together.
+const (
+	maxParts = 2000
+	maxSent  = 1 << 20
+)
+
+// Parts are the values of a JSON text, personal data masked as on cards; left are those that are not shown.
+func Parts(text []byte) (parts []Part, left int) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return []Part{{"", legible.Spelled(mask.Text(legible.Beginning(string(text), maxSent)))}}, 0
+	}
+	bytesLeft := maxSent
+	walk(mask.All(v), "", func(path, text string) {
+		if len(parts) == maxParts || len(text) > bytesLeft {
+			left++
+			return
+		}
+		bytesLeft -= len(text)
+		parts = append(parts, Part{legible.OneLine(path), legible.Spelled(text)})
+	})
+	return parts, left
+}
+
+func walk(v any, path string, say func(path, text string)) {
+	under := func(name string) string {
+		if path == "" {
+			return name
+		}
+		return path + " › " + name
+	}
+	switch v := v.(type) {
+	case nil: // what is not set was not sent
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			walk(v[name], under(name), say)
+		}
+	case []any:
+		for i, x := range v {
+			walk(x, under(fmt.Sprint(i+1)), say)
+		}
+	case string:
+		say(path, v)
+	default:
+		b, _ := json.Marshal(v) // of decoded JSON it can't fail
+		say(path, string(b))
+	}
+}
+
+// MostCalls is how many of the calls of models are listed, the newest first.
+const MostCalls = 200
+
+// WasKept reports whether what was sent can be looked for.
+func WasKept(u *aggregate.Use) bool {
+	return u.Kept() && aggregate.ValidID(u.ID)
+}
+
+// sentPage is what a model was sent.
+type sentPage struct {
+	Of                  string // what the calls were made for, as the texts have it
+	Back, Model, Prompt string
+	Parts               []Part
+	Left                int // parts that are not shown
+	Expired             bool
+}
+
+// ShowKept shows what was kept of calls that an aggregate made; back is where it was chosen.
+func (c *Site) ShowKept(
+	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, use *aggregate.Use, back, what string,
+) error {
+	p := sentPage{Of: what, Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
+	text, err := c.Results.Open(r.Context(), of, *use.Sent)
+	switch {
+	case errors.Is(err, large.ErrExpired):
+		p.Expired = true
+	case err != nil:
+		return err
+	default:
+		p.Parts, p.Left = Parts(text)
+	}
+	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
+	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: here, Data: p}, "sent.html")
+}

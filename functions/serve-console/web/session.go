@@ -1,0 +1,248 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/websession"
+	"ringi/shared/words/language"
+)
+
+// Viewer is who looks at a page. The zero one has not signed in.
+type Viewer struct {
+	Tenant string
+	Team   string
+	User   string // Slack user id
+	Name   string
+	Admin  bool
+	Locale string // one of language.All
+	Form   string // the token that forms of this session carry
+}
+
+// Actor is the viewer as the one who decides or changes something.
+func (v *Viewer) Actor() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
+}
+
+// Texts are a catalog in the viewer's language.
+func (v *Viewer) Texts(catalog string) Texts { return TextsOf(catalog, v.Locale) }
+
+// Untitled stands for a title that there is not.
+func (v *Viewer) Untitled() string { return v.Texts("layout").Say("untitled") }
+
+// Names of cookies. A browser takes the first prefix only over TLS, for this host alone and for all its paths.
+const (
+	SessionCookie = "ringi"
+	localeCookie  = "ringi-language"
+)
+
+func cookieName(r *http.Request, name string) string {
+	if IsLocal(r.Host) {
+		return name
+	}
+	return "__Host-" + name
+}
+
+// SetCookie gives the browser a cookie that lasts so long, and takes it away when that is negative.
+func SetCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
+		HttpOnly: true, Secure: !IsLocal(r.Host), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// CookieOf is the cookie that a browser sent, empty where there is none.
+func CookieOf(r *http.Request, name string) string {
+	is, err := r.Cookie(cookieName(r, name))
+	if err != nil {
+		return ""
+	}
+	return is.Value
+}
+
+// LocaleOf is the language that somebody chose, or the first of the browser's that there is.
+func LocaleOf(r *http.Request) string {
+	asked := CookieOf(r, localeCookie) + "," + r.Header.Get("Accept-Language")
+	for part := range strings.SplitSeq(asked, ",") {
+		tag, _, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if base, _, _ := strings.Cut(strings.ToLower(tag), "-"); slices.Contains(language.All, base) {
+			return base
+		}
+	}
+	return language.All[0]
+}
+
+// SwitchLanguage keeps the language that somebody chose.
+func (c *Site) SwitchLanguage(w http.ResponseWriter, r *http.Request) {
+	if to := r.PathValue("locale"); slices.Contains(language.All, to) {
+		SetCookie(w, r, localeCookie, to, 365*24*time.Hour)
+	}
+	http.Redirect(w, r, NextOf(r), http.StatusSeeOther)
+}
+
+// NextOf is the page of the console that a request names to go on to; else the first. Any other address is noted.
+func NextOf(r *http.Request) string {
+	const first = "/console"
+	asked := r.URL.Query().Get("next")
+	to := LocalPath(asked, first+"/", "")
+	if to == "" && asked != "" {
+		Refuse(r, &Viewer{}, "to go on to an address that is no page of the console")
+	}
+	return cmp.Or(to, first)
+}
+
+// SignedIn serves a route to whoever is signed in and may open it.
+func (c *Site) SignedIn(to Route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := c.ViewerOf(w, r, r.Method != http.MethodGet)
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
+			if CookieOf(r, SessionCookie) != "" {
+				Refuse(r, v, "the cookie is of no session")
+			}
+			http.Redirect(w, r, "/console/signin?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		case errors.Is(err, aggregate.ErrNotFound):
+			err = ErrSignedOut
+		case err == nil && to.Administrators && !v.Admin:
+			err = ErrAdminsOnly
+		case err == nil && r.Method != http.MethodGet:
+			err = checkForm(w, r, v)
+		}
+		if err == nil {
+			err = to.Serve(w, r.WithContext(slackapi.For(r.Context(), v.Tenant)), v)
+		}
+		if err != nil {
+			c.Fail(w, r, v, err)
+		}
+	}
+}
+
+func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer) error {
+	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+	if err := r.ParseMultipartForm(MaxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return ErrBadForm
+	}
+	if !(websession.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
+		return ErrBadForm
+	}
+	return nil
+}
+
+// ViewerOf is who a request's cookie belongs to. It returns aggregate.ErrNotFound for nobody. now asks the tenant's row
+// who is an administrator, whatever the session believes.
+func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request, now bool) (*Viewer, error) {
+	v := &Viewer{Locale: LocaleOf(r)}
+	cookie := CookieOf(r, SessionCookie)
+	if cookie == "" {
+		return v, aggregate.ErrNotFound
+	}
+	s, err := c.Store.WebSession(r.Context(), cookie, c.Now())
+	if err != nil {
+		return v, err
+	}
+	if s.Before != "" {
+		if err := c.Store.CameWebSession(r.Context(), cookie, s); err != nil {
+			return v, err
+		}
+	}
+	if s, err = c.still(r.Context(), cookie, s, now); err != nil {
+		return v, err
+	}
+	c.rotate(w, r, cookie, s)
+	v.Tenant, v.Team, v.User, v.Name, v.Admin, v.Form = s.Tenant, s.Team, s.User, s.Name, s.Admin, s.Form
+	return v, nil
+}
+
+// rotate gives the browser another cookie when it is time. That one of two requests at once loses is fine: its cookie
+// is taken until somebody comes with the other's.
+func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s websession.Session) {
+	now := c.Now()
+	if !s.MustRotate(now) {
+		return
+	}
+	next := websession.Secret()
+	switch err := c.Store.RotateWebSession(r.Context(), cookie, next, s, now); {
+	case err == nil:
+		SetCookie(w, r, SessionCookie, next, s.Ends().Sub(now))
+	case !errors.Is(err, aggregate.ErrConflict):
+		slog.WarnContext(r.Context(), "the session keeps its cookie", "err", err)
+	}
+}
+
+// still is the session with what Slack and the tenant's row say of the person by now. It ends that of somebody who has
+// left.
+func (c *Site) still(ctx context.Context, cookie string, s websession.Session, now bool) (websession.Session, error) {
+	if !now && !s.MustAsk(c.Now()) {
+		return s, nil
+	}
+	owner, err := c.Store.Tenant(ctx, s.Tenant)
+	if err != nil {
+		return s, fmt.Errorf("whose session it is: %w", err)
+	}
+	s.Admin = slices.Contains(owner.Admins, s.User)
+	if !s.MustAsk(c.Now()) {
+		return s, nil
+	}
+	name, err := c.Belongs(ctx, s.User, owner)
+	switch {
+	case errors.Is(err, ErrNotOfUs):
+		slog.WarnContext(ctx, "a session of somebody who left ends", "tenant", s.Tenant, "user", s.User)
+		return s, errors.Join(aggregate.ErrNotFound, c.Store.EndWebSession(ctx, cookie))
+	case err != nil && s.Believed(c.Now()):
+		slog.WarnContext(ctx, "Slack does not say who this is; believed for a while", "err", err)
+		return s, nil
+	case err != nil:
+		return s, err
+	}
+	s.Name, s.AskedAt = name, c.Now()
+	return s, c.Store.SawWebSession(ctx, cookie, s)
+}
+
+// ErrNotOfUs: who wants in is a guest, has left, or is of another workspace.
+var ErrNotOfUs = errors.New("not a member of the workspace")
+
+// Belongs is the name of a person whom Slack calls a full member of the tenant's workspace; else ErrNotOfUs.
+func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (string, error) {
+	u, err := c.Slack.User(slackapi.For(ctx, owner.ID), user)
+	switch code := slackapi.Code(err); {
+	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
+		return "", ErrNotOfUs
+	case err != nil:
+		return "", fmt.Errorf("who this is: %w", err)
+	case u.Gone || u.Guest || !u.Of(owner.TeamID):
+		return "", ErrNotOfUs
+	}
+	return u.Name, nil
+}
+
+// Address is where the browser found the console. API Gateway answers under no name but its own and those it was given.
+func Address(r *http.Request) string {
+	if IsLocal(r.Host) {
+		return "http://" + r.Host
+	}
+	return "https://" + r.Host
+}
+
+// StillAdmin asks the tenant's row: a return is no form, so that its session was believed.
+func (c *Site) StillAdmin(ctx context.Context, v *Viewer) error {
+	if v.User == "" {
+		return nil // an installation: Slack says who
+	}
+	owner, err := c.Store.Tenant(ctx, v.Tenant)
+	if err == nil && !slices.Contains(owner.Admins, v.User) {
+		err = ErrAdminsOnly
+	}
+	return err
+}
