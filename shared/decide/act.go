@@ -10,8 +10,8 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Act turns what a person wants of a subject into a change. id is of what it is about: a gate's, an execution's, a choice's or
-// the subject's own.
+// Act turns what a person wants of a subject into a change. id is of what it is about: a gate's, an execution's, a
+// choice's or the subject's own.
 type Act func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 
 // Button is an act that needs nothing but a click.
@@ -56,8 +56,8 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 	})
 }
 
-// Pressed is an act by a card's button on a gate of this type: the button and its value name the same. A hash is of what the
-// card shows; a task's cards carry none.
+// Pressed is an act by a card's button on a gate of this type: the button and its value name the same. A hash is of
+// what the card shows; a task's cards carry none.
 func Pressed(kind aggregate.CardType, hash string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if _, bare := a.(*task.Aggregate); bare && hash == "" {
@@ -67,7 +67,8 @@ func Pressed(kind aggregate.CardType, hash string, act Act) Act {
 	}
 }
 
-// Shown is an act on a gate of this type of which the person saw the content with this hash; aggregate.ErrMoved for another one.
+// Shown is an act on a gate of this type of which the person saw the content with this hash; aggregate.ErrMoved for
+// another one.
 func Shown(kind aggregate.CardType, hash string, act Act) Act {
 	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if a.AskedHash(id) != hash {
@@ -110,8 +111,9 @@ func Reject(reason string) Act {
 	}
 }
 
-// MayReject checks, before a reason is given, whether one would be taken: it is never committed. Whoever rejected the gate
-// before is told so, as anybody else is: a second reason would not be saved. The reason here is one that nobody can type.
+// MayReject checks, before a reason is given, whether one would be taken: it is never committed. Whoever rejected the
+// gate before is told so, as anybody else is: a second reason would not be saved. The reason here is one that nobody
+// can type.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	return Reject("\x00")(a, id, by, p, now)
 }

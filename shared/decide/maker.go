@@ -23,8 +23,8 @@ const reserved = 500 * time.Millisecond
 // ErrUnread refuses a click that would approve content of which its card shows only a part.
 var ErrUnread = errors.New("not all of it was shown")
 
-// Subject is an aggregate that asks people. What a new kind that asks them needs for being decided on is these methods; its
-// acts beside approving and rejecting stand in Buttons.
+// Subject is an aggregate that asks people. What a new kind that asks them needs for being decided on is these methods;
+// its acts beside approving and rejecting stand in Buttons.
 type Subject interface {
 	aggregate.Aggregate
 	// Readable returns aggregate.ErrNotFound for what is forgotten, and aggregate.ErrConflict for a torn read.
@@ -170,8 +170,8 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 	return v
 }
 
-// unread returns ErrUnread when a click on a task's card approves content that the card does not show whole. A button that
-// carries the hash of what is shown stands on no other card.
+// unread returns ErrUnread when a click on a task's card approves content that the card does not show whole. A button
+// that carries the hash of what is shown stands on no other card.
 func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) error {
 	t, is := a.(*task.Aggregate)
 	if c.Card == "" || !is || !a.IsOpen(c.ID) {

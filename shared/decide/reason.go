@@ -10,9 +10,10 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// TakeAsReason rejects what waits in a message's thread, with the message's text as the reason. The rejection and the end
-// of the message's own task are one commit, so that a message is never both a reason and a request. If the gate was decided
-// meanwhile, nothing is rejected. refused is why the gate can't be rejected, and gate what the click then was about.
+// TakeAsReason rejects what waits in a message's thread, with the message's text as the reason. The rejection and the
+// end of the message's own task are one commit, so that a message is never both a reason and a request. If the gate was
+// decided meanwhile, nothing is rejected. refused is why the gate can't be rejected, and gate what the click then was
+// about.
 func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
 	gate = c // a click on the gate's own button
 	var by aggregate.Actor

@@ -33,7 +33,8 @@ func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
 	return x
 }
 
-// writeAudit writes an entry each twelve hours through four months, the last two at the same moment, and one of another tenant.
+// writeAudit writes an entry each twelve hours through four months, the last two at the same moment, and one of another
+// tenant.
 func writeAudit(t *testing.T, st *taskStore) (all []aggregate.AuditEntry) {
 	t.Helper()
 	const entries = 240

@@ -36,8 +36,8 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 	return nil
 }
 
-// RowsAt are the rows at some places, at most a hundred of them, as T. What is not there is left
-// out, and what DynamoDB did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
+// RowsAt are the rows at some places, at most a hundred of them, as T. What is not there is left out, and what DynamoDB
+// did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
 	err := s.rowsAt(ctx, places, func(p Place, it table.Item) error {
@@ -52,8 +52,8 @@ func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, 
 	return out, nil
 }
 
-// Origins are where aggregates were asked for, and by whom; what is gone, or was asked for by nobody, is left out. Otherwise it
-// is as RowsAt.
+// Origins are where aggregates were asked for, and by whom; what is gone, or was asked for by nobody, is left out.
+// Otherwise it is as RowsAt.
 func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	var places []Place
 	for _, ref := range refs {

@@ -39,8 +39,8 @@ func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactW
 	return out, nil
 }
 
-// PutListed puts rows into a list beside an aggregate, over those that are there: no commit conditions on them. Drop are keys
-// of rows that leave it. At most 25 of both together are written at once, in one call each.
+// PutListed puts rows into a list beside an aggregate, over those that are there: no commit conditions on them. Drop
+// are keys of rows that leave it. At most 25 of both together are written at once, in one call each.
 func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []aggregate.Row, drop []string) error {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []a
 	return nil
 }
 
-// AddListed puts a row into a list beside an aggregate unless one with its key is there, which stays as it is. It reports whether
-// it did.
+// AddListed puts a row into a list beside an aggregate unless one with its key is there, which stays as it is. It
+// reports whether it did.
 func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggregate.Row) (added bool, err error) {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggreg
 // mostWritten is how many rows one BatchWriteItem takes.
 const mostWritten = 25
 
-// Listed reads rows of a list beside an aggregate, from one key to another, both included and empty for the list's ends: the
-// oldest first, or with newest the newest first. At most limit, 0 for all.
+// Listed reads rows of a list beside an aggregate, from one key to another, both included and empty for the list's
+// ends: the oldest first, or with newest the newest first. At most limit, 0 for all.
 func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until string, newest bool, limit int) ([]T, error) {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {

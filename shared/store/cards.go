@@ -54,7 +54,8 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 	return err
 }
 
-// ShownCard saves the hash of what the message shows now, and notes all as PostedCard does. It returns ErrClaimed when the row names another message.
+// ShownCard saves the hash of what the message shows now, and notes all as PostedCard does. It returns ErrClaimed when
+// the row names another message.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)

@@ -15,8 +15,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// change commits what was decided about a tenant, in one transaction, or returns what the decision did: err. An empty change
-// is none. Cards that wait and show what changed are drawn anew, a hundred tasks at most.
+// change commits what was decided about a tenant, in one transaction, or returns what the decision did: err. An empty
+// change is none. Cards that wait and show what changed are drawn anew, a hundred tasks at most.
 //
 // When rows are not as a write expected, it returns the error that the write names, or aggregate.ErrConflict if it
 // names none.

@@ -81,8 +81,8 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	return nil, full(meant(err, says), counts, len(items))
 }
 
-// putAbsent puts rows that no commit conditions on. One that is there stays as it is. A row that moves counters comes with
-// them in one transaction: it counts once.
+// putAbsent puts rows that no commit conditions on. One that is there stays as it is. A row that moves counters comes
+// with them in one transaction: it counts once.
 func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
 	if len(counts) > 0 {
 		return s.putCounted(ctx, ref, rows, counts)

@@ -23,8 +23,8 @@ type deployment struct {
 	read time.Time
 }
 
-// CapFurther bounds, by the settings that are read from now on, what a further workspace may cost on a day. It returns an
-// error for what is no amount of US dollars above 0.
+// CapFurther bounds, by the settings that are read from now on, what a further workspace may cost on a day. It returns
+// an error for what is no amount of US dollars above 0.
 func (s *Store) CapFurther(usd string) error {
 	most, err := strconv.ParseFloat(usd, 64)
 	if err != nil || !(aggregate.USD(most) > 0) {
@@ -46,8 +46,8 @@ func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, f
 	return t, true, err
 }
 
-// FurtherDay is what a tenant may cost on a day as a further workspace, whatever it saves, as the deployment's row says: 0 if
-// nothing bounds it.
+// FurtherDay is what a tenant may cost on a day as a further workspace, whatever it saves, as the deployment's row
+// says: 0 if nothing bounds it.
 func (s *Store) FurtherDay(ctx context.Context, tenant string) (aggregate.MicroUSD, error) {
 	d, err := s.deployment(ctx)
 	if err != nil || !d.Further(tenant) {
@@ -56,7 +56,8 @@ func (s *Store) FurtherDay(ctx context.Context, tenant string) (aggregate.MicroU
 	return d.FurtherDay, nil
 }
 
-// NoteDeployment commits tenancy.Deployment.Note, with what CapFurther was told. While the row is known to say so it calls nothing.
+// NoteDeployment commits tenancy.Deployment.Note, with what CapFurther was told. While the row is known to say so it
+// calls nothing.
 func (s *Store) NoteDeployment(ctx context.Context, own string, now time.Time) error {
 	is, err := s.deployment(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A further workspace's settings have what bounds its day, whatever is saved; the own workspace's never have, whatever earlier
-// releases wrote in its row.
+// A further workspace's settings have what bounds its day, whatever is saved; the own workspace's never have, whatever
+// earlier releases wrote in its row.
 func testFurther(t *testing.T, st *taskStore) {
 	own := expect.Value(st.Bootstrap(t.Context(), workspace("T0OWN"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
@@ -92,7 +92,8 @@ func testFurtherReads(t *testing.T, st *taskStore) {
 	reads(0, "what is noted")
 }
 
-// The workspaces of an organization are found by it, by that which was noted last; one without an organization is written nothing.
+// The workspaces of an organization are found by it, by that which was noted last; one without an organization is
+// written nothing.
 func testOrganizations(t *testing.T, st *taskStore) {
 	first := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It returns
-// ErrClaimed otherwise.
+// PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It
+// returns ErrClaimed otherwise.
 func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error {
 	e := table.NewExpression()
 	var asRead string

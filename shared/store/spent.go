@@ -39,7 +39,8 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 	return sums, nil
 }
 
-// putCounted puts rows that are absent with the counters that they move, in one transaction. Where one is there, they were counted.
+// putCounted puts rows that are absent with the counters that they move, in one transaction. Where one is there, they
+// were counted.
 func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
 	pk, err := s.partition(ref)
 	if err != nil {

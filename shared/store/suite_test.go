@@ -30,8 +30,8 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's own
-// engine, side by side. Each part has a table of its own.
+// TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's
+// own engine, side by side. Each part has a table of its own.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, map[string]string{"Stage": "dev"}))(t)

@@ -11,11 +11,12 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Tell adds rows to an aggregate that nobody has read: each is put if it is absent, and the head gets a new rev, so that
-// whatever reads the rows afterwards meets them. c has no head, since the head is moved by an expression, and last_change
-// stays: a commit whose answer was lost is recognised by it. The rows count as written by the first commit.
+// Tell adds rows to an aggregate that nobody has read: each is put if it is absent, and the head gets a new rev, so
+// that whatever reads the rows afterwards meets them. c has no head, since the head is moved by an expression, and
+// last_change stays: a commit whose answer was lost is recognised by it. The rows count as written by the first commit.
 //
-// It returns ErrExists when one of the rows is there, and aggregate.ErrNotFound when there is no head, or one that is forgotten.
+// It returns ErrExists when one of the rows is there, and aggregate.ErrNotFound when there is no head, or one that is
+// forgotten.
 func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
 	if err != nil {

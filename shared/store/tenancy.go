@@ -14,8 +14,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Settings returns a tenant's settings, the defaults when it has saved none; after CapFurther with what bounds a further
-// workspace.
+// Settings returns a tenant's settings, the defaults when it has saved none; after CapFurther with what bounds a
+// further workspace.
 func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
 	row, err := s.settings(ctx, tenant)
 	x := row.Settings()

@@ -212,8 +212,8 @@ func (r Runner) next(ctx context.Context, ref aggregate.Ref, run aggregate.Run) 
 // noRoomFor is how long a run pauses at least whose functions could not be invoked, after the tries of its state.
 const noRoomFor = 5 * time.Minute
 
-// RoomAt is when the next run may begin after one that ended at a time for want of room: with up to a quarter more, so that those
-// that were turned away together don't come back together.
+// RoomAt is when the next run may begin after one that ended at a time for want of room: with up to a quarter more, so
+// that those that were turned away together don't come back together.
 func RoomAt(ended time.Time) time.Time { return ended.Add(noRoomFor + rand.N(noRoomFor/4+1)) }
 
 // Wake answers a task token with {}: rows decide, the token only wakes. A refusal
@@ -245,25 +245,26 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication str
 	return nil
 }
 
-// The kinds of messages that ask for a person's Home tab, whose id is the person's, and for those of all people of a tenant who
-// look at theirs, whose id is the tenant's.
+// The kinds of messages that ask for a person's Home tab, whose id is the person's, and for those of all people of a
+// tenant who look at theirs, whose id is the tenant's.
 const (
 	Home  = "home"
 	Homes = "homes"
 )
 
-// HomesAt is the end of the stretch of every in which now is. Tabs that are asked for within it are published at its end.
+// HomesAt is the end of the stretch of every in which now is. Tabs that are asked for within it are published at its
+// end.
 func HomesAt(now time.Time, every time.Duration) time.Time { return now.Truncate(every).Add(every) }
 
-// HomeLater is a message that asks for a person's Home tab at the end of this stretch of every. Those of a tenant stand in one
-// group: however many look, their tabs are published one after the other, and all but one of those who draw are free for
-// cards. A tab that is opened meanwhile stands in a group of its own and need not wait.
+// HomeLater is a message that asks for a person's Home tab at the end of this stretch of every. Those of a tenant stand
+// in one group: however many look, their tabs are published one after the other, and all but one of those who draw are
+// free for cards. A tab that is opened meanwhile stands in a group of its own and need not wait.
 func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
 	return homeLater(queueURL, tenant, Home, user, HomesAt(now, every))
 }
 
-// HomesLater is one message that asks at a time for the Home tabs of all who look at theirs then, in the group of those. All that
-// ask for the same time are one.
+// HomesLater is one message that asks at a time for the Home tabs of all who look at theirs then, in the group of
+// those. All that ask for the same time are one.
 func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
 	return homeLater(queueURL, tenant, Homes, tenant, at)
 }
@@ -294,7 +295,8 @@ func HomeOfEach(queueURL, tenant string, users []string, at time.Time) (out []*s
 	return out
 }
 
-// message names an aggregate whose cards are to be drawn. An early release wrote the id of a task as task, without a kind.
+// message names an aggregate whose cards are to be drawn. An early release wrote the id of a task as task, without a
+// kind.
 type message struct {
 	Tenant string `json:"tenant"`
 	Kind   string `json:"kind"`
@@ -304,8 +306,8 @@ type message struct {
 	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
 }
 
-// Copies is a message that asks for the copies of an aggregate's cards, in a group of their own: they are drawn after the
-// cards, and hold none of them up. Those of one rev are one message.
+// Copies is a message that asks for the copies of an aggregate's cards, in a group of their own: they are drawn after
+// the cards, and hold none of them up. Those of one rev are one message.
 func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
 	body, _ := json.Marshal(message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true}) // of strings and a flag it cannot fail
 	return &sqs.SendMessageInput{

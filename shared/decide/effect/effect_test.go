@@ -76,8 +76,8 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-// A run whose functions could not be invoked has not failed: nothing is shown red, nobody has to click, and the next run begins
-// some minutes later, which counts as no restart.
+// A run whose functions could not be invoked has not failed: nothing is shown red, nobody has to click, and the next
+// run begins some minutes later, which counts as no restart.
 func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.NoRoom(1, w.Open())
 	stale := w.Load()

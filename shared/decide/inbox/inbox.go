@@ -69,8 +69,8 @@ type Reader struct {
 	Now      func() time.Time
 }
 
-// Read reads what concerns a person of a workspace. Who may decide is asked of the one function that clicks ask, once for
-// the person. On failure of the lists it returns their error; a task that can't be read is left out.
+// Read reads what concerns a person of a workspace. Who may decide is asked of the one function that clicks ask, once
+// for the person. On failure of the lists it returns their error; a task that can't be read is left out.
 func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.Settings) (Inbox, error) {
 	out := Inbox{User: user}
 	var waitingErr, mineErr, talksErr error
@@ -156,8 +156,8 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	return out
 }
 
-// link leads to the card that asks, or else to how it began; where that is in somebody else's direct messages, to the card's
-// copy in the person's own.
+// link leads to the card that asks, or else to how it began; where that is in somebody else's direct messages, to the
+// card's copy in the person's own.
 func (b Inbox) link(ctx context.Context, links Links, x Item) string {
 	shared, o := x.Of.Common(), x.Of.Origin()
 	at, thread := x.Of.Beginning()

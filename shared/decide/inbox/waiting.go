@@ -21,8 +21,8 @@ const (
 	mostLooked, lookFor = 1000, time.Second
 )
 
-// waiting is what waits for a person's decision, the oldest first, and how much of what waits in the workspace was looked at
-// for it; 0: all.
+// waiting is what waits for a person's decision, the oldest first, and how much of what waits in the workspace was
+// looked at for it; 0: all.
 func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenancy.Settings) (out []Item, looked int, err error) {
 	l := look{Reader: r, tenant: tenant, user: user, team: team, settings: s, who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}}
 	until := r.Now().Add(lookFor)
@@ -53,8 +53,8 @@ type look struct {
 	who                *people.People
 }
 
-// page finds what the person may approve among the rows of a page, most of it at most, and says how many rows it looked at.
-// Only what the person may decide by where it was asked for is read whole.
+// page finds what the person may approve among the rows of a page, most of it at most, and says how many rows it looked
+// at. Only what the person may decide by where it was asked for is read whole.
 func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
 	refs := make([]aggregate.Ref, len(items))
 	for i, x := range items {

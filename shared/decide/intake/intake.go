@@ -1,4 +1,5 @@
-// Package intake keeps what people ask of Ringi, wherever in Slack they ask: one write, which a repeated delivery finds done.
+// Package intake keeps what people ask of Ringi, wherever in Slack they ask: one write, which a repeated delivery finds
+// done.
 package intake
 
 import (
@@ -59,8 +60,8 @@ func Text(text string) string {
 	return legible.Clip(strings.TrimSpace(unescaped.Replace(text)), task.MaxText)
 }
 
-// ChannelType is Slack's type of a channel, told by its id: private channels of today look like public ones, and are treated
-// alike.
+// ChannelType is Slack's type of a channel, told by its id: private channels of today look like public ones, and are
+// treated alike.
 func ChannelType(channel string) string {
 	switch {
 	case strings.HasPrefix(channel, "D"):

@@ -15,8 +15,9 @@ type SpentReader interface {
 	Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error)
 }
 
-// OverBudget is the failure of a call of a model that a tenant's budget of the day or month leaves no room for; its Reason is
-// empty while there is room. What is under way at that moment is not known yet, so that the sum may go beyond the budget by it.
+// OverBudget is the failure of a call of a model that a tenant's budget of the day or month leaves no room for; its
+// Reason is empty while there is room. What is under way at that moment is not known yet, so that the sum may go beyond
+// the budget by it.
 func OverBudget(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings, now time.Time) (task.Failure, error) {
 	over, _, err := budgets(ctx, s, tenant, settings, now)
 	return over, err
@@ -66,7 +67,8 @@ func budgets(ctx context.Context, s SpentReader, tenant string, settings tenancy
 	return over, left, nil
 }
 
-// NotNow parks a generation that a budget leaves no room for, until a person asks for it again; err is that of reading the sums.
+// NotNow parks a generation that a budget leaves no room for, until a person asks for it again; err is that of reading
+// the sums.
 func NotNow(ctx context.Context, s Decider, in Input, g task.Generation, over task.Failure, limit aggregate.MicroUSD, now time.Time, err error) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err

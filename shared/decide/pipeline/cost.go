@@ -33,8 +33,8 @@ type SettingsReader interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
-// CommitGate is CommitUsage for what opens a gate: the gate has the settings as they are when it opens. Those that changed while
-// the model thought are read again; what it made stays.
+// CommitGate is CommitUsage for what opens a gate: the gate has the settings as they are when it opens. Those that
+// changed while the model thought are read again; what it made stays.
 func CommitGate(ctx context.Context, s interface {
 	Committer
 	SettingsReader

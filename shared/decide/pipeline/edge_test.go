@@ -44,7 +44,8 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
-// A vendor that refuses a step is for the people whose card says so; our fault, or the model's key, for whoever runs it.
+// A vendor that refuses a step is for the people whose card says so; our fault, or the model's key, for whoever runs
+// it.
 func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
 	for reason, want := range map[aggregate.Reason]bool{
 		task.ReasonRunFailed: true, task.ReasonModelKey: true, task.ReasonModelUnavailable: true,

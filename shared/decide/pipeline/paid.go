@@ -12,9 +12,9 @@ import (
 // aloneWithin bounds the record of a cost whose commit failed.
 const aloneWithin = 5 * time.Second
 
-// Paid commits what a model's calls made. Where that fails, for whatever reason, the calls are paid all the same: alone then records
-// what they cost, as calls that made nothing, before the error goes up, so that task or session, day and month count it and a
-// budget stops further tries. A usage has an id: one that was recorded after all counts once.
+// Paid commits what a model's calls made. Where that fails, for whatever reason, the calls are paid all the same: alone
+// then records what they cost, as calls that made nothing, before the error goes up, so that task or session, day and
+// month count it and a budget stops further tries. A usage has an id: one that was recorded after all counts once.
 func Paid[A any](ctx context.Context, u aggregate.Usage, commit, alone func(ctx context.Context) (A, error)) (A, error) {
 	a, err := commit(ctx)
 	if err == nil || u.Free() {

@@ -27,7 +27,8 @@ type VersionStore interface {
 	SpentReader
 }
 
-// Run records that a version is being made, makes it, and opens its gate. When the gate is open already, nothing is made.
+// Run records that a version is being made, makes it, and opens its gate. When the gate is open already, nothing is
+// made.
 func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
 	a, err := store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return v.Begin(a, in.Run, now()) })
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package agent says who can be talked with: the agents that are built in, and those that a workspace's settings define.
+// Package agent says who can be talked with: the agents that are built in, and those that a workspace's settings
+// define.
 package agent
 
 import (
@@ -109,15 +110,15 @@ func (w Warning) String() string {
 	return fmt.Sprintf("agents[%d] %q: %s %s", w.Entry, w.ID, w.Field, w.Limit())
 }
 
-// Definitions are the agents of a workspace: the built-in ones, each as an entry with its id overrides it, then the entries
-// of custom in their order. allow are the endpoints that the deployment allows beside public ones, as host:port. Exactly
-// one is the default: the first entry that claims it, else codex.
+// Definitions are the agents of a workspace: the built-in ones, each as an entry with its id overrides it, then the
+// entries of custom in their order. allow are the endpoints that the deployment allows beside public ones, as
+// host:port. Exactly one is the default: the first entry that claims it, else codex.
 func Definitions(custom []Definition, allow []string) (defs []Definition, warnings []Warning) {
 	return define(custom, func(d Definition) []Fault { return d.unreachable(allow) })
 }
 
-// Named are Definitions for whoever only tells whom people address: what this deployment can't reach is among them, so that
-// people are told so.
+// Named are Definitions for whoever only tells whom people address: what this deployment can't reach is among them, so
+// that people are told so.
 func Named(custom []Definition) []Definition {
 	defs, _ := define(custom, func(Definition) []Fault { return nil })
 	return defs
@@ -178,8 +179,8 @@ func Default(defs []Definition) Definition {
 // seedNames are other spellings of fields that are read as well.
 var seedNames = map[string]string{"isDefault": "is_default", "authRef": "auth_ref"}
 
-// UnmarshalJSON reads what can be read: an entry that somebody wrote wrongly is left out by Definitions, and does not keep
-// a workspace's settings from being read.
+// UnmarshalJSON reads what can be read: an entry that somebody wrote wrongly is left out by Definitions, and does not
+// keep a workspace's settings from being read.
 func (d *Definition) UnmarshalJSON(text []byte) error {
 	*d = Definition{}
 	var members map[string]json.RawMessage

@@ -29,8 +29,8 @@ const (
 	RuleAutoWorkspace Rule = "auto_workspace"
 )
 
-// shells are programs that read commands, or start a program that they are given. The list can't be complete, and nothing
-// rests on it: what begins by a rule without * is what an administrator wrote.
+// shells are programs that read commands, or start a program that they are given. The list can't be complete, and
+// nothing rests on it: what begins by a rule without * is what an administrator wrote.
 var shells = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env", "sudo", "doas", "su", "xargs", "nohup", "setsid",
 	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk", "gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
@@ -40,17 +40,17 @@ var shells = []string{
 // open is a command whose rules may have a *.
 type open struct {
 	command string
-	// names says that the command reads what is no option as the name of a file, a package or a test of the workspace. Another
-	// command reads it as something to do.
+	// names says that the command reads what is no option as the name of a file, a package or a test of the workspace.
+	// Another command reads it as something to do.
 	names bool
-	// options are what may stand beside a *, or hold one behind their =. None names a program, a plugin, a file to write or a
-	// file of more options.
+	// options are what may stand beside a *, or hold one behind their =. None names a program, a plugin, a file to write
+	// or a file of more options.
 	options string
 }
 
-// opens are test runners, linters and build commands to which no name is code. What runs is what stands in the workspace, which
-// people approved. No command is here that hands its arguments to another program (make, npm), that takes code or a plugin
-// by name (node, deno), or that stands in the workspace itself.
+// opens are test runners, linters and build commands to which no name is code. What runs is what stands in the
+// workspace, which people approved. No command is here that hands its arguments to another program (make, npm), that
+// takes code or a plugin by name (node, deno), or that stands in the workspace itself.
 var opens = []open{
 	{"go test", true, "-v -race -short -cover -failfast -json -run -skip -bench -count -timeout"}, {"go vet", true, ""}, {"go build", true, ""},
 	{"pytest", true, "-q -v -vv -x -s -k -m --maxfail"}, {"jest", true, "-t --ci --verbose"}, {"vitest run", true, "-t"}, {"rspec", true, "-e --fail-fast"},
@@ -102,7 +102,8 @@ func argvRule(patterns []string) Rule {
 	return RuleAutoStar
 }
 
-// rule is the rule that a command's further patterns break. A sign that some commands read a file of options by is no name.
+// rule is the rule that a command's further patterns break. A sign that some commands read a file of options by is no
+// name.
 func (o open) rule(patterns []string) Rule {
 	for _, p := range patterns {
 		name, _, _ := strings.Cut(p, "=")
@@ -127,14 +128,14 @@ func nameOf(program string) string {
 	return name
 }
 
-// Allows reports whether the rule lets a command begin: it has as many elements as the rule, and each fits its pattern. A
-// rule with a fault lets none.
+// Allows reports whether the rule lets a command begin: it has as many elements as the rule, and each fits its pattern.
+// A rule with a fault lets none.
 func (r AutoRule) Allows(t ActionType, argv []string, workspace string) bool {
 	return len(r.Faults()) == 0 && t == TestRun && r.Workspace == workspace && slices.EqualFunc(r.Argv, argv, fits)
 }
 
-// fits reports whether a text is the pattern's. Where a * begins the pattern, the text is no option and no file of options;
-// no * leads out of the workspace.
+// fits reports whether a text is the pattern's. Where a * begins the pattern, the text is no option and no file of
+// options; no * leads out of the workspace.
 func fits(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

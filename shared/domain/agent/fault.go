@@ -134,7 +134,8 @@ func (d Definition) wrongEndpoint() Rule {
 	return ""
 }
 
-// unreachable are the faults that depend on the deployment: plain http and local addresses must be among those it allows.
+// unreachable are the faults that depend on the deployment: plain http and local addresses must be among those it
+// allows.
 func (d Definition) unreachable(allow []string) []Fault {
 	if d.Provider != HTTP && d.Provider != Local || d.wrongEndpoint() != "" {
 		return nil

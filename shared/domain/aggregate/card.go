@@ -42,7 +42,8 @@ type Card struct {
 	ShownRedraws int `json:"shown_redraws,omitempty"`
 }
 
-// Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution; a copy's has the person's id behind an @.
+// Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution; a copy's has the person's id behind
+// an @.
 func (c *Card) Key() string {
 	key := "CARD#" + string(c.CardType)
 	if _, rest, versioned := strings.Cut(c.Subject, "#"); versioned {

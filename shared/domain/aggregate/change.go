@@ -27,8 +27,8 @@ type Change struct {
 	Then error
 }
 
-// Listed is a row of a list that grows without end, such as what was said. It stands in a partition of its own beside its
-// aggregate's, is put with the Change that names it, only if it is absent, and no decision or effect reads it.
+// Listed is a row of a list that grows without end, such as what was said. It stands in a partition of its own beside
+// its aggregate's, is put with the Change that names it, only if it is absent, and no decision or effect reads it.
 type Listed struct {
 	List string // what the partition's key begins with, such as MESSAGES#; the tenant and Of follow
 	Of   string // id of what it is a list of

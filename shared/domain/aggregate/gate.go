@@ -56,9 +56,9 @@ const (
 	SurfaceConsole Surface = "console"
 )
 
-// Settled reports whether a route has the stamps that it needs; nothing else decides that. It is false unless each stage
-// has a desk that is waited for and each of those its stamps: a stage of readers, a desk without people and one of an
-// unknown mode settle nothing, nor do people outside of the desk. A person counts once at a desk.
+// Settled reports whether a route has the stamps that it needs; nothing else decides that. It is false unless each
+// stage has a desk that is waited for and each of those its stamps: a stage of readers, a desk without people and one
+// of an unknown mode settle nothing, nor do people outside of the desk. A person counts once at a desk.
 func Settled(route []Stage, stamps []Stamp) bool {
 	if len(route) == 0 {
 		return len(stampedAt(stamps, 0, 0)) > 0

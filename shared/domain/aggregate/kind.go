@@ -29,10 +29,11 @@ type Aggregate interface {
 	// RestartRun supersedes a run that died, or gives up. It returns ErrSuperseded when the
 	// head's run is another, or there is nothing to run.
 	RestartRun(run int, now time.Time) (Change, error)
-	// PauseRun supersedes a run that ended since there was no room to run in, which is nobody's failure: the next one begins
-	// at until, or now where that is past, and counts as no restart. It returns what RestartRun does.
+	// PauseRun supersedes a run that ended since there was no room to run in, which is nobody's failure: the next one
+	// begins at until, or now where that is past, and counts as no restart. It returns what RestartRun does.
 	PauseRun(run int, until, now time.Time) (Change, error)
-	// TryAgainAt is when a card that Slack refused for good is tried again though nothing moves; nil: at the next revision.
+	// TryAgainAt is when a card that Slack refused for good is tried again though nothing moves; nil: at the next
+	// revision.
 	TryAgainAt(c *Card) *time.Time
 }
 

@@ -3,8 +3,8 @@ package aggregate
 import "time"
 
 // Lease says which invocation works on something outside of this program that a row stands for, such as a managed
-// session, and until when. No Change puts it, because it is renewed far more often than the aggregate changes and carries
-// no state. Whoever writes it conditions on the lease as it was read.
+// session, and until when. No Change puts it, because it is renewed far more often than the aggregate changes and
+// carries no state. Whoever writes it conditions on the lease as it was read.
 type Lease struct {
 	Of         string     `json:"of"`                      // key of the row
 	Invocation string     `json:"invocation"`              // empty: no invocation may work on it before LeaseUntil

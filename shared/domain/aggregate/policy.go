@@ -84,8 +84,8 @@ func (p Policy) ApproveAll(by Actor, requesters []string) error {
 // Reject reports why by may not send it back. Rejecting one's own request is always fine.
 func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
 
-// Author reports why by may not put a version of their own in the place of one that waits: who may send it back may, unless
-// nobody could approve theirs.
+// Author reports why by may not put a version of their own in the place of one that waits: who may send it back may,
+// unless nobody could approve theirs.
 func (p Policy) Author(by Actor, requester string) error {
 	if err := p.Reject(by, requester); err != nil {
 		return err

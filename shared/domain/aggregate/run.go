@@ -15,7 +15,8 @@ type Effects struct {
 	Cards bool   // the cards in Slack are older than the rows
 }
 
-// Making is an aggregate that ought to be there: it is created if it is not, and then Made is committed to the one that asked.
+// Making is an aggregate that ought to be there: it is created if it is not, and then Made is committed to the one that
+// asked.
 type Making struct {
 	Ref   Ref
 	Begin Change // unless there is an Order
@@ -23,9 +24,9 @@ type Making struct {
 	Made  Decision[Aggregate]
 }
 
-// Telling is a decision that another aggregate ought to make because of this one's rows. It returns ErrNotDue where it was
-// made before, or is not called for any more. Told is then committed to the one that tells, so that it tells no longer; nil:
-// the other's answer ends it.
+// Telling is a decision that another aggregate ought to make because of this one's rows. It returns ErrNotDue where it
+// was made before, or is not called for any more. Told is then committed to the one that tells, so that it tells no
+// longer; nil: the other's answer ends it.
 type Telling struct {
 	Ref    Ref
 	Decide Decision[Aggregate]
@@ -50,8 +51,8 @@ type Next struct {
 	Reason         Reason // of Fail; it stays with the function
 }
 
-// StuckAfter is how long a run may have work without a Change, pauses apart. It is restarted then even if it looks open: no
-// state's tries take as long.
+// StuckAfter is how long a run may have work without a Change, pauses apart. It is restarted then even if it looks
+// open: no state's tries take as long.
 const StuckAfter = 20 * time.Minute
 
 // EndedNoRoom is the error with which every machine ends a run for whose functions Lambda had no room.

@@ -1,5 +1,6 @@
-// Package catalog holds one file for each tool that comes with Ringi, and reads them: what the tool takes and gives, whether
-// calling it twice matters, and every text that people read of it, in each language. Nothing else names a tool's texts.
+// Package catalog holds one file for each tool that comes with Ringi, and reads them: what the tool takes and gives,
+// whether calling it twice matters, and every text that people read of it, in each language. Nothing else names a
+// tool's texts.
 package catalog
 
 import (
@@ -53,7 +54,8 @@ type Argument struct {
 	Other  language.Texts            `json:"other"` // {name} is the argument itself
 }
 
-// Demo is an example from which the demo model plans a list: one call, whose rows go to a sheet and whose count is told.
+// Demo is an example from which the demo model plans a list: one call, whose rows go to a sheet and whose count is
+// told.
 type Demo struct {
 	Request language.Texts       `json:"request"` // which is planned with the tool
 	Asks    string               `json:"asks"`    // a regular expression of the words that ask for the list

@@ -1,5 +1,5 @@
-// Package chain seals audit rows so that a later change of them shows: each link lists the rows that it seals, by key and
-// salted hash, names the link before it by its hash, and is signed. It reads and writes nothing itself.
+// Package chain seals audit rows so that a later change of them shows: each link lists the rows that it seals, by key
+// and salted hash, names the link before it by its hash, and is signed. It reads and writes nothing itself.
 package chain
 
 import (
@@ -62,8 +62,8 @@ type Head struct {
 	Signature []byte    `json:"signature"`
 }
 
-// HashOf is what a link has of a row: the SHA-256 of the salt's bytes, the key, a zero byte and the content. Without the
-// salt, which expires with the link's row, nobody finds a short content by trying.
+// HashOf is what a link has of a row: the SHA-256 of the salt's bytes, the key, a zero byte and the content. Without
+// the salt, which expires with the link's row, nobody finds a short content by trying.
 func HashOf(salt string, r Row) (string, error) {
 	b, err := hex.DecodeString(salt)
 	if err != nil || len(b) != sha256.Size {
@@ -77,8 +77,8 @@ func HashOf(salt string, r Row) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Next is the link behind last, a Head of the tenant alone for the first, unsigned. A key that can't stand on a line of its own is
-// refused.
+// Next is the link behind last, a Head of the tenant alone for the first, unsigned. A key that can't stand on a line of
+// its own is refused.
 func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 	l := Link{Tenant: last.Tenant, Seq: last.Seq + 1, Previous: last.Link, Salt: salt, At: now.UTC().Truncate(time.Millisecond)}
 	if l.At.Before(last.At) {

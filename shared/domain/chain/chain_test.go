@@ -200,7 +200,8 @@ func TestTheOrderOfMembersIsNoChange(t *testing.T) {
 	}
 }
 
-// Whoever changes a row and puts it back within the minute leaves a chain that fits the rows: what the sealer saw stays.
+// Whoever changes a row and puts it back within the minute leaves a chain that fits the rows: what the sealer saw
+// stays.
 func TestWhatTheSealerSawStays(t *testing.T) {
 	s := newSealer(t)
 	for note, want := range map[Note]Flaw{Modified: Touched, Deleted: Touched, Misdated: Dated} {

@@ -48,8 +48,8 @@ type Report struct {
 // Signed reports whether a signature of the sealer's key stands under a text.
 type Signed func(text, signature []byte) bool
 
-// Keys are all that ever signed a chain, in the order in which one took the place of the other: mostly there is one. What was signed
-// by a later one is followed by nothing of an earlier one.
+// Keys are all that ever signed a chain, in the order in which one took the place of the other: mostly there is one.
+// What was signed by a later one is followed by nothing of an earlier one.
 type Keys []Signed
 
 // Any reports whether one of them signed a text.
@@ -62,8 +62,8 @@ func (k Keys) from(i int, text, signature []byte) int {
 	return i
 }
 
-// Verify holds the rows of a tenant's audit log against its chain, all in any order, and the chain against the head that was
-// put away; nil when none was yet.
+// Verify holds the rows of a tenant's audit log against its chain, all in any order, and the chain against the head
+// that was put away; nil when none was yet.
 func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now time.Time) Report {
 	c := check{keys: keys, entries: map[string][]sealed{}}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -74,8 +74,8 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now 
 	return c.report
 }
 
-// VerifyPart holds some rows of a log against the part of its chain from the first link that seals one of them to the head that was
-// put away. What else the links seal is not looked at, and no row may be unsealed.
+// VerifyPart holds some rows of a log against the part of its chain from the first link that seals one of them to the
+// head that was put away. What else the links seal is not looked at, and no row may be unsealed.
 func VerifyPart(tenant string, head *Head, links []Link, rows []Row, keys Keys) Report {
 	c := check{keys: keys, entries: map[string][]sealed{}, part: true}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -139,8 +139,8 @@ func (c *check) links(tenant string, links []Link) {
 	}
 }
 
-// formed reports whether each member is one word of its own line, so that the signed text can be read in one way only: with a
-// line break in a note, or a space in a key, the same text would seal other rows.
+// formed reports whether each member is one word of its own line, so that the signed text can be read in one way only:
+// with a line break in a note, or a space in a key, the same text would seal other rows.
 func (l Link) formed() bool {
 	if !digest(l.Salt) || l.Previous != "" && !digest(l.Previous) {
 		return false
@@ -165,8 +165,8 @@ func (c *check) entry(l Link, e Entry) {
 	c.entries[e.Key] = append(c.entries[e.Key], sealed{e.Hash, l.Salt, l.Late, l.Seq})
 }
 
-// head finds links that were taken off the end: the head that was put away names one that is no longer there. Links behind it
-// that should long be under another are found, too.
+// head finds links that were taken off the end: the head that was put away names one that is no longer there. Links
+// behind it that should long be under another are found, too.
 func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	switch {
 	case head == nil:
@@ -185,8 +185,8 @@ func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	}
 }
 
-// Forgotten are the heads that were put away and name a link that the chain no longer has: it was set back, and may have
-// grown since to what it was.
+// Forgotten are the heads that were put away and name a link that the chain no longer has: it was set back, and may
+// have grown since to what it was.
 func Forgotten(heads []Head, links []Link) (found []Finding) {
 	ids := map[int]string{}
 	for _, l := range links {

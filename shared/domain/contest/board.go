@@ -88,7 +88,8 @@ func (r *Round) onBoard(tenant, content string, was *Board) *Board {
 	return &b
 }
 
-// shortened is a text that is no longer than most bytes; it ends with an ellipsis where it was, never inside of a character.
+// shortened is a text that is no longer than most bytes; it ends with an ellipsis where it was, never inside of a
+// character.
 func shortened(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {

@@ -38,10 +38,10 @@ func Ranked(teams []Standing) (out []Standing) {
 	return out
 }
 
-// Close ends the contest: its summary says what all teams came to, which is theirs no more to change. results are the best
-// RoundResults of those that have one, as the summary keeps them. Of a contest that was cancelled it only makes the summary.
-// It returns ErrNotDue for one that is settled, ErrSuperseded for a run that is not the head's, ErrField for teams that are not
-// the contest's.
+// Close ends the contest: its summary says what all teams came to, which is theirs no more to change. results are the
+// best RoundResults of those that have one, as the summary keeps them. Of a contest that was cancelled it only makes
+// the summary. It returns ErrNotDue for one that is settled, ErrSuperseded for a run that is not the head's, ErrField
+// for teams that are not the contest's.
 func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now time.Time) (aggregate.Change, error) {
 	if a.settled() {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -131,8 +131,8 @@ func (c *change) settle() {
 // settled reports whether nothing more comes of the contest.
 func (a *Aggregate) settled() bool { return a.Contest != nil && a.Contest.SettledAt != nil }
 
-// Cancel stops the contest: no team calls a model any more, and what they have is counted. Who may, whoever asks has decided.
-// It returns ErrDecided for one that is over.
+// Cancel stops the contest: no team calls a model any more, and what they have is counted. Who may, whoever asks has
+// decided. It returns ErrDecided for one that is over.
 func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	c, err := a.begin(now)
 	if err != nil {
@@ -153,8 +153,8 @@ func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Ti
 	return c.done(), nil
 }
 
-// Stop is Cancel by a person: whoever began it, or an administrator. It returns ErrNotAllowed for anybody else, and for a contest
-// that something asked for: that one ends with it alone.
+// Stop is Cancel by a person: whoever began it, or an administrator. It returns ErrNotAllowed for anybody else, and for
+// a contest that something asked for: that one ends with it alone.
 func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggregate.Change, error) {
 	if a.Contest == nil {
 		return aggregate.Change{}, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
@@ -170,8 +170,8 @@ func (a *Aggregate) BegunBy(user string) bool {
 	return a.Contest != nil && user != "" && a.Contest.ByType == aggregate.ActorUser && a.Contest.ByID == user
 }
 
-// Withdraw is Cancel by what asked for the contest. It returns ErrNotDue when the contest is over, ErrNotFound for another that
-// did not ask.
+// Withdraw is Cancel by what asked for the contest. It returns ErrNotDue when the contest is over, ErrNotFound for
+// another that did not ask.
 func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error) {
 	if a.Contest == nil || a.Contest.Status != Running {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -182,8 +182,8 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 	return a.Cancel(aggregate.System(), ReasonCancelled, now)
 }
 
-// abandon stops a contest whose runs died one after the other: no team calls a model any more, and the runs that follow only sum
-// up what all have.
+// abandon stops a contest whose runs died one after the other: no team calls a model any more, and the runs that follow
+// only sum up what all have.
 func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	c, err := a.begin(now)
 	if err != nil {
@@ -217,8 +217,8 @@ func (c *change) closing() {
 	c.Contest.ClosesFrom = c.Head.Run
 }
 
-// giveUp settles a contest that could not be summed up either: its teams' rows say what they have. Nobody knows what it cost, so the
-// day keeps counting all that it could.
+// giveUp settles a contest that could not be summed up either: its teams' rows say what they have. Nobody knows what it
+// cost, so the day keeps counting all that it could.
 func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	c, err := a.begin(now)
 	if err != nil {
@@ -231,8 +231,8 @@ func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// Rerun begins another run by hand, whatever became of those before: of a contest that is over, or to be closed, one that only sums
-// up. It returns ErrNotDue for a contest that has its summary.
+// Rerun begins another run by hand, whatever became of those before: of a contest that is over, or to be closed, one
+// that only sums up. It returns ErrNotDue for a contest that has its summary.
 func (a *Aggregate) Rerun(closing bool, now time.Time) (aggregate.Change, error) {
 	if a.Contest != nil && a.Summary != nil {
 		return aggregate.Change{}, aggregate.ErrNotDue

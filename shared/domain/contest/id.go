@@ -17,8 +17,8 @@ func NewID() string {
 	return uuid(b)
 }
 
-// IDFor is the execution_id of the contest that a row asks for. It has the form of a version 4, and is the same each time,
-// so that one row has one contest.
+// IDFor is the execution_id of the contest that a row asks for. It has the form of a version 4, and is the same each
+// time, so that one row has one contest.
 func IDFor(by aggregate.Ref, row string) string {
 	h := sha256.New()
 	for _, p := range []string{"contest", by.Tenant, by.Kind, by.ID, row} {

@@ -99,8 +99,8 @@ func (k PartKind) speaker() (MessageKind, bool) {
 	return "", false
 }
 
-// ReadMessages reads a message history. Records of before have calls in requests and returns in responses; they are read as
-// they stand.
+// ReadMessages reads a message history. Records of before have calls in requests and returns in responses; they are
+// read as they stand.
 func ReadMessages(b []byte) ([]ModelMessage, error) {
 	messages := []ModelMessage{}
 	if len(bytes.TrimSpace(b)) == 0 {

@@ -8,7 +8,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Outcome is what a contest came to, for what asked for it. Of one without a Summary nobody knows what its teams came to.
+// Outcome is what a contest came to, for what asked for it. Of one without a Summary nobody knows what its teams came
+// to.
 type Outcome struct {
 	Execution string
 	Status    Status
@@ -18,8 +19,8 @@ type Outcome struct {
 	At        time.Time
 }
 
-// Asker is an aggregate that asks for contests. ContestEnded tells the row that asked what became of it. It returns ErrNotDue
-// when the row knows, or needs it no more.
+// Asker is an aggregate that asks for contests. ContestEnded tells the row that asked what became of it. It returns
+// ErrNotDue when the row knows, or needs it no more.
 type Asker interface {
 	ContestEnded(row string, o Outcome, now time.Time) (aggregate.Change, error)
 }
@@ -117,8 +118,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 // Beside is none: a contest stands alone.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
-// MaxRestarts is how many runs in a row may die before a contest is abandoned, and MaxClosings how many of those that only
-// sum up before it is given up: some twenty minutes of failures, each with its own tries.
+// MaxRestarts is how many runs in a row may die before a contest is abandoned, and MaxClosings how many of those that
+// only sum up before it is given up: some twenty minutes of failures, each with its own tries.
 const MaxRestarts, MaxClosings = 5, 20
 
 // Late reports whether the contest should have been settled long ago.
@@ -137,8 +138,8 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 	}}}
 }
 
-// RestartRun supersedes a run that died; when several have, the contest is abandoned, and when it can't be summed up either, given
-// up. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+// RestartRun supersedes a run that died; when several have, the contest is abandoned, and when it can't be summed up
+// either, given up. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -158,8 +159,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done(), nil
 }
 
-// PauseRun is RestartRun for a run that found no room to run in. It counts as no restart, and the next one need not wait: its
-// states try long enough.
+// PauseRun is RestartRun for a run that found no room to run in. It counts as no restart, and the next one need not
+// wait: its states try long enough.
 func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded

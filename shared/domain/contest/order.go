@@ -54,9 +54,9 @@ func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggre
 	return Begin(o, now)
 }
 
-// Begin opens a contest. It is for the store's Create: the rows must all be absent. It returns aggregate.ErrField for what
-// can't be. One that stands alone reserves its budget of the day, which is given back when it is closed; what asks for a contest
-// counts what it cost itself.
+// Begin opens a contest. It is for the store's Create: the rows must all be absent. It returns aggregate.ErrField for
+// what can't be. One that stands alone reserves its budget of the day, which is given back when it is closed; what asks
+// for a contest counts what it cost itself.
 func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	if err := o.check(); err != nil {
 		return aggregate.Change{}, err

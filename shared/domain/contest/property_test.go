@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/contest"
 )
 
-// walk is a contest to which anything happens in any order: rounds that are scored again, teams that end twice, invocations of
-// runs that were superseded, a cancellation, runs that die.
+// walk is a contest to which anything happens in any order: rounds that are scored again, teams that end twice,
+// invocations of runs that were superseded, a cancellation, runs that die.
 type walk struct {
 	*rapid.T
 	now    time.Time

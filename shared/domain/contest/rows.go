@@ -193,7 +193,8 @@ type Board struct {
 // Check is the last look at a score before it is written.
 func (b *Board) Check() error { return CheckScore(b.EvaluationScore) }
 
-// Turn is a model's answer within a round, kept so that a crash asks for none twice. It stands in a list beside its team.
+// Turn is a model's answer within a round, kept so that a crash asks for none twice. It stands in a list beside its
+// team.
 type Turn struct {
 	Name        string         `json:"name"` // which one it is
 	Answer      aggregate.Blob `json:"answer"`

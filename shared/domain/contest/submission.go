@@ -82,8 +82,8 @@ func (s MemberSubmission) Check() error {
 	return nil
 }
 
-// MemberSubmissionsRecord is what the members of a team did in one round, in the order in which the leader called them. Its JSON
-// has the computed fields too; they are computed anew when it is read.
+// MemberSubmissionsRecord is what the members of a team did in one round, in the order in which the leader called them.
+// Its JSON has the computed fields too; they are computed anew when it is read.
 type MemberSubmissionsRecord struct {
 	ExecutionID string             `json:"execution_id"`
 	TeamID      string             `json:"team_id"`

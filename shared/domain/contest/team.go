@@ -7,8 +7,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// BeginTeam is the beginning of a team's work: its time counts from now. It is for the store's Create: the rows must all be
-// absent. It returns ErrNotFound for a place that the contest hasn't got.
+// BeginTeam is the beginning of a team's work: its time counts from now. It is for the store's Create: the rows must
+// all be absent. It returns ErrNotFound for a place that the contest hasn't got.
 func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregate.Change, error) {
 	entry, err := a.Entrant(place)
 	if err != nil {
@@ -38,9 +38,10 @@ type Scored struct {
 	Judgment *Judgment // nil: nobody was asked, or there was no answer
 }
 
-// ScoreRound writes a scored round: its history, its row of the board, and which round is the team's best by now, all in one.
-// A round that is there already is replaced; its id, its team's name and its created_at stay. It returns ErrMoved for a team
-// that has ended and for a round that is not the next, and the error of submission's Check for what can't be written.
+// ScoreRound writes a scored round: its history, its row of the board, and which round is the team's best by now, all
+// in one. A round that is there already is replaced; its id, its team's name and its created_at stay. It returns
+// ErrMoved for a team that has ended and for a round that is not the next, and the error of submission's Check for what
+// can't be written.
 func (w *Work) ScoreRound(s Scored, now time.Time) (aggregate.Change, error) {
 	if err := w.fits(s); err != nil {
 		return aggregate.Change{}, err
@@ -174,8 +175,8 @@ func (w *Work) judged() bool {
 	return last != nil && last.RoundNumber >= w.Team.MinRounds && last.Judgment != nil && !last.Judgment.ShouldContinue
 }
 
-// End stops the team: at its best scored round, or as failed when none was scored. why and detail say more where something
-// went wrong. One that has stopped stays as it is.
+// End stops the team: at its best scored round, or as failed when none was scored. why and detail say more where
+// something went wrong. One that has stopped stays as it is.
 func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	c, err := w.begin(now)
 	if err != nil {

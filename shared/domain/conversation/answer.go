@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// mostTogether is how many messages are answered together: they leave in one transaction, with as many counters of who wrote
-	// them.
+	// mostTogether is how many messages are answered together: they leave in one transaction, with as many counters of who
+	// wrote them.
 	mostTogether = 20
 	// mostCards is how many cards of messages that are shown stay in the session's partition.
 	mostCards = 20
 	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.
 	mostRefused = 2
-	// mostUnasked is how many actions rules may approve one after the other before a person is asked: an agent that hears of
-	// each result could go on for ever.
+	// mostUnasked is how many actions rules may approve one after the other before a person is asked: an agent that hears
+	// of each result could go on for ever.
 	mostUnasked = 10
 	// mostSurplus is how many proposals of one answer are kept that were not taken.
 	mostSurplus = 8
@@ -85,9 +85,9 @@ func (a *Aggregate) working(run int) error {
 	return nil
 }
 
-// Answered records what the agent says to the messages seen, and to no other: they alone leave the inbox. A proposal makes an
-// action that waits for a person, or is approved if an administrator's rule does. It returns ErrPending where an action waits
-// already, and ErrMoved when one of seen was answered meanwhile.
+// Answered records what the agent says to the messages seen, and to no other: they alone leave the inbox. A proposal
+// makes an action that waits for a person, or is approved if an administrator's rule does. It returns ErrPending where
+// an action waits already, and ErrMoved when one of seen was answered meanwhile.
 func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
 	c, err := a.answering(run, seen, now)
 	if err != nil {
@@ -148,8 +148,8 @@ func (c *change) fold(summary, through string) {
 	c.Session.CollapsedThrough, c.Session.SummaryKey = through, m.Key()
 }
 
-// Tried records that a try of an answer came to nothing, and that another follows: what it cost, and the summary that was
-// made for it, are not lost. What waits is not answered.
+// Tried records that a try of an answer came to nothing, and that another follows: what it cost, and the summary that
+// was made for it, are not lost. What waits is not answered.
 func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -174,8 +174,8 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	return c.done(), nil
 }
 
-// Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the session
-// or answered first: the vendor charges for it all the same.
+// Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the
+// session or answered first: the vendor charges for it all the same.
 func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Change, error) {
 	if u.ID == "" || u.Free() {
 		return aggregate.Change{}, nil

@@ -6,8 +6,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ApproveRead stamps the action with this id for somebody who read all of what had this hash. It returns ErrMoved when the
-// action has another content, and otherwise what Approve returns.
+// ApproveRead stamps the action with this id for somebody who read all of what had this hash. It returns ErrMoved when
+// the action has another content, and otherwise what Approve returns.
 func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if x := a.Action(id); x != nil && x.Payload.Hash() != hash {
 		return aggregate.Change{}, aggregate.ErrMoved

@@ -24,8 +24,8 @@ type change struct {
 	late    []string // keys of messages that this Change answers and that stand before From
 }
 
-// begin opens a change at now, but never before the session's last one. It returns aggregate.ErrConflict for rows of two
-// commits.
+// begin opens a change at now, but never before the session's last one. It returns aggregate.ErrConflict for rows of
+// two commits.
 func (a *Aggregate) begin(now time.Time) (*change, error) {
 	if a.Session == nil {
 		return nil, fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict)
@@ -104,7 +104,8 @@ func (s *Session) keep(now time.Time) int64 {
 const (
 	// forgetAfter is how long a session that is not kept may be looked at after it was closed.
 	forgetAfter = 24 * time.Hour
-	// leastKeptDays is how long what was said stays in the table at the least, though nobody finds it once the session is forgotten.
+	// leastKeptDays is how long what was said stays in the table at the least, though nobody finds it once the session is
+	// forgotten.
 	leastKeptDays = 90
 )
 
@@ -127,8 +128,8 @@ func (c *change) tell(m *Message) {
 	c.Put(&Inbox{Message: m.Key(), User: m.User, TS: m.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
 }
 
-// card makes the row of a card that shows subject; its message comes later. Cards stand in the thread in the order in which
-// they were made.
+// card makes the row of a card that shows subject; its message comes later. Cards stand in the thread in the order in
+// which they were made.
 func (c *change) card(typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
 		ID: aggregate.Derive(c.Now, "card", c.Session.ID, string(typ), subject), AggregateID: c.Session.ID, CardType: typ, Subject: subject,

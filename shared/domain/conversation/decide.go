@@ -13,8 +13,8 @@ import (
 // MaxReason is how long a rejection's reason may be, in characters.
 const MaxReason = 1000
 
-// Approve stamps the action with this id, on what has this hash. It returns ErrDecided, ErrNotAllowed, ErrConflict for another
-// content, or ErrNotFound; the same person stamping twice is no change.
+// Approve stamps the action with this id, on what has this hash. It returns ErrDecided, ErrNotAllowed, ErrConflict for
+// another content, or ErrNotFound; the same person stamping twice is no change.
 func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -112,8 +112,8 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// Cancel withdraws an action, whether it waits, is approved or executes: whoever asked for it may, the session's opener and
-// every approver. What executes is stopped by whoever runs it; what it comes to is recorded beside the status.
+// Cancel withdraws an action, whether it waits, is approved or executes: whoever asked for it may, the session's opener
+// and every approver. What executes is stopped by whoever runs it; what it comes to is recorded beside the status.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -179,8 +179,8 @@ func overdue(t aggregate.Terms, now time.Time) bool {
 	return t.DecideBy != nil && !now.Before(*t.DecideBy)
 }
 
-// End closes the conversation: whoever opened it may, and every approver. What waits is cancelled with it. While an action
-// executes, or is about to, it returns ErrInFlight: that is cancelled first.
+// End closes the conversation: whoever opened it may, and every approver. What waits is cancelled with it. While an
+// action executes, or is about to, it returns ErrInFlight: that is cancelled first.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session != nil && a.Session.Status == Closed {
 		return aggregate.Change{}, nil
@@ -243,8 +243,8 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done(), nil
 }
 
-// forget lets the rows of a session that is not kept go a day after it was closed, but for its actions that were approved: what
-// was stamped stays as long as the audit log, which has its hash.
+// forget lets the rows of a session that is not kept go a day after it was closed, but for its actions that were
+// approved: what was stamped stays as long as the audit log, which has its hash.
 func (a *Aggregate) forget(c *change) {
 	if c.Session.IsCached {
 		return
@@ -264,8 +264,8 @@ func (a *Aggregate) forget(c *change) {
 	}
 }
 
-// Reopen begins anew in the thread of a session that was closed: the agent knows nothing of what was said before, but the
-// workspace is as it was left. Who may talk with it may do so. What was written since then is answered.
+// Reopen begins anew in the thread of a session that was closed: the agent knows nothing of what was said before, but
+// the workspace is as it was left. Who may talk with it may do so. What was written since then is answered.
 func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session != nil && a.Session.Status != Closed {
 		return aggregate.Change{}, nil
@@ -310,8 +310,8 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits for a decision, and else what whoever decides now is told: ErrDecided
-// or ErrNotFound.
+// Undecided returns nil while the action with this id waits for a decision, and else what whoever decides now is told:
+// ErrDecided or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	x, err := a.decidable(id)
 	if err != nil {

@@ -29,16 +29,16 @@ const (
 	// mostSummary and mostDetail are how much of a result's texts a row keeps, in characters.
 	mostSummary = 500
 	mostDetail  = 2000
-	// mostNotBegun is how often a sandbox is asked for before the action fails: as often as the state machine tries, some two
-	// minutes. A network that was idle for weeks is made anew meanwhile.
+	// mostNotBegun is how often a sandbox is asked for before the action fails: as often as the state machine tries, some
+	// two minutes. A network that was idle for weeks is made anew meanwhile.
 	mostNotBegun = 9
 	// mostHeld and mostHeldText bound what a sandbox says of its isolation.
 	mostHeld, mostHeldText = 10, 60
 )
 
-// Claim gives invocation the right to execute the approved action: it begins with the workspace as it is now. What executes
-// must be what was stamped. It returns ErrSuperseded for a run that is not the head's, ErrMoved when nothing is to be
-// executed, and ErrInFlight while another's claim holds.
+// Claim gives invocation the right to execute the approved action: it begins with the workspace as it is now. What
+// executes must be what was stamped. It returns ErrSuperseded for a run that is not the head's, ErrMoved when nothing
+// is to be executed, and ErrInFlight while another's claim holds.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -138,8 +138,8 @@ func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string,
 	return a.end(x, Result{Status: ActionFailed, Error: why, ErrorDetail: detail}, now)
 }
 
-// FailApproved is for whoever finds, before the claim, that an approved action can't be executed: a command that is not there,
-// files that the workspace refuses. The claim may be a second one, after one under which nothing began.
+// FailApproved is for whoever finds, before the claim, that an approved action can't be executed: a command that is not
+// there, files that the workspace refuses. The claim may be a second one, after one under which nothing began.
 func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -153,8 +153,8 @@ func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (a
 }
 
 // Finish records what the call under invocation's claim came to, whatever became of the run. It decides an action that
-// executes, and one whose outcome was unknown; of one that was cancelled it is kept beside the status, and the workspace stays
-// as it was. Recording it twice is no change. It returns ErrMoved for another's claim.
+// executes, and one whose outcome was unknown; of one that was cancelled it is kept beside the status, and the
+// workspace stays as it was. Recording it twice is no change. It returns ErrMoved for another's claim.
 func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -248,8 +248,8 @@ func (r Result) bounded() Result {
 }
 
 // Crashed settles an action whose claim is over without a word of whoever had it. What runs in a sandbox may have done
-// anything: its outcome is unknown, and it is never run again. Files that were to be written were not: the workspace moves
-// with the result alone. It returns ErrNotDue when there is none, ErrInFlight while the claim holds.
+// anything: its outcome is unknown, and it is never run again. Files that were to be written were not: the workspace
+// moves with the result alone. It returns ErrNotDue when there is none, ErrInFlight while the claim holds.
 func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
 	switch {
@@ -281,9 +281,11 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 const (
 	// mostKept is how many actions that are over stay in the session's partition.
 	mostKept = 20
-	// mostLeave is how many of them leave it at once: with each go the copies of its card, and a transaction has a hundred rows.
+	// mostLeave is how many of them leave it at once: with each go the copies of its card, and a transaction has a hundred
+	// rows.
 	mostLeave = 2
-	// truthWithin is how long the truth of an action may yet come whose outcome is unknown: run-action ends within 13 minutes.
+	// truthWithin is how long the truth of an action may yet come whose outcome is unknown: run-action ends within 13
+	// minutes.
 	truthWithin = time.Hour
 )
 
@@ -292,8 +294,8 @@ func (x *Action) stays(now time.Time) bool {
 	return !x.Status.Over() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 
-// archive moves the oldest of many actions that are over into a list of their own. One whose outcome is unknown stays while the
-// truth may yet come.
+// archive moves the oldest of many actions that are over into a list of their own. One whose outcome is unknown stays
+// while the truth may yet come.
 func (c *change) archive() {
 	n := 0
 	for _, x := range c.of.Actions {

@@ -28,8 +28,8 @@ func (h HandOver) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 // AuditHandedOver is recorded of the session when the agent makes a request of what was agreed.
 const AuditHandedOver aggregate.Action = "session.handed_over"
 
-// handOver makes a request of the newest message among seen that a person wrote: they ask for it, as if they had written it
-// themselves. Where none did, or one was made of that message already, there is none.
+// handOver makes a request of the newest message among seen that a person wrote: they ask for it, as if they had
+// written it themselves. Where none did, or one was made of that message already, there is none.
 func (c *change) handOver(text string, seen []*Inbox) error {
 	var of *Inbox
 	for _, i := range seen {

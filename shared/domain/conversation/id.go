@@ -9,8 +9,8 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// ID is that of the session in a thread: a UUID of version 8 made of a hash, so that one thread has one session and nothing
-// has to be looked up.
+// ID is that of the session in a thread: a UUID of version 8 made of a hash, so that one thread has one session and
+// nothing has to be looked up.
 func ID(team, channel, thread string) string { return uuid("session", team, channel, thread) }
 
 // MessageID returns the id of a message that came from Slack.

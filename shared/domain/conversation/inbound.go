@@ -37,7 +37,8 @@ func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
 
-// workspace is what the work folder of a conversation there is called, for rules and for people: Slack's workspace and channel.
+// workspace is what the work folder of a conversation there is called, for rules and for people: Slack's workspace and
+// channel.
 func (in Inbound) workspace() string { return in.Team + "/" + in.Channel }
 
 // message returns the row that keeps the message.
@@ -77,9 +78,9 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// Tell adds a message to a session that nobody has read: its Change has no head, and whether there is such a session the
-// store's Tell finds out. A session that is closed has the message, too, and its card says what may be done. Of o only
-// how long things are kept counts.
+// Tell adds a message to a session that nobody has read: its Change has no head, and whether there is such a session
+// the store's Tell finds out. A session that is closed has the message, too, and its card says what may be done. Of o
+// only how long things are kept counts.
 func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	m, err := in.message((&Session{IsCached: o.IsCached, IdleDays: o.IdleDays}).keep(now))

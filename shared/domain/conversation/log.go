@@ -19,8 +19,8 @@ const (
 // Events are all of them.
 var Events = []Event{EventMessage, EventStarted, EventCompleted, EventChunk}
 
-// Log writes one line with the four fields that every line of a session has; without an action, actionId is null. Nothing of
-// what is said stands in it.
+// Log writes one line with the four fields that every line of a session has; without an action, actionId is null.
+// Nothing of what is said stands in it.
 func Log(ctx context.Context, event Event, session, agent, action string, more ...any) {
 	slog.InfoContext(ctx, string(event), fields(event, session, agent, action, more)...)
 }

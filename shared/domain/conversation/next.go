@@ -17,7 +17,8 @@ const (
 // OutcomeResting is how a run ends that has nothing left to do.
 const OutcomeResting = "resting"
 
-// Next is where a run goes at now. What waits for a person ends it, and so does an action that another invocation executes.
+// Next is where a run goes at now. What waits for a person ends it, and so does an action that another invocation
+// executes.
 func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	rest := aggregate.Next{State: aggregate.StateFinish, Outcome: OutcomeResting}
 	if a.Session == nil || a.Session.Status == Closed {
@@ -76,8 +77,9 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	return out
 }
 
-// PauseRun ends a run whose functions could not be invoked for want of room, which is nobody's failure: the next run begins at
-// until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+// PauseRun ends a run whose functions could not be invoked for want of room, which is nobody's failure: the next run
+// begins at until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is
+// nothing to run.
 func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -96,7 +98,8 @@ func (a *Aggregate) paused(now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }
 
-// StartRun opens the next run of a session that rests. It returns ErrNotDue when there is nothing to do yet, or a run is open.
+// StartRun opens the next run of a session that rests. It returns ErrNotDue when there is nothing to do yet, or a run
+// is open.
 func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	if !a.Head.Resting || !a.work(now) || a.paused(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -113,8 +116,8 @@ func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 // tryAgainAfter is how long a card that Slack refused rests while a person is asked.
 const tryAgainAfter = time.Hour
 
-// TryAgainAt is when a card that Slack refused for good is tried again though the session does not move: while an action
-// waits. nil: at the next revision.
+// TryAgainAt is when a card that Slack refused for good is tried again though the session does not move: while an
+// action waits. nil: at the next revision.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
 	if x := a.Current(); c.State != aggregate.CardUnreachable || x == nil || x.Status != ActionPending {
 		return nil
@@ -204,8 +207,9 @@ func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
 // MaxRestarts is how many runs in a row may die before the session gives up what they were to do.
 const MaxRestarts = 3
 
-// RestartRun supersedes a run that died. When several have, what they were to do is given up: the message is answered with
-// a sentence, the action fails. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+// RestartRun supersedes a run that died. When several have, what they were to do is given up: the message is answered
+// with a sentence, the action fails. It returns ErrSuperseded when the head's run is another, or there is nothing to
+// run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded

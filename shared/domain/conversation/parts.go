@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// partSize is how much of a message one of Slack's shows, in characters as Slack may count them: it recommends 4,000 for a
-	// message's text (https://docs.slack.dev/reference/methods/chat.postMessage), and what stands beside them needs room.
+	// partSize is how much of a message one of Slack's shows, in characters as Slack may count them: it recommends 4,000
+	// for a message's text (https://docs.slack.dev/reference/methods/chat.postMessage), and what stands beside them needs
+	// room.
 	partSize = 3600
 	// mostParts is in how many messages of Slack's a message is shown. The console has the rest.
 	mostParts = 20
@@ -19,8 +20,8 @@ const (
 // fence begins and ends a block of code.
 const fence = "```"
 
-// Parts are a message's text as Slack shows it: in one message or several, cut at the ends of lines where they are. A block
-// of code that goes on in the next part is closed, and opened again.
+// Parts are a message's text as Slack shows it: in one message or several, cut at the ends of lines where they are. A
+// block of code that goes on in the next part is closed, and opened again.
 func Parts(text string) []string {
 	var out []string
 	open := false

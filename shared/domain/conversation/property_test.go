@@ -27,8 +27,8 @@ type flight struct {
 	begun              bool
 }
 
-// TestNothingExecutesThatNobodyApproved walks through sessions at random, with rows of two commits, runs that were superseded and results
-// that come late.
+// TestNothingExecutesThatNobodyApproved walks through sessions at random, with rows of two commits, runs that were
+// superseded and results that come late.
 func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 	reached := map[ActionStatus]int{}
 	rapid.Check(t, func(rt *rapid.T) {

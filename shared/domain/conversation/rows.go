@@ -17,8 +17,8 @@ type Head struct {
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	// Acting is the id of the action that executes: whoever runs it asks the head alone whether it still does.
 	Acting string `json:"acting,omitempty"`
-	// ForgottenAt is when a session that is not kept, and is closed, counts as gone, whatever rows are left of it. The head
-	// itself stays, so that its thread has one session for ever.
+	// ForgottenAt is when a session that is not kept, and is closed, counts as gone, whatever rows are left of it. The
+	// head itself stays, so that its thread has one session for ever.
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
 }
 
@@ -75,8 +75,8 @@ type Session struct {
 	DeleteAfter      int64            `json:"delete_after,omitempty"`
 }
 
-// From is the key after which the messages stand that the agent knows: a summary stands for those before it, or they are of
-// before the session began anew. Empty: it knows all of them.
+// From is the key after which the messages stand that the agent knows: a summary stands for those before it, or they
+// are of before the session began anew. Empty: it knows all of them.
 func (s *Session) From() string {
 	if s.CollapsedThrough == "" && s.HistoryFrom != nil {
 		return aggregate.TimeText(*s.HistoryFrom)
@@ -91,7 +91,8 @@ type Inbox struct {
 	User      string    `json:"user,omitempty"` // who wrote it, empty for the system
 	TS        string    `json:"ts,omitempty"`   // Slack's
 	CreatedAt time.Time `json:"created_at"`
-	// Folded says that the session's summary stands for the message, though it is not answered: a try came to nothing after it.
+	// Folded says that the session's summary stands for the message, though it is not answered: a try came to nothing
+	// after it.
 	Folded bool `json:"folded,omitempty"`
 	// DeleteAfter is that of the message, where the session is not kept.
 	DeleteAfter int64 `json:"delete_after,omitempty"`

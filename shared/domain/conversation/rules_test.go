@@ -166,7 +166,8 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 	}
 }
 
-// The entry of a start names what was stamped and the files that it begins with, also where nothing had begun under an earlier claim.
+// The entry of a start names what was stamped and the files that it begins with, also where nothing had begun under an
+// earlier claim.
 func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
 	if err := errors.Join(tb.approve(x, suzuki), tb.begin()); err != nil {
@@ -203,7 +204,8 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	}
 }
 
-// A run whose functions could not be invoked has not failed: nobody is told so, and the next one begins after the pause.
+// A run whose functions could not be invoked has not failed: nobody is told so, and the next one begins after the
+// pause.
 func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	tb := opened(t)
 	until := tb.now.Add(5 * time.Minute)

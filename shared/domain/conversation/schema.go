@@ -10,8 +10,8 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// Schema is the JSON Schema of a type's payload, in the subset that all vendors of models take: every property required,
-// none beside them, no bounds. Read knows the bounds.
+// Schema is the JSON Schema of a type's payload, in the subset that all vendors of models take: every property
+// required, none beside them, no bounds. Read knows the bounds.
 func Schema(t agent.ActionType) ([]byte, error) {
 	text, err := schemas.ReadFile("schemas/" + string(t) + ".json")
 	if err != nil {

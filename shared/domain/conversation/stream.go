@@ -6,9 +6,9 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Stream says that a message in Slack grows with an answer that is not committed yet. No Change puts the row: whoever answers
-// does, before Slack is told, so that the message is known whatever happens. The Change that answers takes the message over as
-// its first card's; else it is nobody's, and deleted.
+// Stream says that a message in Slack grows with an answer that is not committed yet. No Change puts the row: whoever
+// answers does, before Slack is told, so that the message is known whatever happens. The Change that answers takes the
+// message over as its first card's; else it is nobody's, and deleted.
 type Stream struct {
 	aggregate.Meta
 	Of          string    `json:"of"`           // key of the first message that the answer is to

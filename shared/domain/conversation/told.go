@@ -8,8 +8,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are what the system says about actions and refusals, in each language. They stand among what is said, for people and
-// the agent alike.
+// words are what the system says about actions and refusals, in each language. They stand among what is said, for
+// people and the agent alike.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, dropped, output, stopped                           string
@@ -88,8 +88,8 @@ type Piece struct {
 	Quoted bool
 }
 
-// Pieces splits a message of the system into its own words and those that it quotes, without blank pieces. A row that an
-// earlier release wrote about an action doesn't say which words are quoted: all of them count as quoted.
+// Pieces splits a message of the system into its own words and those that it quotes, without blank pieces. A row that
+// an earlier release wrote about an action doesn't say which words are quoted: all of them count as quoted.
 func (m Message) Pieces() (all []Piece) {
 	own := m.Own
 	switch at := strings.Index(m.Content, m.Detail); {

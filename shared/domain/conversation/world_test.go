@@ -140,7 +140,8 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 
 func (tb *table) load() *Aggregate { return tb.mixed(tb.rows, tb.rows) }
 
-// mixed takes rows that sort before the middle from one image and the others from another, as a Query may that a commit overtakes.
+// mixed takes rows that sort before the middle from one image and the others from another, as a Query may that a commit
+// overtakes.
 func (tb *table) mixed(first, then map[string]aggregate.Row) *Aggregate {
 	a := &Aggregate{Head: tb.head}
 	for _, half := range []struct {

@@ -1,5 +1,5 @@
-// Package daily turns what was recorded into the numbers of a day. A fact follows from one audit entry, or from the row of
-// what a model's calls came to, and from nothing else: whoever makes it again makes the same one.
+// Package daily turns what was recorded into the numbers of a day. A fact follows from one audit entry, or from the row
+// of what a model's calls came to, and from nothing else: whoever makes it again makes the same one.
 package daily
 
 import (
@@ -91,8 +91,8 @@ type details struct {
 // verdicts are the actions by which a person answers a question.
 var verdicts = map[Verdict]string{Approved: ".approved", Rejected: ".rejected"}
 
-// OfEntry is what an audit entry says; ok is false when that is nothing. An approval that asked nobody is no decision, and
-// no draft is made again for a policy that gave way to another team's.
+// OfEntry is what an audit entry says; ok is false when that is nothing. An approval that asked nobody is no decision,
+// and no draft is made again for a policy that gave way to another team's.
 func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	if x.AggregateID == "" || x.ID == "" {
 		return Fact{}, false

@@ -143,8 +143,8 @@ func (s Sum) Decided(v Verdict) (n int) {
 // SentBack is how many policies and steps were made anew because a person rejected the version before.
 func (s Sum) SentBack() int { return s.Verdicts["prompt"][Rejected] + s.Verdicts["process"][Rejected] }
 
-// Within is the end of the bucket in which the given part of all decisions, such as 0.5, was made. known is false without a
-// decision, ended is false when that bucket has no end: it took longer than the longest that is told apart.
+// Within is the end of the bucket in which the given part of all decisions, such as 0.5, was made. known is false
+// without a decision, ended is false when that bucket has no end: it took longer than the longest that is told apart.
 func (s Sum) Within(part float64) (end time.Duration, ended, known bool) {
 	all := 0
 	for _, n := range s.Waits {

@@ -19,8 +19,8 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 	return a.Approve(id, by, p, now)
 }
 
-// Asks is the gate that waits for people's approval, if one does. None does while a person has to choose what a message is
-// meant to be.
+// Asks is the gate that waits for people's approval, if one does. None does while a person has to choose what a message
+// is meant to be.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	open, waits := a.OpenGate()
 	return open.Question, waits && open.Terms.ApprovalRequired && a.Choosing() == nil

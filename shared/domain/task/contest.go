@@ -48,7 +48,8 @@ const (
 	ContestNoBudget = "budget_too_small" // to divide among them
 )
 
-// makingFor is longer than the relay and the sweeper, which make contests, may take: their functions end within a minute.
+// makingFor is longer than the relay and the sweeper, which make contests, may take: their functions end within a
+// minute.
 const makingFor = 2 * time.Minute
 
 // contestLateBy is how long a contest that was to have ended is waited for: its own sweeper ends it long before.
@@ -66,7 +67,8 @@ func (a *Aggregate) Contesting() *Prompt {
 	return p
 }
 
-// Awaits reports whether a run that waits at the row with this key has to go on waiting: for a person's decision, or for a contest.
+// Awaits reports whether a run that waits at the row with this key has to go on waiting: for a person's decision, or
+// for a contest.
 func (a *Aggregate) Awaits(key string) bool {
 	if open, waits := a.OpenGate(); waits {
 		return open.Key == key
@@ -75,8 +77,9 @@ func (a *Aggregate) Awaits(key string) bool {
 	return p != nil && p.Key() == key
 }
 
-// AskContest leaves the newest version to a contest, whose whole budget the day counts until it has ended: requests of one moment
-// never share what is left for one. It is no change when that version is not generating, or was left to one before.
+// AskContest leaves the newest version to a contest, whose whole budget the day counts until it has ended: requests of
+// one moment never share what is left for one. It is no change when that version is not generating, or was left to one
+// before.
 func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {
@@ -110,8 +113,8 @@ func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// dropContest ends the contest of a version whose task has ended before it began, and gives back what the day counts for it. It
-// returns ErrNotDue while one that is about to be made may still come.
+// dropContest ends the contest of a version whose task has ended before it began, and gives back what the day counts
+// for it. It returns ErrNotDue while one that is about to be made may still come.
 func (a *Aggregate) dropContest(key string, now time.Time) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
 	if p == nil || p.Contest == nil || p.Contest.Order == "" || p.Contest.Over() || !a.makesNone(now) {
@@ -143,9 +146,9 @@ func (p *Prompt) contested(edit func(*Contest)) *Prompt {
 	return &n
 }
 
-// ContestEnded records on the row that asked for a contest how it ended and what it cost, whichever run is the head's. A version
-// that still waits for it goes on. What a contest costs of which nothing more was expected is charged all the same. It
-// returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
+// ContestEnded records on the row that asked for a contest how it ended and what it cost, whichever run is the head's.
+// A version that still waits for it goes on. What a contest costs of which nothing more was expected is charged all the
+// same. It returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
 func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
 	if p == nil || p.Contest == nil || p.Contest.ExecutionID != o.Execution {
@@ -195,8 +198,9 @@ func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 	return a.endContest(p, contest.Outcome{Status: ContestLost}, c), nil
 }
 
-// FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no change when the
-// newest version is not generating, or its contest goes on. It returns ErrNotFound for a team without a submission.
+// FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no
+// change when the newest version is not generating, or its contest goes on. It returns ErrNotFound for a team without a
+// submission.
 func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || !p.Contest.Over() {
@@ -246,8 +250,9 @@ func (p *Prompt) Others() (out []Entry) {
 	return out
 }
 
-// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the task; one
-// of a task that has ended does not begin, and is withdrawn in case it was just made. So is one that is lost, once: a team of it that enters late would be paid for beside the version that took its place.
+// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the
+// task; one of a task that has ended does not begin, and is withdrawn in case it was just made. So is one that is lost,
+// once: a team of it that enters late would be paid for beside the version that took its place.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
 	for _, p := range a.Prompts {

@@ -224,7 +224,8 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 	}
 }
 
-// What people judge isn't taken from them because what made it cost too much; once they have decided, nothing more is paid for.
+// What people judge isn't taken from them because what made it cost too much; once they have decided, nothing more is
+// paid for.
 func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 	limit := aggregate.MicroUSD(700) // what contestEnds costs
 	stop := func(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -10,7 +10,8 @@ import (
 	"ringi/shared/domain/contest"
 )
 
-// leaveToContest asks for a contest, or opens the gate with what came of one. It reports whether the run has nothing else to do.
+// leaveToContest asks for a contest, or opens the gate with what came of one. It reports whether the run has nothing
+// else to do.
 func (w *world) leaveToContest(run int) bool {
 	p := w.view().Prompt()
 	if p == nil {
@@ -51,7 +52,8 @@ func (w *world) makeContests() {
 	}
 }
 
-// contestEnds is a contest that begins if it has not, and ends; now and then it says so again, with all its teams failed or not.
+// contestEnds is a contest that begins if it has not, and ends; now and then it says so again, with all its teams
+// failed or not.
 func (w *world) contestEnds() {
 	w.makeContests()
 	for _, p := range w.load().Prompts {

@@ -59,8 +59,8 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 	return c.done(), nil
 }
 
-// recordLate keeps the results of an execution that is over in step with its rows;
-// an execution that goes on writes them at its end. What is sealed of how a write ended is no longer so: an entry says it.
+// recordLate keeps the results of an execution that is over in step with its rows; an execution that goes on writes
+// them at its end. What is sealed of how a write ended is no longer so: an entry says it.
 func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {

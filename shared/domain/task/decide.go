@@ -76,8 +76,8 @@ func (a *Aggregate) Askers() []string {
 	return askers
 }
 
-// decided adds to an audit entry's details since when the gate asked: its time limit began then. How long people take is
-// counted from the audit log alone.
+// decided adds to an audit entry's details since when the gate asked: its time limit began then. How long people take
+// is counted from the audit log alone.
 func decided(row Gated, details map[string]any) map[string]any {
 	if t := row.gate().Terms; t.DecideBy != nil {
 		details["asked_at"] = aggregate.TimeText(t.DecideBy.Add(-time.Duration(t.ApprovalHours) * time.Hour))
@@ -181,8 +181,8 @@ func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Ter
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
-// Undecided returns nil while the gate with this id waits for a decision, and else what whoever decides now is told: ErrDecided,
-// ErrNotLatest, ErrSuperseded or ErrNotFound.
+// Undecided returns nil while the gate with this id waits for a decision, and else what whoever decides now is told:
+// ErrDecided, ErrNotLatest, ErrSuperseded or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	row, err := a.decidable(id)
 	if err != nil {

@@ -64,8 +64,8 @@ func (a *Aggregate) work(now time.Time) bool {
 	return true
 }
 
-// Stuck reports whether a run has had work for aggregate.StuckAfter and the task has not changed; pauses and the time in which
-// an invocation holds its session do not count. Such a run is restarted even if it looks open.
+// Stuck reports whether a run has had work for aggregate.StuckAfter and the task has not changed; pauses and the time
+// in which an invocation holds its session do not count. Such a run is restarted even if it looks open.
 func (a *Aggregate) Stuck(now time.Time) bool {
 	since := a.workedAt(a.sessionAt())
 	if until := a.Head.PausedUntil; until != nil && until.After(since) {

@@ -71,8 +71,8 @@ func (e *Execution) limit() time.Duration {
 	return time.Duration(e.Terms.L4TimeoutSeconds) * time.Second
 }
 
-// Deadline is when the time of a managed session is up: it works also while nobody asks how far it is. Waiting for people, for dead
-// leases and for room to ask in is excluded.
+// Deadline is when the time of a managed session is up: it works also while nobody asks how far it is. Waiting for
+// people, for dead leases and for room to ask in is excluded.
 func (a *Aggregate) Deadline(e *Execution) time.Time {
 	if e.StartedAt == nil {
 		return e.CreatedAt.Add(1000 * time.Hour) // its time has not begun
@@ -90,9 +90,9 @@ func (a *Aggregate) called(e *Execution) (sum time.Duration) {
 	return sum
 }
 
-// TimeUp reports whether the execution's time is up at now. It is the time of its calls: between them it waits for people, for
-// leases, or for a function that there is no room to run, which is nobody's failure. Of a managed session it is all the time
-// until Deadline; a call whose lease ran out stops that clock until it is made again or settled.
+// TimeUp reports whether the execution's time is up at now. It is the time of its calls: between them it waits for
+// people, for leases, or for a function that there is no room to run, which is nobody's failure. Of a managed session
+// it is all the time until Deadline; a call whose lease ran out stops that clock until it is made again or settled.
 func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
 	if !e.Managed() {
 		return a.called(e) > e.limit()

@@ -71,9 +71,10 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
-// writesOf adds to an audit entry's details what the attempt wrote: of each write that it called the hash of its arguments and
-// how it ended by now, and which writes an earlier attempt had made; and the conversation in which an agent made the request.
-// An entry is sealed, and a step's row is not. That there was none is said, too: then nobody can claim one.
+// writesOf adds to an audit entry's details what the attempt wrote: of each write that it called the hash of its
+// arguments and how it ended by now, and which writes an earlier attempt had made; and the conversation in which an
+// agent made the request. An entry is sealed, and a step's row is not. That there was none is said, too: then nobody
+// can claim one.
 func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
 	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
 	var reused []string
@@ -112,8 +113,9 @@ func toolsOf(results []ResultEntry) map[string]map[StepStatus]int {
 	return out
 }
 
-// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the
-// row that each of them has of one step, and with up to 59 steps carried over stays within the 100 actions of a transaction.
+// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the row
+// that each of them has of one step, and with up to 59 steps carried over stays within the 100 actions of a
+// transaction.
 const MaxAttempts = 30
 
 // AttemptsLeft reports whether the process of the newest attempt may be tried again.
@@ -135,10 +137,9 @@ func (a *Aggregate) relyOnEarlierCalls(c *change, e *Execution) {
 	}
 }
 
-// RetryExecution starts the next attempt at the same process. Steps that any attempt
-// completed are carried over. When it finds a write whose outcome nobody saw, it records only
-// that (Change.Then is ErrUncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
-// ends it.
+// RetryExecution starts the next attempt at the same process. Steps that any attempt completed are carried over. When
+// it finds a write whose outcome nobody saw, it records only that (Change.Then is ErrUncovered): the person must look,
+// and click again. ErrDecided names who was faster, ErrMaxAttempts ends it.
 func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {

@@ -29,7 +29,8 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 	})
 }
 
-// beginVersion puts the row of the next version of what basis asks for. It is no change unless it is the first, or the version before it was rejected.
+// beginVersion puts the row of the next version of what basis asks for. It is no change unless it is the first, or the
+// version before it was rejected.
 func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now time.Time, row func(version int, at time.Time, g aggregate.Gate) Gated) (aggregate.Change, error) {
 	c, version := a.begin(now), 1
 	if n := len(before); n > 0 {
@@ -57,8 +58,9 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
-// FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
-// when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
+// FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies.
+// It is no change when the newest version is not generating. It returns ErrField for steps that could not be told
+// apart, or not be hashed.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Process()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
@@ -70,8 +72,8 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
-// openGate asks about a version that a model made. Where these settings, which may have changed meanwhile, leave nobody who could
-// approve it, the task is parked instead: a gate that nobody may settle doesn't open.
+// openGate asks about a version that a model made. Where these settings, which may have changed meanwhile, leave nobody
+// who could approve it, the task is parked instead: a gate that nobody may settle doesn't open.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
 	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
@@ -112,8 +114,8 @@ func (a *Aggregate) Generating() Generation {
 	return Generation{}
 }
 
-// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile, is
-// parked already, or was left to a contest. The run number alone would not tell, since it is the same for the next version.
+// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile, is parked
+// already, or was left to a contest. The run number alone would not tell, since it is the same for the next version.
 func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	if err := a.working(run); err != nil {
 		return false, err
@@ -150,9 +152,9 @@ func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
 // Hopeless reports whether the generation that failed fails again however often it is tried.
 func (h Head) Hopeless() bool { return h.Parked != nil && h.Parked.Sentence == ReasonPlanNever }
 
-// RetryGeneration unparks the head and starts a new run. While that generation
-// runs, asking again is no change for the same person and ErrDecided for another;
-// it returns ErrNothingToRetry when none had failed or it is hopeless, and ErrMaxRetries when it was asked for MaxRetries times.
+// RetryGeneration unparks the head and starts a new run. While that generation runs, asking again is no change for the
+// same person and ErrDecided for another; it returns ErrNothingToRetry when none had failed or it is hopeless, and
+// ErrMaxRetries when it was asked for MaxRetries times.
 func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
@@ -195,9 +197,9 @@ func (r *Retried) again(by aggregate.Actor) error {
 // MaxPausing is how long a vendor may put a generation off, pause after pause.
 const MaxPausing = time.Hour
 
-// TryingSince is since when a model was first asked for the generation that is running, or a request is to be
-// accepted. Time that the request waited before for people or for Slack does not count, nor time without room to run in, which
-// no vendor asked for.
+// TryingSince is since when a model was first asked for the generation that is running, or a request is to be accepted.
+// Time that the request waited before for people or for Slack does not count, nor time without room to run in, which no
+// vendor asked for.
 func (a *Aggregate) TryingSince() time.Time {
 	from := a.Head.TryingFrom
 	var again *time.Time

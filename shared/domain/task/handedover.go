@@ -19,8 +19,8 @@ func (a *Aggregate) HandedOver() (session string, ok bool) {
 	return strings.CutPrefix(a.Request.EventID, handedOver)
 }
 
-// asksForPolicy reports whether a policy is stamped under these settings. One whose request an agent wrote always is: nobody
-// has read the words that the agent chose before.
+// asksForPolicy reports whether a policy is stamped under these settings. One whose request an agent wrote always is:
+// nobody has read the words that the agent chose before.
 func (a *Aggregate) asksForPolicy(s tenancy.Settings) bool {
 	_, handed := a.HandedOver()
 	return s.PromptApprovalRequired || handed

@@ -14,7 +14,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes nothing.
+// Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes
+// nothing.
 func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	moves := 0
 	try := func(kind, from, to string, listed bool, move func(c *change) error) {

@@ -8,10 +8,11 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// PickDraft puts another team's submission in the place of the policy that waits: the version that was shown is rejected, for reason,
-// and the next one waits in its stead, under the same terms and from now on. Who picks is its author, and counts as who asked for it where it is
-// approved; where nobody could approve theirs it returns ErrNotAllowed. It does not count towards max_versions. It returns what
-// Approve does, but that it may be one's own request; ErrNotFound for a submission that this version's contest does not have.
+// PickDraft puts another team's submission in the place of the policy that waits: the version that was shown is
+// rejected, for reason, and the next one waits in its stead, under the same terms and from now on. Who picks is its
+// author, and counts as who asked for it where it is approved; where nobody could approve theirs it returns
+// ErrNotAllowed. It does not count towards max_versions. It returns what Approve does, but that it may be one's own
+// request; ErrNotFound for a submission that this version's contest does not have.
 func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {

@@ -100,8 +100,8 @@ func (a *Aggregate) RefuseUndecidable(run int, rule aggregate.Rule, now time.Tim
 	return a.refuse(run, ReasonUndecidable(rule), now)
 }
 
-// ReasonUndecidable is why nothing is begun that nobody could approve: RuleSelf where only those who ask could, who may not,
-// RuleNotMember where the channel has nobody else, RuleUnlisted where nobody is found to be a member.
+// ReasonUndecidable is why nothing is begun that nobody could approve: RuleSelf where only those who ask could, who may
+// not, RuleNotMember where the channel has nobody else, RuleUnlisted where nobody is found to be a member.
 func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
 	switch rule {
 	case aggregate.RuleSelf:

@@ -189,7 +189,8 @@ type Execution struct {
 	CreatedAt      time.Time           `json:"created_at"`
 	StartedAt      *time.Time          `json:"started_at,omitempty"`
 	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // also of a failure
-	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit of a session excludes it.
+	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit of a session excludes
+	// it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
 }

@@ -56,7 +56,8 @@ func (a *Aggregate) closing(now time.Time) bool {
 	return a.Head.Ended != nil && e != nil && now.Sub(a.workedAt(e)) > closeAfter
 }
 
-// sessionAt is the attempt whose session is at work: that of an earlier one is closed and paid before the newest goes on.
+// sessionAt is the attempt whose session is at work: that of an earlier one is closed and paid before the newest goes
+// on.
 func (a *Aggregate) sessionAt() *Execution {
 	if e := a.OpenSession(); e != nil {
 		return e
@@ -154,12 +155,12 @@ func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *agg
 	return &l
 }
 
-// HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight while
-// another invocation's lease, or a pause, has not ended. Once the lease is stored the rows must be read again, since
-// another invocation may have held the session meanwhile, and another run may have begun: a run that is superseded after
-// a was read may still get the lease, but it reads the rows before it sends anything, and ends. The next run waits until
-// that lease has ended, as it does for the lease of a run that was superseded later or crashed, so that storing a lease
-// is not conditioned on the run.
+// HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight while another
+// invocation's lease, or a pause, has not ended. Once the lease is stored the rows must be read again, since another
+// invocation may have held the session meanwhile, and another run may have begun: a run that is superseded after a was
+// read may still get the lease, but it reads the rows before it sends anything, and ends. The next run waits until that
+// lease has ended, as it does for the lease of a run that was superseded later or crashed, so that storing a lease is
+// not conditioned on the run.
 func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil {
@@ -173,8 +174,9 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 	return l, nil
 }
 
-// late is how long an attempt's session could have been taken at now, and nobody came, since its run found no room or died: whoever
-// has a session renews the lease before its end, and the next poll follows at once. A call that is out stops the clock by itself.
+// late is how long an attempt's session could have been taken at now, and nobody came, since its run found no room or
+// died: whoever has a session renews the lease before its end, and the next poll follows at once. A call that is out
+// stops the clock by itself.
 func (a *Aggregate) late(e *Execution, now time.Time) time.Duration {
 	if slices.ContainsFunc(a.StepsOf(e), func(s *StepResult) bool { return s.Status == StepRunning }) {
 		return 0
@@ -218,7 +220,8 @@ func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, n
 	return l, nil
 }
 
-// HandOver starts another run for a session that this one has polled MaxSessionPauses times. Before that it is no change.
+// HandOver starts another run for a session that this one has polled MaxSessionPauses times. Before that it is no
+// change.
 func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil {

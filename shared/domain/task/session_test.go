@@ -315,7 +315,8 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 	}
 }
 
-// A pause is the poll's of an attempt that goes on: it does not keep anybody from closing the session of one that is over.
+// A pause is the poll's of an attempt that goes on: it does not keep anybody from closing the session of one that is
+// over.
 func TestAPauseEndsWithItsExecution(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
@@ -344,7 +345,8 @@ func TestALeaseIsTakenAsRead(t *testing.T) {
 	}
 }
 
-// A session works by itself, so that its time goes on between two polls, but not while there is no room for the next one.
+// A session works by itself, so that its time goes on between two polls, but not while there is no room for the next
+// one.
 func TestASessionsTimeWaitsForRoom(t *testing.T) {
 	s := inSession(t).leases(hold("a"), rest("a"))
 	up := func() bool { a := s.load(); return a.OverLimit(s.now) || a.TimeUp(a.Execution(), s.now) }

@@ -319,7 +319,8 @@ func (w *world) poll(run int) bool {
 	return true
 }
 
-// lease is the store's PutLease of what was decided over some view; it reports whether the lease was put, and its answer came.
+// lease is the store's PutLease of what was decided over some view; it reports whether the lease was put, and its
+// answer came.
 func (w *world) lease(kind, invocation string, d leasing) bool {
 	a := w.view()
 	l, err := d(a, w.now)

@@ -9,7 +9,8 @@ import (
 // spentKept is how long the sum of a day is kept.
 const spentKept = 400 * 24 * time.Hour
 
-// SpentPrefix begins the counters of what all tasks of a tenant cost on a day, in millionths of a dollar. Days and months are UTC's.
+// SpentPrefix begins the counters of what all tasks of a tenant cost on a day, in millionths of a dollar. Days and
+// months are UTC's.
 const SpentPrefix = "SPENT#"
 
 // Spent counts a cost towards its day.
@@ -27,8 +28,8 @@ func ofDay(cost aggregate.MicroUSD, day time.Time) aggregate.Count {
 // ReasonDayBudget says that a tenant's costs have come to what they may on a day.
 const ReasonDayBudget aggregate.Reason = "day_budget"
 
-// Reserve counts a budget towards its day before it is spent. The day with it may come to most, 0: to anything; two that are
-// begun at once never both have what is left for one.
+// Reserve counts a budget towards its day before it is spent. The day with it may come to most, 0: to anything; two
+// that are begun at once never both have what is left for one.
 func Reserve(budget, most aggregate.MicroUSD, now time.Time) []aggregate.Count {
 	c := ofDay(budget, now)
 	c.Most, c.Reason = int(most), ReasonDayBudget
@@ -43,8 +44,8 @@ func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count 
 	return []aggregate.Count{ofDay(cost-reserved, day)}
 }
 
-// Sums are what all tasks of a tenant have cost today, and in the month of today. A contest is among them with its whole budget
-// until it is over.
+// Sums are what all tasks of a tenant have cost today, and in the month of today. A contest is among them with its
+// whole budget until it is over.
 type Sums struct{ Day, Month aggregate.MicroUSD }
 
 // MaxCostDay is what all tasks of a day may cost, 0 without a limit: what is saved, or what bounds a further workspace.
@@ -59,8 +60,9 @@ func (s Settings) MaxCostDay() aggregate.MicroUSD {
 // MaxCostMonth is what all tasks of a month may cost, 0 without a limit.
 func (s Settings) MaxCostMonth() aggregate.MicroUSD { return limitOf(s.MaxCostMonthUSD) }
 
-// MostOfDay is what the counter of the day of these sums may come to: the day's budget, or what the month's other days leave of the
-// month's, whichever is less. 0: it may come to anything; where nothing is left it is the least that is more.
+// MostOfDay is what the counter of the day of these sums may come to: the day's budget, or what the month's other days
+// leave of the month's, whichever is less. 0: it may come to anything; where nothing is left it is the least that is
+// more.
 func (s Settings) MostOfDay(sums Sums) (most aggregate.MicroUSD) {
 	if most = s.MaxCostDay(); s.MaxCostMonth() > 0 {
 		left := max(s.MaxCostMonth()-(sums.Month-sums.Day), 1)

@@ -7,7 +7,8 @@ import (
 )
 
 // Change is one commit to what a tenant owns: all of it or nothing. It has no head, and its rows stand in several
-// partitions, some of them written by the attribute: that is why it is no aggregate.Change. Without writes it changes nothing.
+// partitions, some of them written by the attribute: that is why it is no aggregate.Change. Without writes it changes
+// nothing.
 type Change struct {
 	Tenant string
 	Writes []Write
@@ -22,7 +23,8 @@ type Row interface {
 }
 
 // Write puts a row whole over the one of revision Over, 0 when there must be none. With Set it writes these attributes
-// only, and with Delete it removes the row; then the row must be there and say what If has, nil for an attribute that it must lack.
+// only, and with Delete it removes the row; then the row must be there and say what If has, nil for an attribute that
+// it must lack.
 type Write struct {
 	Row    Row
 	Over   int

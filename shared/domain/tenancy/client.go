@@ -33,7 +33,8 @@ func (c VendorClient) Place() (partition, key, typ string) {
 	return "INTEGRATIONS#" + c.TenantID, ClientPrefix + c.Provider, "vendor_client"
 }
 
-// Save writes c over was, the client of revision c.Rev, which is zero for a new one. The log has the id, never the secret.
+// Save writes c over was, the client of revision c.Rev, which is zero for a new one. The log has the id, never the
+// secret.
 func (c VendorClient) Save(was VendorClient, by aggregate.Actor, now time.Time) (VendorClient, Change, error) {
 	if n := len(c.ClientID); n < 1 || n > maxClientID {
 		return c, Change{}, aggregate.ErrField{Field: "client_id", Limit: fmt.Sprintf("must have 1 to %d bytes", maxClientID)}

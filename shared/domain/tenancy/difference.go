@@ -12,8 +12,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Difference is a field that two settings have otherwise. A field within another is named after it, with a dot between; a
-// list is one field.
+// Difference is a field that two settings have otherwise. A field within another is named after it, with a dot between;
+// a list is one field.
 type Difference struct {
 	Field string         `json:"-"`
 	Was   aggregate.JSON `json:"was"`
@@ -71,8 +71,8 @@ func leaves(v any) map[string]json.RawMessage {
 	return out
 }
 
-// detailsOf are what the audit log says of a change: the names of the fields, as always, and what each was and is. Settings
-// hold no secrets.
+// detailsOf are what the audit log says of a change: the names of the fields, as always, and what each was and is.
+// Settings hold no secrets.
 func detailsOf(all []Difference) map[string]any {
 	changes, fields := map[string]any{}, []string{}
 	for _, d := range all {

@@ -17,8 +17,8 @@ const (
 	Broken       IntegrationStatus = "error"
 )
 
-// IntegrationReason is why an integration is not connected any more. It is empty where a person disconnected it under an
-// earlier release.
+// IntegrationReason is why an integration is not connected any more. It is empty where a person disconnected it under
+// an earlier release.
 type IntegrationReason string
 
 const (
@@ -89,8 +89,9 @@ func (i Integration) Place() (partition, key, typ string) {
 	return "INTEGRATIONS#" + i.TenantID, IntegrationPrefix + i.Provider, "integration"
 }
 
-// Save writes i over was, the integration of revision i.Rev, which is zero for a new one; id is for that. Connecting, reconnecting
-// with other credentials, disconnecting and failing are recorded; what is not connected keeps no credentials.
+// Save writes i over was, the integration of revision i.Rev, which is zero for a new one; id is for that. Connecting,
+// reconnecting with other credentials, disconnecting and failing are recorded; what is not connected keeps no
+// credentials.
 func (i Integration) Save(was Integration, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
 	if was.Rev != 0 {
 		i.ID = was.ID
@@ -164,8 +165,8 @@ func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at tim
 	return all, nil
 }
 
-// HasOwnSlack reports whether a tenant with these integrations has connected Slack with a token of its own. A row for Slack
-// is not enough: without a token it stands for the deployment's token, or for an app that was removed.
+// HasOwnSlack reports whether a tenant with these integrations has connected Slack with a token of its own. A row for
+// Slack is not enough: without a token it stands for the deployment's token, or for an app that was removed.
 func HasOwnSlack(rows []Integration) bool {
 	for _, x := range rows {
 		if x.Provider == SlackProvider && x.Status == Connected && x.Credentials != "" {

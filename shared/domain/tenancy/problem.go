@@ -51,7 +51,8 @@ func Unread(field string, v reflect.Value) Problem {
 	return Problem{Field: field, Rule: unread[v.Kind()]}
 }
 
-// Problem is what is wrong with a field: the rule that its value breaks, as data, so that each reader has it in their words.
+// Problem is what is wrong with a field: the rule that its value breaks, as data, so that each reader has it in their
+// words.
 type Problem struct {
 	Field    string
 	Rule     Rule

@@ -29,11 +29,12 @@ func (r SettingsRow) Settings() Settings {
 	return r.Config
 }
 
-// Save writes x over was, with the audit entry that says what they were and are; if none did, it writes nothing. A slug moves
-// with its own row and that of the tenant as read, which is zero before the first message. id is for settings that have none.
+// Save writes x over was, with the audit entry that says what they were and are; if none did, it writes nothing. A slug
+// moves with its own row and that of the tenant as read, which is zero before the first message. id is for settings
+// that have none.
 //
-// It returns ErrField for a value out of bounds, a slug that another tenant has or nobody who saves, ErrConflict when x is of another
-// revision than was; beside a conflict, and when nothing changed, the settings as they are.
+// It returns ErrField for a value out of bounds, a slug that another tenant has or nobody who saves, ErrConflict when x
+// is of another revision than was; beside a conflict, and when nothing changed, the settings as they are.
 func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
 	c := Change{Tenant: was.TenantID}
 	if err := x.Validate(); err != nil {

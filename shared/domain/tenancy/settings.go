@@ -22,7 +22,8 @@ type Settings struct {
 	aggregate.Meta `json:"-"`
 	UpdatedAt      time.Time `json:"-"`
 	UpdatedBy      string    `json:"-"`
-	// FurtherDay bounds what all tasks of a day may cost whatever is saved, since the workspace is not the deployment's own; 0: nothing does.
+	// FurtherDay bounds what all tasks of a day may cost whatever is saved, since the workspace is not the deployment's
+	// own; 0: nothing does.
 	FurtherDay aggregate.MicroUSD `json:"-"`
 
 	Name                    string    `json:"name"`

@@ -11,9 +11,9 @@ func (s Settings) Policy(team string) aggregate.Policy {
 	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
 }
 
-// Nobody reports, as aggregate.ErrNotAllowed, why nobody may approve what these people ask for together there, whatever Slack says of
-// people, channels and groups: with RuleSelf in a direct message that only they are in, with RuleNobody where the list has no others.
-// people.Requesters says it for certain.
+// Nobody reports, as aggregate.ErrNotAllowed, why nobody may approve what these people ask for together there, whatever
+// Slack says of people, channels and groups: with RuleSelf in a direct message that only they are in, with RuleNobody
+// where the list has no others. people.Requesters says it for certain.
 func (s Settings) Nobody(o aggregate.Origin, askers ...string) error {
 	p := s.Policy(o.Team)
 	switch {

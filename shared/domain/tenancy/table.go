@@ -5,8 +5,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Sections are the settings that an administrator is asked for, in the order of the page. A new setting is a field of Settings
-// and a row here: the page, the file, the command and the audit log are made of it.
+// Sections are the settings that an administrator is asked for, in the order of the page. A new setting is a field of
+// Settings and a row here: the page, the file, the command and the audit log are made of it.
 var Sections = []Section{
 	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(

@@ -155,8 +155,9 @@ func (t Tenant) Rename(name string, now time.Time) Change {
 // EnterprisePrefix begins the partitions of GSI1 in which the workspaces of an organization stand.
 const EnterprisePrefix = "ENTERPRISE#"
 
-// Belong notes the organization that a workspace is one of, and our bot's user id there. It is empty where the row says so, and of a
-// workspace that never was one of any. One that has left its organization is found by no event: those name theirs.
+// Belong notes the organization that a workspace is one of, and our bot's user id there. It is empty where the row says
+// so, and of a workspace that never was one of any. One that has left its organization is found by no event: those name
+// theirs.
 func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
 	if t.EnterpriseID == enterprise && (enterprise == "" || t.BotUserID == bot) {
 		return Change{}

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestAContestThatIsClosedOverCrashesIsPaidForOnce kills whoever sums an abandoned contest up after each of its calls of the table
-// in turn: in the end there is one summary of what was scored, and one sum of what it cost.
+// TestAContestThatIsClosedOverCrashesIsPaidForOnce kills whoever sums an abandoned contest up after each of its calls
+// of the table in turn: in the end there is one summary of what was scored, and one sum of what it cost.
 func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	server := storetest.Start(t)
 	w := newWorld(t, server)
@@ -66,7 +66,8 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	}
 }
 
-// A contest that was cancelled before its teams' time was over says so of all teams, however late their last calls came back.
+// A contest that was cancelled before its teams' time was over says so of all teams, however late their last calls came
+// back.
 func TestACancelledTeamWasNotTooLate(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	id := contest.NewID()

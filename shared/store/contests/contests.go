@@ -1,4 +1,5 @@
-// Package contests is the store of contests: the table, what its rows leave to the bucket, and the queries that rank teams.
+// Package contests is the store of contests: the table, what its rows leave to the bucket, and the queries that rank
+// teams.
 package contests
 
 import (
@@ -57,8 +58,8 @@ func (s *Store) Config(ctx context.Context, a *contest.Aggregate) (json.RawMessa
 	return s.Values.Open(ctx, a.Ref(), a.Contest.Config)
 }
 
-// Begin opens a contest that nothing else asks for. It returns aggregate.ErrExists when it is there, aggregate.ErrFull when the day
-// has no room for its budget, aggregate.ErrField for what can't be.
+// Begin opens a contest that nothing else asks for. It returns aggregate.ErrExists when it is there, aggregate.ErrFull
+// when the day has no room for its budget, aggregate.ErrField for what can't be.
 func (s *Store) Begin(ctx context.Context, o contest.Order) error {
 	c, err := contest.Begin(o, s.Now())
 	if err != nil {
@@ -67,7 +68,8 @@ func (s *Store) Begin(ctx context.Context, o contest.Order) error {
 	return s.Of.Create(ctx, contest.Ref(o.Tenant, o.Execution), c)
 }
 
-// Over reports whether no team of a contest may call a model any more in this run of it. It is one small read, for before each call.
+// Over reports whether no team of a contest may call a model any more in this run of it. It is one small read, for
+// before each call.
 func (s *Store) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {
 	root, err := s.Of.Head(ctx, ref)
 	if err != nil {
@@ -112,7 +114,8 @@ func (s *Store) End(ctx context.Context, team aggregate.Ref, exit contest.ExitRe
 	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) { return w.End(exit, why, detail, s.Now()) })
 }
 
-// EndAt is End for a caller who knows the team as w. It returns aggregate.ErrMoved for a team that has scored another round since.
+// EndAt is End for a caller who knows the team as w. It returns aggregate.ErrMoved for a team that has scored another
+// round since.
 func (s *Store) EndAt(ctx context.Context, w *contest.Work, exit contest.ExitReason, why aggregate.Reason, detail string) (*contest.Work, error) {
 	return s.Teams.Decide(ctx, w.Ref(), func(is *contest.Work) (aggregate.Change, error) {
 		if len(is.Rounds) > len(w.Rounds) {
@@ -122,8 +125,9 @@ func (s *Store) EndAt(ctx context.Context, w *contest.Work, exit contest.ExitRea
 	})
 }
 
-// Settle closes a contest: teams that still run are stopped, those that never began have failed, and the summary says what all
-// came to. Of one that is settled it is no change. It returns aggregate.ErrSuperseded when the contest's run is another.
+// Settle closes a contest: teams that still run are stopped, those that never began have failed, and the summary says
+// what all came to. Of one that is settled it is no change. It returns aggregate.ErrSuperseded when the contest's run
+// is another.
 func (s *Store) Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error) {
 	a, err := s.Of.Load(ctx, ref)
 	if err != nil || a.Contest == nil || a.Contest.SettledAt != nil {

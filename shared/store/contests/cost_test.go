@@ -102,7 +102,8 @@ func weight(v any) (n int) {
 	return n
 }
 
-// TestQueriesCostTheSameHoweverManyRowsThereAre fills a table with 10, 1,000 and 10,000 scored rounds of one tenant, and asks.
+// TestQueriesCostTheSameHoweverManyRowsThereAre fills a table with 10, 1,000 and 10,000 scored rounds of one tenant,
+// and asks.
 func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)

@@ -22,8 +22,8 @@ type Filter struct {
 	Best      bool // only each team's best round of a contest
 }
 
-// Board are a tenant's scored rounds by rank: the highest score first, of equal ones the earlier. limit 0 is DefaultLimit. It
-// returns aggregate.ErrField as table.Rows does.
+// Board are a tenant's scored rounds by rank: the highest score first, of equal ones the earlier. limit 0 is
+// DefaultLimit. It returns aggregate.ErrField as table.Rows does.
 func (s *Store) Board(ctx context.Context, tenant string, f Filter, cursor string, limit int) (store.Page[contest.Board], error) {
 	if limit == 0 {
 		limit = DefaultLimit
@@ -54,7 +54,8 @@ type Statistics struct {
 	TotalOutputTokens int     `json:"total_output_tokens"`
 }
 
-// TeamStatistics are a team's statistics, of one without rounds zeros. A round is in them some seconds after it was scored.
+// TeamStatistics are a team's statistics, of one without rounds zeros. A round is in them some seconds after it was
+// scored.
 func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
 	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
 	if err != nil {
@@ -75,8 +76,8 @@ func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out St
 	return out, nil
 }
 
-// Count adds a scored round to its team's statistics, as seal-audit does. A repair calls it for rounds that seal-audit may
-// have given up. A row counts once, and its newest revision replaces what an older one added.
+// Count adds a scored round to its team's statistics, as seal-audit does. A repair calls it for rounds that seal-audit
+// may have given up. A row counts once, and its newest revision replaces what an older one added.
 func (s *Store) Count(ctx context.Context, b *contest.Board) error {
 	of, adds := b.Counts()
 	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
@@ -111,7 +112,8 @@ func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team st
 	return &record, messages, err
 }
 
-// Summary is a contest's execution_summary, with its teams' results whole. It returns aggregate.ErrNotFound before the end.
+// Summary is a contest's execution_summary, with its teams' results whole. It returns aggregate.ErrNotFound before the
+// end.
 func (s *Store) Summary(ctx context.Context, tenant, execution string) (out ExecutionSummary, err error) {
 	ref := contest.Ref(tenant, execution)
 	var x contest.Summary
@@ -122,7 +124,8 @@ func (s *Store) Summary(ctx context.Context, tenant, execution string) (out Exec
 	return out, s.open(ctx, ref, x.TeamResults, &out.TeamResults)
 }
 
-// Submission is a team's best round, by the hash of its text. It returns aggregate.ErrNotFound for one that the contest did not come to.
+// Submission is a team's best round, by the hash of its text. It returns aggregate.ErrNotFound for one that the contest
+// did not come to.
 func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (r contest.RoundResult, err error) {
 	x, err := s.Summary(ctx, tenant, execution)
 	if err != nil {
@@ -142,7 +145,8 @@ func (s *Store) Contests(ctx context.Context, tenant, cursor string, limit int) 
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
 }
 
-// Asked are contests as their rows say, by execution; one that is not there is left out. The rows may be a moment behind.
+// Asked are contests as their rows say, by execution; one that is not there is left out. The rows may be a moment
+// behind.
 func (s *Store) Asked(ctx context.Context, tenant string, executions ...string) (map[string]contest.Contest, error) {
 	var places []store.Place
 	for _, id := range executions {

@@ -13,7 +13,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// settled begins a contest as somebody does who presses again until there is an answer: a busy machine gives none in time.
+// settled begins a contest as somebody does who presses again until there is an answer: a busy machine gives none in
+// time.
 func (w *world) settled(t *testing.T, o contest.Order) (err error) {
 	for range 20 {
 		if err = w.Begin(t.Context(), o); err == nil || errors.Is(err, aggregate.ErrExists) || errors.As(err, new(aggregate.ErrFull)) {

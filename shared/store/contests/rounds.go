@@ -140,8 +140,8 @@ func (s *Store) History(ctx context.Context, w *contest.Work) ([]contest.RoundRe
 	return out, nil
 }
 
-// turnsLast is how long a model's answer is kept for a round that was cut off. The bucket has what is too large for the row for
-// a day longer.
+// turnsLast is how long a model's answer is kept for a round that was cut off. The bucket has what is too large for the
+// row for a day longer.
 const turnsLast = 7 * 24 * time.Hour
 
 // Kept are the answers of models that a team has so far; it is round.Kept.
@@ -162,10 +162,10 @@ func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err
 	return answer, err == nil, err
 }
 
-// Keep saves what an answer cost, and then the answer unless one is there under its key: what was paid for stays paid, and an
-// answer that was not saved is asked for, and paid for, again: a write that fails is tried again as SaveRound does, as long as ctx
-// lets it. No answer is nil: only its cost is saved. It returns aggregate.ErrMoved where another invocation's answer is there, from which
-// the round goes on.
+// Keep saves what an answer cost, and then the answer unless one is there under its key: what was paid for stays paid,
+// and an answer that was not saved is asked for, and paid for, again: a write that fails is tried again as SaveRound
+// does, as long as ctx lets it. No answer is nil: only its cost is saved. It returns aggregate.ErrMoved where another
+// invocation's answer is there, from which the round goes on.
 func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
 	for try := 0; ; try++ {
 		err := k.keep(ctx, key, answer, spent)

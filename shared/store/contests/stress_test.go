@@ -27,8 +27,8 @@ const (
 	stressRounds = 5
 )
 
-// TestTeamsInParallelLoseNoRound plays 10 teams of 5 rounds at once: undisturbed; with one of ten writes failing, half of them
-// after they were made; and with invocations killed at random besides. The rows that are left are the same.
+// TestTeamsInParallelLoseNoRound plays 10 teams of 5 rounds at once: undisturbed; with one of ten writes failing, half
+// of them after they were made; and with invocations killed at random besides. The rows that are left are the same.
 func TestTeamsInParallelLoseNoRound(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)

@@ -68,8 +68,8 @@ type Filter struct {
 	Opener string
 }
 
-// Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how many a
-// page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as table.Rows does.
+// Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how
+// many a page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as table.Rows does.
 func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error) {
 	l := table.List{
 		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},

@@ -18,7 +18,8 @@ func (s *Store) Messages(ctx context.Context, tenant, id, from string) ([]conver
 	return store.Listed[conversation.Message](ctx, s.Of.Store, tenant, conversation.MessagesList, id, from, usageKeys, false, 0)
 }
 
-// Newest reads the newest messages of a session, the oldest of them first; those before a key, the newest of all if it is empty.
+// Newest reads the newest messages of a session, the oldest of them first; those before a key, the newest of all if it
+// is empty.
 func (s *Store) Newest(ctx context.Context, tenant, id, before string, limit int) ([]conversation.Message, error) {
 	if before == "" {
 		before = usageKeys
@@ -59,8 +60,8 @@ func (s *Store) Log(ctx context.Context, tenant, action string, limit int) ([]co
 	return found, err
 }
 
-// AppendLog keeps lines of an action's output, and of all its lines only the newest session.MostLines. Only whoever has the
-// action's claim may write, and writing lines again changes nothing.
+// AppendLog keeps lines of an action's output, and of all its lines only the newest session.MostLines. Only whoever has
+// the action's claim may write, and writing lines again changes nothing.
 func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry) error {
 	if len(lines) > conversation.MostLines {
 		lines = lines[len(lines)-conversation.MostLines:]

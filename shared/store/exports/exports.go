@@ -30,7 +30,8 @@ func exportKey(x auditlog.Export) (table.Item, error) {
 	return table.Key("EXPORT#"+x.Tenant, x.ID), nil
 }
 
-// lastExport names a tenant's newest export. Whoever begins one moves it on, so that of those who count at once only one goes on.
+// lastExport names a tenant's newest export. Whoever begins one moves it on, so that of those who count at once only
+// one goes on.
 type lastExport struct {
 	ID string `json:"id"`
 }

@@ -25,8 +25,8 @@ import (
 const (
 	// pageSize is how many objects one call lists, and deletes; S3 takes no more.
 	pageSize = 1000
-	// placesAtOnce is how many places are looked through side by side, and tasksAtOnce of how many of a page's tasks is read
-	// at once whether they have ended.
+	// placesAtOnce is how many places are looked through side by side, and tasksAtOnce of how many of a page's tasks is
+	// read at once whether they have ended.
 	placesAtOnce, tasksAtOnce = 8, 16
 	// expireSpare: no further page is begun when less than this is left of the caller's time.
 	expireSpare = 5 * time.Second
@@ -39,10 +39,10 @@ type Rows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
-// Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
-// It stores no cursor and goes on where it stopped: task ids sort by time, so each tenant's listing begins with
-// the oldest results that are left. Those of conversations and contests are all listed, each time from another place on: what there
-// is no time for is listed first another time. One tenant does not take the time of the others.
+// Retention deletes results, and prompts, that are older than their tenant's retain_results_days. It stores no cursor
+// and goes on where it stopped: task ids sort by time, so each tenant's listing begins with the oldest results that are
+// left. Those of conversations and contests are all listed, each time from another place on: what there is no time for
+// is listed first another time. One tenant does not take the time of the others.
 type Retention struct {
 	Results Store
 	Rows    Rows
@@ -92,8 +92,8 @@ func (r *run) goesOn(ctx context.Context) bool {
 	return false
 }
 
-// Expire deletes old results of every tenant, as long as there is time. An error of one tenant does not stop the others; all
-// errors are joined.
+// Expire deletes old results of every tenant, as long as there is time. An error of one tenant does not stop the
+// others; all errors are joined.
 func (r Retention) Expire(ctx context.Context) (Expired, error) {
 	places, err := r.places(ctx)
 	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
@@ -146,8 +146,8 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 	if err := r.expireFrom(ctx, p, before, p.prefix, "", x); err != nil || !strings.HasPrefix(p.prefix, prompts) {
 		return err
 	}
-	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small letters where
-	// they don't begin with digits: these stand behind the newest task.
+	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small
+	// letters where they don't begin with digits: these stand behind the newest task.
 	behind := p.prefix + aggregate.NewID()[:2] + "`"
 	begin := max(behind, fmt.Sprintf("%s%02x", p.prefix, rand.IntN(256)))
 	if err := r.expireFrom(ctx, p, before, begin, "", x); err != nil {

@@ -100,7 +100,8 @@ func (ended) Head(context.Context, aggregate.Ref) (task.Head, error) {
 	return task.Head{Ended: &task.Ended{}}, nil
 }
 
-// A workspace with 40,000 results past their day, and nine small ones: one run deletes all, and the small ones wait for nobody.
+// A workspace with 40,000 results past their day, and nine small ones: one run deletes all, and the small ones wait for
+// nobody.
 func TestOneRunDeletesWhatManyTasksLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{keys: map[string][]string{}, stored: time.Now().AddDate(0, 0, -33)}

@@ -96,7 +96,8 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	}
 }
 
-// The ids of tasks sort by time, those of conversations and contests don't: what was kept of them stands behind a younger task's.
+// The ids of tasks sort by time, those of conversations and contests don't: what was kept of them stands behind a
+// younger task's.
 func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	now := time.Now().Add(31 * day)

@@ -70,7 +70,8 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
-// KeepContest is Keep for what a contest came to, which is kept as long as its rows: inline is how much of it stays in a row, in bytes.
+// KeepContest is Keep for what a contest came to, which is kept as long as its rows: inline is how much of it stays in
+// a row, in bytes.
 func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
@@ -78,7 +79,8 @@ func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMes
 	return s.put(ctx, contests+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
-// KeepTurn is KeepContest for a model's answer that a contest's round goes on from: the bucket deletes it after eight days.
+// KeepTurn is KeepContest for a model's answer that a contest's round goes on from: the bucket deletes it after eight
+// days.
 func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil

@@ -53,8 +53,8 @@ func (s Rows) Chain(ctx context.Context, tenant string) (Chain, error) {
 	return is, nil
 }
 
-// AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the same
-// link twice is to append it once.
+// AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the
+// same link twice is to append it once.
 func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 	pk, err := table.TenantPartition(chainPrefix, l.Tenant)
 	if err != nil {
@@ -154,7 +154,8 @@ func (s Rows) Link(ctx context.Context, tenant string, seq int) (l chain.Link, e
 	return l, nil
 }
 
-// RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.
+// RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in
+// the table.
 func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
 	if from.Before(table.AuditBegins()) {
 		from = table.AuditBegins()

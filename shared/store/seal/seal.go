@@ -1,5 +1,5 @@
-// Package seal signs what chains of audit logs say, with a key that nobody can read, and keeps their heads where nobody can take
-// them back.
+// Package seal signs what chains of audit logs say, with a key that nobody can read, and keeps their heads where nobody
+// can take them back.
 package seal
 
 import (
@@ -102,9 +102,9 @@ func (h Heads) Keep(ctx context.Context, head chain.Head) error {
 // readAtOnce is how many heads are read at a time.
 const readAtOnce = 16
 
-// All are a tenant's heads that were signed, the longest chain's last, and the names of objects that are no such heads. It
-// looks at all versions of all days: an object can be hidden by a delete marker or another version, and stays all the same,
-// and where it stands is not signed.
+// All are a tenant's heads that were signed, the longest chain's last, and the names of objects that are no such heads.
+// It looks at all versions of all days: an object can be hidden by a delete marker or another version, and stays all
+// the same, and where it stands is not signed.
 func (h Heads) All(ctx context.Context, tenant string, signed chain.Signed) (heads []chain.Head, strange []string, err error) {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(readAtOnce)

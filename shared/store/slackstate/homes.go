@@ -1,5 +1,5 @@
-// Package slackstate keeps what functions note for each other about Slack, all of it for a while: how much may be called, whether
-// it answers, who has the app's Home tab open, what was begun already.
+// Package slackstate keeps what functions note for each other about Slack, all of it for a while: how much may be
+// called, whether it answers, who has the app's Home tab open, what was begun already.
 package slackstate
 
 import (
@@ -81,7 +81,8 @@ func (s Notes) OpenHome(ctx context.Context, tenant, user string) (Home, error) 
 	return h, nil
 }
 
-// OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment behind.
+// OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment
+// behind.
 func (s Notes) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {

@@ -19,11 +19,12 @@ func once(tenant, what string) (pk, sk string, err error) {
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
-// Came is what became of what was begun once: a word of whoever began it, and where it stands in Slack. Zero, nothing is known yet.
+// Came is what became of what was begun once: a word of whoever began it, and where it stands in Slack. Zero, nothing
+// is known yet.
 type Came struct{ As, Channel, TS string }
 
-// Once reports whether nobody began this in the tenant before, and remembers that it was begun; else what became of it. What is
-// its name from outside, such as the trigger of a command.
+// Once reports whether nobody began this in the tenant before, and remembers that it was begun; else what became of it.
+// What is its name from outside, such as the trigger of a command.
 func (s Notes) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
 	pk, sk, err := once(tenant, what)
 	if err != nil {

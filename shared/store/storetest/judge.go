@@ -141,7 +141,8 @@ func (j *judging) refusals() []string {
 // tableOfTest is a table's name in a call: each test has one of its own.
 var tableOfTest = regexp.MustCompile(`"rows-[0-9]+"`)
 
-// same is the resource of a function's that one stands for which a test has made: those that the statements on the action name.
+// same is the resource of a function's that one stands for which a test has made: those that the statements on the
+// action name.
 func same(role iam.Role, q iam.Request) []string {
 	if strings.HasPrefix(q.Action, "dynamodb:") {
 		return []string{q.Resource}
@@ -164,8 +165,9 @@ func same(role iam.Role, q iam.Request) []string {
 	return all
 }
 
-// byFunction reports whether the code of a function asks for the call that is made: of the function's frames and the test's,
-// its own stand nearest behind AWS's client. In a goroutine that shared code began there are neither: nobody knows for whom.
+// byFunction reports whether the code of a function asks for the call that is made: of the function's frames and the
+// test's, its own stand nearest behind AWS's client. In a goroutine that shared code began there are neither: nobody
+// knows for whom.
 func byFunction() bool {
 	callers := make([]uintptr, 200) // of which the client takes some seventy
 	frames, behind := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]), false

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Counted is what one row adds to sums that are kept of what it is about, such as a team's. A later revision of the row takes
-// its place in them.
+// Counted is what one row adds to sums that are kept of what it is about, such as a team's. A later revision of the row
+// takes its place in them.
 type Counted struct {
 	Tenant string         `json:"tenant_id"`
 	Of     string         `json:"of"`  // what the sums are of
@@ -53,8 +53,8 @@ func (s *Counter) CountedOf(it table.Item) (c Counted, ok bool, err error) {
 	return c, true, nil
 }
 
-// Count adds a row to its sums: once, however often it is told, and in the place of what an older revision of it added. A revision
-// that is older than the one counted changes nothing.
+// Count adds a row to its sums: once, however often it is told, and in the place of what an older revision of it added.
+// A revision that is older than the one counted changes nothing.
 func (s *Counter) Count(ctx context.Context, c Counted) error {
 	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {

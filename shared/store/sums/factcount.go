@@ -18,8 +18,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is counted
-// in a row of its own, which knows the sources of all that it counted.
+// Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is
+// counted in a row of its own, which knows the sources of all that it counted.
 const (
 	countedDays  = "days"
 	countedSince = "SINCE"
@@ -28,7 +28,8 @@ const (
 	taskSources  = "sources"
 	// countMargin is how long facts of an earlier release may still come when the first is counted.
 	countMargin = time.Hour
-	// factsAtOnce is how many facts are counted together: a condition names all of a task's, and DynamoDB takes 4 KB of it.
+	// factsAtOnce is how many facts are counted together: a condition names all of a task's, and DynamoDB takes 4 KB of
+	// it.
 	factsAtOnce = 50
 	// daysAtOnce is how many tenants' days are counted side by side.
 	daysAtOnce = 16
@@ -36,8 +37,8 @@ const (
 
 func daysOf(tenant string) string { return countedPrefix + tenant + "#" + countedDays }
 
-// PutFacts counts each fact once in the sums of its day and of its task's day, however often it is told: what a fact says
-// follows from a row that never changes.
+// PutFacts counts each fact once in the sums of its day and of its task's day, however often it is told: what a fact
+// says follows from a row that never changes.
 func (s *Counter) PutFacts(ctx context.Context, facts []daily.Fact) error {
 	days := map[[2]string]map[string]daily.Fact{} // a transaction takes a key once
 	for _, f := range facts {
@@ -72,8 +73,8 @@ func (s *Counter) putFacts(ctx context.Context, tenant, day string, facts []dail
 	return nil
 }
 
-// countFacts adds facts that were not counted yet to the sums of their tasks and of the day, all in one transaction: two write
-// units for each row, however many facts it counts.
+// countFacts adds facts that were not counted yet to the sums of their tasks and of the day, all in one transaction:
+// two write units for each row, however many facts it counts.
 func (s *Counter) countFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	for len(facts) > 0 {
 		byTask := map[string][]daily.Fact{}

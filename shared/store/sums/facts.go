@@ -1,5 +1,5 @@
-// Package sums counts what happens, as the table's stream tells of it: facts for the numbers of a day, and what rows add to sums
-// of what they are about. What is told twice is counted once.
+// Package sums counts what happens, as the table's stream tells of it: facts for the numbers of a day, and what rows
+// add to sums of what they are about. What is told twice is counted once.
 package sums
 
 import (
@@ -67,9 +67,9 @@ func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 	return f, ok, nil
 }
 
-// Sums are those of the days between two, both included, which must be fact.Days. A day of which all facts were counted is read.
-// An earlier one that may have become more since it was folded is folded anew, the newest first, as long as the caller's
-// time allows; the others are missing.
+// Sums are those of the days between two, both included, which must be fact.Days. A day of which all facts were counted
+// is read. An earlier one that may have become more since it was folded is folded anew, the newest first, as long as
+// the caller's time allows; the others are missing.
 func (s *Counter) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
 	if !table.KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
@@ -167,8 +167,9 @@ func (s *Counter) foldAll(ctx context.Context, tenant string, days []string, now
 	return failed
 }
 
-// Fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
-// of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the last fact, or later.
+// Fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum
+// over one of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the
+// last fact, or later.
 func (s *Counter) Fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
 	e := table.NewExpression()
 	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{

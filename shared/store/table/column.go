@@ -52,8 +52,8 @@ func FromColumns(it Item, into any) (Item, error) {
 	return it, nil
 }
 
-// takeAgents reads the agents of settings apart from the rest: an entry that nobody can read is left out by those who use
-// it, and keeps no settings from being read. The names that the specification's own file has are read as well.
+// takeAgents reads the agents of settings apart from the rest: an entry that nobody can read is left out by those who
+// use it, and keeps no settings from being read. The names that the specification's own file has are read as well.
 func takeAgents(it Item, into *tenancy.Settings) (Item, error) {
 	config, ok := it["config"].(*types.AttributeValueMemberM)
 	if !ok {
@@ -110,8 +110,8 @@ func eachOf(it Item, list string, change func(Item) error) (Item, error) {
 	return it, nil
 }
 
-// toObject puts an object in the place of a member that is its text, or of a Blob that holds it, if it says exactly that
-// text: what is elsewhere stays a reference. <member>_bytes beside it tells a Blob's object from a reference.
+// toObject puts an object in the place of a member that is its text, or of a Blob that holds it, if it says exactly
+// that text: what is elsewhere stays a reference. <member>_bytes beside it tells a Blob's object from a reference.
 func toObject(e Item, member string, blob bool) error {
 	value := aggregate.JSON(TextOf(e, member))
 	var bytes types.AttributeValue

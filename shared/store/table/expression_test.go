@@ -11,8 +11,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestInputsAreFilledInOnePlace: a literal that reads an expression's values beside the call that adds to them has what Go
-// happens to evaluate first.
+// TestInputsAreFilledInOnePlace: a literal that reads an expression's values beside the call that adds to them has what
+// Go happens to evaluate first.
 func TestInputsAreFilledInOnePlace(t *testing.T) {
 	own, below := expect.Value(filepath.Glob("../*.go"))(t), expect.Value(filepath.Glob("../*/*.go"))(t)
 	for _, path := range append(own, below...) {

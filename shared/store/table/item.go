@@ -35,8 +35,8 @@ func Key(pk, sk string) Item { return Item{"PK": Text(pk), "SK": Text(sk)} }
 // maxItem is the most bytes of an item, names and values: DynamoDB takes 400 KB.
 const maxItem = 400 << 10
 
-// Pack makes the item of a value whose json tags name its attributes. It returns aggregate.ErrTooLarge for one that DynamoDB
-// would refuse.
+// Pack makes the item of a value whose json tags name its attributes. It returns aggregate.ErrTooLarge for one that
+// DynamoDB would refuse.
 func Pack(kind, pk, sk string, v any) (Item, error) {
 	it, err := attributevalue.MarshalMapWithOptions(v, encoding)
 	if err != nil {

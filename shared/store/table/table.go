@@ -1,5 +1,5 @@
-// Package table reads and writes rows of the one DynamoDB table: items and their expressions, transactions, pages of lists. It
-// knows no kind of row.
+// Package table reads and writes rows of the one DynamoDB table: items and their expressions, transactions, pages of
+// lists. It knows no kind of row.
 package table
 
 import (

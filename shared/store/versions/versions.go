@@ -19,8 +19,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do (shared/store/large);
-// what belongs to one action alone is deleted by the bucket after a day.
+// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do
+// (shared/store/large); what belongs to one action alone is deleted by the bucket after a day.
 const (
 	kept    = "workspaces/versions/"
 	passing = "workspaces/actions/"
@@ -45,8 +45,8 @@ type Store struct {
 	bucket  string
 }
 
-// Open is a bucket's store. In AWS addresses have the bucket's name in their host: it is the one name that the sandbox's
-// network looks up.
+// Open is a bucket's store. In AWS addresses have the bucket's name in their host: it is the one name that the
+// sandbox's network looks up.
 func Open(cfg aws.Config, bucket string) *Store {
 	c := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
 	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket}
@@ -98,8 +98,8 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Lend puts into an order what it needs of the bucket: the version that it begins with, where it looks for a cancel, and
-// where the changed workspace goes. All of it is good until a time, and for this action.
+// Lend puts into an order what it needs of the bucket: the version that it begins with, where it looks for a cancel,
+// and where the changed workspace goes. All of it is good until a time, and for this action.
 func (s *Store) Lend(ctx context.Context, of Session, version string, until time.Time, o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {

@@ -10,8 +10,8 @@ import (
 // ConsentLasts is how long a person has for giving consent at a vendor.
 const ConsentLasts = 10 * time.Minute
 
-// Consent is one that a browser began, as the table has it until the vendor sends the person back. Neither the state nor
-// the verifier is in it: the one is the row's key, hashed, the other follows from what the browser holds.
+// Consent is one that a browser began, as the table has it until the vendor sends the person back. Neither the state
+// nor the verifier is in it: the one is the row's key, hashed, the other follows from what the browser holds.
 type Consent struct {
 	Browser  string `json:"browser"`             // hash of the cookie of the browser that began it
 	Tenant   string `json:"tenant_id,omitempty"` // whose administrator began it; empty: an installation, of nobody we know yet

@@ -49,7 +49,8 @@ func (s Sessions) BeginWebSession(ctx context.Context, cookie string, x Session)
 	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
 }
 
-// SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays so.
+// SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays
+// so.
 func (s Sessions) SawWebSession(ctx context.Context, cookie string, x Session) error {
 	e := table.NewExpression()
 	e.Set("name", x.Name)
@@ -81,8 +82,8 @@ func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (
 	return is, table.Unpack(it, &is)
 }
 
-// taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it is
-// too old.
+// taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it
+// is too old.
 func (s Sessions) taken(ctx context.Context, k table.Item, now time.Time) (table.Item, error) {
 	e := table.NewExpression()
 	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
@@ -97,8 +98,8 @@ func (s Sessions) taken(ctx context.Context, k table.Item, now time.Time) (table
 	return out.Attributes, nil
 }
 
-// CountSignIn counts one that somebody begins from an address, and reports whether it is within the limit of this minute. What
-// is beyond is looked up and not written.
+// CountSignIn counts one that somebody begins from an address, and reports whether it is within the limit of this
+// minute. What is beyond is looked up and not written.
 func (s Sessions) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
 	pk, sk := webKey("address "+Network(address), "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
 	var is struct {

@@ -1,5 +1,5 @@
-// Package websession is about who is signed in to the console: what a browser holds, what the table holds of it, and when
-// either ends. The table has hashes only: whoever reads it can't sign in with what they read.
+// Package websession is about who is signed in to the console: what a browser holds, what the table holds of it, and
+// when either ends. The table has hashes only: whoever reads it can't sign in with what they read.
 package websession
 
 import (
@@ -18,7 +18,8 @@ const (
 	rotateAfter = 15 * time.Minute
 	// Grace is how long a cookie that was replaced is still taken: a browser asks for several things at once.
 	Grace = time.Minute
-	// Unseen is how long it is taken while nobody came with one that replaced it: the answer that brought that may be lost.
+	// Unseen is how long it is taken while nobody came with one that replaced it: the answer that brought that may be
+	// lost.
 	Unseen = time.Hour
 	// askEvery is how often Slack and the tenant's row are asked who the person is by now.
 	askEvery = 2 * time.Minute
@@ -41,7 +42,8 @@ type Session struct {
 	CreatedAt time.Time `json:"created_at"`
 	RotatedAt time.Time `json:"rotated_at"`
 	AskedAt   time.Time `json:"asked_at"` // when Slack last said that the person belongs to the workspace
-	// Of a cookie that was replaced: when it was last, by which, and since when nobody came with one of those that replaced it.
+	// Of a cookie that was replaced: when it was last, by which, and since when nobody came with one of those that
+	// replaced it.
 	Replaced *time.Time `json:"replaced_at,omitempty"`
 	Next     string     `json:"next,omitempty"` // hash
 	Awaits   *time.Time `json:"awaits_next_since,omitempty"`
@@ -67,8 +69,8 @@ func (s Session) Valid(now time.Time) bool {
 	return now.Before(s.Ends()) && (s.Replaced == nil || now.Before(s.Replaced.Add(Grace)) || s.Awaits != nil && now.Before(s.Awaits.Add(Unseen)))
 }
 
-// MustRotate reports whether the cookie is due for a new one. One that was replaced is due again when the browser still has it
-// after the grace: the new one did not arrive.
+// MustRotate reports whether the cookie is due for a new one. One that was replaced is due again when the browser still
+// has it after the grace: the new one did not arrive.
 func (s Session) MustRotate(now time.Time) bool {
 	if s.Replaced != nil {
 		return s.Awaits != nil && !now.Before(s.Replaced.Add(Grace))
@@ -106,7 +108,8 @@ func (s SignIn) By(cookie string) bool {
 	return cookie != "" && hmac.Equal([]byte(s.Browser), []byte(Hash(cookie)))
 }
 
-// Network is what an address is counted as: an IPv6 address by its first 64 bits, of which one household has all (RFC 6177).
+// Network is what an address is counted as: an IPv6 address by its first 64 bits, of which one household has all (RFC
+// 6177).
 func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {

@@ -7,8 +7,8 @@ func (w *World) RefuseCommits() {
 	w.Transport.Refuse("TransactWriteItems", movesHead, Refused)
 }
 
-// PaidAlone checks that err tells the state machine to try no more, and that of what models were paid for nothing is left but
-// its cost: in one usage that made nothing, and in the day's sum.
+// PaidAlone checks that err tells the state machine to try no more, and that of what models were paid for nothing is
+// left but its cost: in one usage that made nothing, and in the day's sum.
 func (w *World) PaidAlone(err error) {
 	w.T.Helper()
 	if err == nil || pipeline.Name(err) != pipeline.Internal {
