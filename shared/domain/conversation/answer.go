@@ -16,7 +16,7 @@ const (
 	// mostTogether is how many messages are answered together: they leave in one transaction, with as many counters of who
 	// wrote them.
 	mostTogether = 20
-	// mostCards is how many cards of messages that are shown stay in the session's partition.
+	// mostCards is how many cards of messages that are shown stay in the conversation's partition.
 	mostCards = 20
 	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.
 	mostRefused = 2
@@ -36,7 +36,7 @@ func (e ErrType) Error() string {
 	return fmt.Sprintf("actions of type %.40q are not supported", string(e.Type))
 }
 
-// ErrPending says that an action waits, or is under way: a session has one at a time.
+// ErrPending says that an action waits, or is under way: a conversation has one at a time.
 var ErrPending = errors.New("another action waits for a decision or is under way")
 
 // Waiting are the messages that the next answer is to, the oldest first.
@@ -175,7 +175,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 }
 
 // Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the
-// session or answered first: the vendor charges for it all the same.
+// conversation or answered first: the vendor charges for it all the same.
 func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Change, error) {
 	if u.ID == "" || u.Free() {
 		return aggregate.Change{}, nil
@@ -244,7 +244,7 @@ func (c *change) rest() {
 	c.Head.Resting = !after.work(c.Now)
 }
 
-// tidy removes the oldest cards of messages that are shown, so that the session's partition stays small.
+// tidy removes the oldest cards of messages that are shown, so that the conversation's partition stays small.
 func (c *change) tidy() {
 	var shown []*aggregate.Card
 	for _, x := range c.of.Cards {
@@ -257,7 +257,7 @@ func (c *change) tidy() {
 	}
 }
 
-// charge adds what the model's calls came to: to the session's sum, and to the sum of the tenant's day.
+// charge adds what the model's calls came to: to the conversation's sum, and to the sum of the tenant's day.
 func (c *change) charge(u aggregate.Usage) {
 	if u.ID == "" {
 		return
@@ -331,7 +331,7 @@ type Refusal struct {
 	Reason aggregate.Reason
 	Detail string
 	Text   string // the sentence, as people and the agent read it
-	Failed bool   // the agent or its provider is gone: the session says so until it answers again
+	Failed bool   // the agent or its provider is gone: the conversation says so until it answers again
 	Usage  aggregate.Usage
 }
 

@@ -59,7 +59,8 @@ func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	return aggregate.Verdict{}
 }
 
-// Readable returns aggregate.ErrNotFound for a session that is forgotten, and aggregate.ErrConflict for a torn read.
+// Readable returns aggregate.ErrNotFound for a conversation that is forgotten, and aggregate.ErrConflict for a torn
+// read.
 func (a *Aggregate) Readable(now time.Time) error {
 	switch {
 	case a.Head.Forgotten(now):
@@ -70,10 +71,10 @@ func (a *Aggregate) Readable(now time.Time) error {
 	return nil
 }
 
-// Origin is where the session was opened, and by whom.
+// Origin is where the conversation was opened, and by whom.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Session.Origin() }
 
-// Beginning is the message at the head of the session's thread, and that thread.
+// Beginning is the message at the head of the conversation's thread, and that thread.
 func (a *Aggregate) Beginning() (message, thread string) {
 	return a.Session.ThreadTS, a.Session.ThreadTS
 }
@@ -94,14 +95,14 @@ func (a *Aggregate) LastAskers() []string {
 	return a.Session.Askers
 }
 
-// What a person may do in a session beside approving and rejecting.
+// What a person may do in a conversation beside approving and rejecting.
 const (
 	ActCancel aggregate.Act = "cancel_action"
 	ActClose  aggregate.Act = "close_session"
 	ActReopen aggregate.Act = "reopen_session"
 )
 
-// Offers are what people may do in the session as it stands, whoever they are. Who may is decided at the click.
+// Offers are what people may do in the conversation as it stands, whoever they are. Who may is decided at the click.
 func (a *Aggregate) Offers() []aggregate.Offer {
 	x := a.Current()
 	switch {
@@ -114,7 +115,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()}
 	}
 	if x.Status != ActionPending {
-		return []aggregate.Offer{of(ActCancel)} // it is cancelled before the session can be closed
+		return []aggregate.Offer{of(ActCancel)} // it is cancelled before the conversation can be closed
 	}
 	return []aggregate.Offer{of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), {Act: ActClose}}
 }

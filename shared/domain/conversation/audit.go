@@ -2,7 +2,7 @@ package conversation
 
 import "ringi/shared/domain/aggregate"
 
-// What is recorded of sessions and actions.
+// What is recorded of conversations and actions.
 const (
 	AuditOpened    aggregate.Action = "session.opened"
 	AuditClosed    aggregate.Action = "session.closed"

@@ -24,8 +24,8 @@ type change struct {
 	late    []string // keys of messages that this Change answers and that stand before From
 }
 
-// begin opens a change at now, but never before the session's last one. It returns aggregate.ErrConflict for rows of
-// two commits.
+// begin opens a change at now, but never before the conversation's last one. It returns aggregate.ErrConflict for rows
+// of two commits.
 func (a *Aggregate) begin(now time.Time) (*change, error) {
 	if a.Session == nil {
 		return nil, fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict)
@@ -51,7 +51,7 @@ func (c *change) done() aggregate.Change {
 // active records that somebody, or the agent, did something.
 func (c *change) active() { c.Session.LastActivityAt = c.Now }
 
-// progress records that the session has moved on.
+// progress records that the conversation has moved on.
 func (c *change) progress() { c.Head.Restarts = 0 }
 
 // under makes c rely on the settings as they were read.
@@ -59,7 +59,7 @@ func (c *change) under(rev int) {
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
 }
 
-// to moves the session's status; the same status is no move.
+// to moves the conversation's status; the same status is no move.
 func (c *change) to(s Status) error {
 	if c.Session.Status == s {
 		return nil
@@ -102,10 +102,10 @@ func (s *Session) keep(now time.Time) int64 {
 }
 
 const (
-	// forgetAfter is how long a session that is not kept may be looked at after it was closed.
+	// forgetAfter is how long a conversation that is not kept may be looked at after it was closed.
 	forgetAfter = 24 * time.Hour
-	// leastKeptDays is how long what was said stays in the table at the least, though nobody finds it once the session is
-	// forgotten.
+	// leastKeptDays is how long what was said stays in the table at the least, though nobody finds it once the
+	// conversation is forgotten.
 	leastKeptDays = 90
 )
 

@@ -6,9 +6,9 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// TurnAway answers what was written to a session that is closed by a card of its own, with a button to begin anew: the
-// card of its end may be far above. The messages stay, and are answered after that. It returns ErrNotDue when there are
-// none.
+// TurnAway answers what was written to a conversation that is closed by a card of its own, with a button to begin anew:
+// the card of its end may be far above. The messages stay, and are answered after that. It returns ErrNotDue when there
+// are none.
 func (a *Aggregate) TurnAway(now time.Time) (aggregate.Change, error) {
 	newest := a.waitsInVain()
 	if newest == nil {

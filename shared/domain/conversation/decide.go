@@ -112,8 +112,9 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// Cancel withdraws an action, whether it waits, is approved or executes: whoever asked for it may, the session's opener
-// and every approver. What executes is stopped by whoever runs it; what it comes to is recorded beside the status.
+// Cancel withdraws an action, whether it waits, is approved or executes: whoever asked for it may, the conversation's
+// opener and every approver. What executes is stopped by whoever runs it; what it comes to is recorded beside the
+// status.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -191,7 +192,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	return a.close(by, ReasonClosed, now)
 }
 
-// CloseIdle ends a session in which nothing has happened for the days that the settings gave it when it began.
+// CloseIdle ends a conversation in which nothing has happened for the days that the settings gave it when it began.
 func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 	if at := a.idleAt(); at == nil || now.Before(*at) || a.work(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -199,7 +200,7 @@ func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 	return a.close(aggregate.System(), ReasonIdle, now)
 }
 
-// idleAt is when the session closes by itself, nil for never.
+// idleAt is when the conversation closes by itself, nil for never.
 func (a *Aggregate) idleAt() *time.Time {
 	if a.Session == nil || a.Session.Status == Closed || a.Session.IdleDays <= 0 || a.Current() != nil {
 		return nil
@@ -243,7 +244,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done(), nil
 }
 
-// forget lets the rows of a session that is not kept go a day after it was closed, but for its actions that were
+// forget lets the rows of a conversation that is not kept go a day after it was closed, but for its actions that were
 // approved: what was stamped stays as long as the audit log, which has its hash.
 func (a *Aggregate) forget(c *change) {
 	if c.Session.IsCached {
@@ -264,8 +265,8 @@ func (a *Aggregate) forget(c *change) {
 	}
 }
 
-// Reopen begins anew in the thread of a session that was closed: the agent knows nothing of what was said before, but
-// the workspace is as it was left. Who may talk with it may do so. What was written since then is answered.
+// Reopen begins anew in the thread of a conversation that was closed: the agent knows nothing of what was said before,
+// but the workspace is as it was left. Who may talk with it may do so. What was written since then is answered.
 func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session != nil && a.Session.Status != Closed {
 		return aggregate.Change{}, nil

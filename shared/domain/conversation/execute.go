@@ -279,7 +279,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 }
 
 const (
-	// mostKept is how many actions that are over stay in the session's partition.
+	// mostKept is how many actions that are over stay in the conversation's partition.
 	mostKept = 20
 	// mostLeave is how many of them leave it at once: with each go the copies of its card, and a transaction has a hundred
 	// rows.

@@ -25,7 +25,7 @@ func (h *HandOver) Key() string             { return fmt.Sprintf("HANDOVER#%04d"
 func (h *HandOver) Type() string            { return "handover" }
 func (h HandOver) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// AuditHandedOver is recorded of the session when the agent makes a request of what was agreed.
+// AuditHandedOver is recorded of the conversation when the agent makes a request of what was agreed.
 const AuditHandedOver aggregate.Action = "session.handed_over"
 
 // handOver makes a request of the newest message among seen that a person wrote: they ask for it, as if they had

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// ID is that of the session in a thread: a UUID of version 8 made of a hash, so that one thread has one session and
-// nothing has to be looked up.
+// ID is that of the conversation in a thread: a UUID of version 8 made of a hash, so that one thread has one
+// conversation and nothing has to be looked up.
 func ID(team, channel, thread string) string { return uuid("session", team, channel, thread) }
 
 // MessageID returns the id of a message that came from Slack.
@@ -29,7 +29,7 @@ func uuid(parts ...string) string {
 
 var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// ValidID reports whether id has the form of a session's.
+// ValidID reports whether id has the form of a conversation's.
 func ValidID(id string) bool { return form().MatchString(id) }
 
 // RefOf names a tenant's session.

@@ -10,7 +10,7 @@ import (
 const (
 	// MaxText is how much of a message is kept, in bytes of UTF-8. Slack's own limit is 40,000 characters.
 	MaxText = 120_000
-	// maxTitle is how much of the first message stands for a session in lists, in characters.
+	// maxTitle is how much of the first message stands for a conversation in lists, in characters.
 	maxTitle = 80
 )
 
@@ -24,7 +24,7 @@ type Inbound struct {
 	Attachments                []Attachment // not read yet
 }
 
-// Opening is what a session begins with.
+// Opening is what a conversation begins with.
 type Opening struct {
 	AgentID  string
 	IsCached bool
@@ -32,7 +32,7 @@ type Opening struct {
 	Locale   string
 }
 
-// Ref is the session that the message belongs to, if it is one's.
+// Ref is the conversation that the message belongs to, if it is one's.
 func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
@@ -53,8 +53,8 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	}, nil
 }
 
-// Begin opens a session with its first message. It is for the store's Begin: the rows must all be absent. It returns an
-// error for a timestamp that is none.
+// Begin opens a conversation with its first message. It is for the store's Begin: the rows must all be absent. It
+// returns an error for a timestamp that is none.
 func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	ref := in.Ref()
@@ -78,9 +78,9 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// Tell adds a message to a session that nobody has read: its Change has no head, and whether there is such a session
-// the store's Tell finds out. A session that is closed has the message, too, and its card says what may be done. Of o
-// only how long things are kept counts.
+// Tell adds a message to a conversation that nobody has read: its Change has no head, and whether there is such a
+// conversation the store's Tell finds out. A conversation that is closed has the message, too, and its card says what
+// may be done. Of o only how long things are kept counts.
 func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	m, err := in.message((&Session{IsCached: o.IsCached, IdleDays: o.IdleDays}).keep(now))

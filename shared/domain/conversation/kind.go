@@ -6,7 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Kind describes sessions to the store, the relay and the sweeper.
+// Kind describes conversations to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, Asked: (&Session{}).Key(), Asks: []aggregate.CardType{CardAction},
@@ -20,19 +20,19 @@ var Kind = aggregate.Kind{
 	},
 }
 
-// The types of cards: an action; something that was said; that the session is closed.
+// The types of cards: an action; something that was said; that the conversation is closed.
 const (
 	CardAction  aggregate.CardType = "action"
 	CardMessage aggregate.CardType = "message"
 	CardSession aggregate.CardType = "session"
 )
 
-// All and By are the partitions of the indexes that list a tenant's sessions, and those that a person opened.
+// All and By are the partitions of the indexes that list a tenant's conversations, and those that a person opened.
 func All(tenant string) string          { return "TENANT#" + tenant + "#SESSIONS" }
 func In(tenant string, s Status) string { return All(tenant) + "#" + string(s) }
 func By(tenant, user string) string     { return "TENANT#" + tenant + "#TALKS#" + user }
 
-// Indexes put a session into the lists of all, by its status and of whoever opened it.
+// Indexes put a conversation into the lists of all, by its status and of whoever opened it.
 func (s *Session) Indexes(head aggregate.Root) []aggregate.Index {
 	at := aggregate.TimeText(s.CreatedAt) + "#" + s.ID
 	return []aggregate.Index{
@@ -55,7 +55,7 @@ func (a *Action) Asks() aggregate.Question {
 	}
 }
 
-// Aggregate is every row of one session, as one consistent Query returned them.
+// Aggregate is every row of one conversation, as one consistent Query returned them.
 type Aggregate struct {
 	aggregate.Shared
 	Head    Head
@@ -64,7 +64,7 @@ type Aggregate struct {
 	Actions []*Action // by number; old ones have left
 	Handed  []*HandOver
 	Stream  *Stream // nil while no message grows
-	// Said is the message that a card shows, where it was fetched for that. It is none of the session's rows.
+	// Said is the message that a card shows, where it was fetched for that. It is none of the conversation's rows.
 	Said *Message
 }
 

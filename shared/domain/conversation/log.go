@@ -19,7 +19,7 @@ const (
 // Events are all of them.
 var Events = []Event{EventMessage, EventStarted, EventCompleted, EventChunk}
 
-// Log writes one line with the four fields that every line of a session has; without an action, actionId is null.
+// Log writes one line with the four fields that every line of a conversation has; without an action, actionId is null.
 // Nothing of what is said stands in it.
 func Log(ctx context.Context, event Event, session, agent, action string, more ...any) {
 	slog.InfoContext(ctx, string(event), fields(event, session, agent, action, more)...)

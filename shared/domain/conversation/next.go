@@ -98,8 +98,8 @@ func (a *Aggregate) paused(now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }
 
-// StartRun opens the next run of a session that rests. It returns ErrNotDue when there is nothing to do yet, or a run
-// is open.
+// StartRun opens the next run of a conversation that rests. It returns ErrNotDue when there is nothing to do yet, or a
+// run is open.
 func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	if !a.Head.Resting || !a.work(now) || a.paused(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -116,7 +116,7 @@ func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 // tryAgainAfter is how long a card that Slack refused rests while a person is asked.
 const tryAgainAfter = time.Hour
 
-// TryAgainAt is when a card that Slack refused for good is tried again though the session does not move: while an
+// TryAgainAt is when a card that Slack refused for good is tried again though the conversation does not move: while an
 // action waits. nil: at the next revision.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
 	if x := a.Current(); c.State != aggregate.CardUnreachable || x == nil || x.Status != ActionPending {
@@ -181,7 +181,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return due
 }
 
-// Beside is none: a session stands alone.
+// Beside is none: a conversation stands alone.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 // Overdue are the decisions that time alone makes.
@@ -204,7 +204,7 @@ func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
 	return a.RestartRun(a.Head.Run, now)
 }
 
-// MaxRestarts is how many runs in a row may die before the session gives up what they were to do.
+// MaxRestarts is how many runs in a row may die before the conversation gives up what they were to do.
 const MaxRestarts = 3
 
 // RestartRun supersedes a run that died. When several have, what they were to do is given up: the message is answered

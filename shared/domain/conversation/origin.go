@@ -2,8 +2,8 @@ package conversation
 
 import "ringi/shared/domain/aggregate"
 
-// Origin is where the session was opened, and by whom. Who may see it and who may decide in it follow from that, as
-// they do from a request's.
+// Origin is where the conversation was opened, and by whom. Who may see it and who may decide in it follow from that,
+// as they do from a request's.
 func (s *Session) Origin() aggregate.Origin {
 	if s == nil {
 		return aggregate.Origin{}

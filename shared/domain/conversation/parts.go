@@ -98,10 +98,10 @@ func OfMessage(subject string) (key string, part int) {
 	return key, part
 }
 
-// SessionSubject begins what the card of a closed session shows.
+// SessionSubject begins what the card of a closed conversation shows.
 const SessionSubject = "SESSION"
 
-// waitsInVain is the newest message that came after the session was closed, if nobody was told yet that it is.
+// waitsInVain is the newest message that came after the conversation was closed, if nobody was told yet that it is.
 func (a *Aggregate) waitsInVain() *Inbox {
 	if a.Session == nil || a.Session.Status != Closed || len(a.Inbox) == 0 {
 		return nil

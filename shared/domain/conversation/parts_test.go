@@ -60,8 +60,8 @@ func TestACardNamesThePartOfItsMessage(t *testing.T) {
 	}
 }
 
-// What is written to a session that is closed is answered by a new card each time, and by the agent once it is opened
-// again.
+// What is written to a conversation that is closed is answered by a new card each time, and by the agent once it is
+// opened again.
 func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 	tb := opened(t)
 	if err := tb.answer(nil); err != nil {

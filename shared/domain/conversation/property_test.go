@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// walk is a session to which anything happens in any order.
+// walk is a conversation to which anything happens in any order.
 type walk struct {
 	*table
 	rt    *rapid.T
@@ -27,7 +27,7 @@ type flight struct {
 	begun              bool
 }
 
-// TestNothingExecutesThatNobodyApproved walks through sessions at random, with rows of two commits, runs that were
+// TestNothingExecutesThatNobodyApproved walks through conversations at random, with rows of two commits, runs that were
 // superseded and results that come late.
 func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 	reached := map[ActionStatus]int{}

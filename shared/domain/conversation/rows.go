@@ -17,12 +17,12 @@ type Head struct {
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	// Acting is the id of the action that executes: whoever runs it asks the head alone whether it still does.
 	Acting string `json:"acting,omitempty"`
-	// ForgottenAt is when a session that is not kept, and is closed, counts as gone, whatever rows are left of it. The
-	// head itself stays, so that its thread has one session for ever.
+	// ForgottenAt is when a conversation that is not kept, and is closed, counts as gone, whatever rows are left of it.
+	// The head itself stays, so that its thread has one conversation for ever.
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
 }
 
-// Forgotten reports whether the session counts as gone.
+// Forgotten reports whether the conversation counts as gone.
 func (h *Head) Forgotten(now time.Time) bool {
 	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
@@ -76,7 +76,7 @@ type Session struct {
 }
 
 // From is the key after which the messages stand that the agent knows: a summary stands for those before it, or they
-// are of before the session began anew. Empty: it knows all of them.
+// are of before the conversation began anew. Empty: it knows all of them.
 func (s *Session) From() string {
 	if s.CollapsedThrough == "" && s.HistoryFrom != nil {
 		return aggregate.TimeText(*s.HistoryFrom)
@@ -91,14 +91,14 @@ type Inbox struct {
 	User      string    `json:"user,omitempty"` // who wrote it, empty for the system
 	TS        string    `json:"ts,omitempty"`   // Slack's
 	CreatedAt time.Time `json:"created_at"`
-	// Folded says that the session's summary stands for the message, though it is not answered: a try came to nothing
+	// Folded says that the conversation's summary stands for the message, though it is not answered: a try came to nothing
 	// after it.
 	Folded bool `json:"folded,omitempty"`
-	// DeleteAfter is that of the message, where the session is not kept.
+	// DeleteAfter is that of the message, where the conversation is not kept.
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
 
-// Message is one of a session's. It never changes, and stands in a list beside the session.
+// Message is one of a conversation's. It never changes, and stands in a list beside the session.
 type Message struct {
 	MessageID   string       `json:"message_id"`
 	SessionID   string       `json:"session_id"`
@@ -152,10 +152,10 @@ type RefusedProposal struct {
 	Summary    string     `json:"summary,omitempty"`
 }
 
-// Action is something that an agent, or a person, wants to have done in the session's workspace.
+// Action is something that an agent, or a person, wants to have done in the conversation's workspace.
 type Action struct {
 	aggregate.Meta
-	Number        int            `json:"number"` // within the session
+	Number        int            `json:"number"` // within the conversation
 	ActionID      string         `json:"action_id"`
 	SessionID     string         `json:"session_id"`
 	ActionType    ActionType     `json:"action_type"`
@@ -210,7 +210,7 @@ type LogEntry struct {
 	DeleteAfter int64     `json:"delete_after"`
 }
 
-// The lists that stand beside a session: what was said, and what its actions did that have left its partition; and
+// The lists that stand beside a conversation: what was said, and what its actions did that have left its partition; and
 // beside an action, its output.
 const (
 	MessagesList = "MESSAGES#"

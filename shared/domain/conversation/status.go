@@ -5,7 +5,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Status is where a session stands; see SessionMoves.
+// Status is where a conversation stands; see SessionMoves.
 type Status string
 
 const (
@@ -15,7 +15,7 @@ const (
 	Failing   Status = "error" // its agent can't answer
 )
 
-// SessionMoves are a session's. A closed one is opened again by a person, from a clean slate.
+// SessionMoves are a conversation's. A closed one is opened again by a person, from a clean slate.
 var SessionMoves = aggregate.Moves[Status]{
 	Open:      {Executing, Closed, Failing},
 	Executing: {Open},

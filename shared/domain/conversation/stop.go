@@ -9,9 +9,9 @@ import (
 // ReasonStopped is why messages are not answered: a person stopped the agent.
 const ReasonStopped aggregate.Reason = "stopped"
 
-// Stop ends what the session does now: an action that is approved or executes is cancelled, messages that the agent is
-// about to answer get a sentence instead. Whoever may withdraw an action may. It is no change when nothing is being
-// done.
+// Stop ends what the conversation does now: an action that is approved or executes is cancelled, messages that the
+// agent is about to answer get a sentence instead. Whoever may withdraw an action may. It is no change when nothing is
+// being done.
 func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session == nil {
 		return aggregate.Change{}, aggregate.ErrConflict

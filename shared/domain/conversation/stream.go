@@ -17,10 +17,10 @@ type Stream struct {
 	DeleteAfter int64     `json:"delete_after"`
 }
 
-// StreamKey is the row's: a session answers one thing at a time.
+// StreamKey is the row's: a conversation answers one thing at a time.
 const StreamKey = "STREAM"
 
-// streamKept is how long the row stays where nobody looks at the session any more.
+// streamKept is how long the row stays where nobody looks at the conversation any more.
 const streamKept = 24 * time.Hour
 
 // NewStream is the row of an answer to messages of which i is the first.

@@ -14,7 +14,7 @@ func writes(c aggregate.Change) int {
 	return 1 + len(c.Rows) + len(c.Drop) + len(c.Rely) + len(c.Owned) + len(c.Audit) + len(c.Beside) + len(c.Counts)
 }
 
-// crowded is a session with as much in its rows as one may have: everybody writes, and many cards are shown.
+// crowded is a conversation with as much in its rows as one may have: everybody writes, and many cards are shown.
 func crowded(t *testing.T) *Aggregate {
 	tb, _ := pending(t, ShellCommand)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {

@@ -6,7 +6,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// ReasonNoAgent says that the settings have no agent of a session's id.
+// ReasonNoAgent says that the settings have no agent of a conversation's id.
 const ReasonNoAgent aggregate.Reason = "agent_not_found"
 
 // Unanswered says why an agent did not answer, in this package's own words, and what people can do now: what they wrote

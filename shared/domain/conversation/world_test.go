@@ -66,7 +66,7 @@ type image struct {
 	rows map[string]aggregate.Row
 }
 
-// opened is a session with its first message.
+// opened is a conversation with its first message.
 func opened(t reporter) *table {
 	t.Helper()
 	c, err := Begin(inbound("hello", "1775034000.000100"), Opening{AgentID: "codex", IdleDays: 7, Locale: "en"}, start)
@@ -202,7 +202,7 @@ func (tb *table) answer(p *Proposal) error {
 	})
 }
 
-// pending is a session with an action that waits.
+// pending is a conversation with an action that waits.
 func pending(t testing.TB, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb := opened(t)
@@ -229,7 +229,7 @@ func (tb *table) claim(invocation string) error {
 	})
 }
 
-// executing is a session with an action that executes under the claim of "i1".
+// executing is a conversation with an action that executes under the claim of "i1".
 func executing(t testing.TB, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb, x := pending(t, typ)

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Store reads and writes sessions, and what a tenant owns beside them.
+// Store reads and writes conversations, and what a tenant owns beside them.
 type Store struct {
 	store.Of[*conversation.Aggregate]
 	Now func() time.Time
@@ -27,12 +27,12 @@ func Open(cfg aws.Config, env config.Table) *Store {
 	return New(dynamodb.NewFromConfig(cfg), env.TableName)
 }
 
-// New returns a store of the sessions in the table of that name.
+// New returns a store of the conversations in the table of that name.
 func New(db *dynamodb.Client, table string) *Store {
 	return Of(store.New(db, table, conversation.Kind))
 }
 
-// Of is the store of the sessions among the kinds of s.
+// Of is the store of the conversations among the kinds of s.
 func Of(s *store.Store) *Store {
 	return &Store{Of: store.Of[*conversation.Aggregate]{Store: s}, Now: time.Now}
 }
@@ -55,21 +55,22 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (conversation.Head,
 	return *root.(*conversation.Head), nil
 }
 
-// Begin opens a session with its first message. It returns store.ErrExists when its thread has one: the message came
-// before, or belongs to that one.
+// Begin opens a conversation with its first message. It returns store.ErrExists when its thread has one: the message
+// came before, or belongs to that one.
 func (s *Store) Begin(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*conversation.Head)
 	return s.Of.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
-// Filter narrows a list of sessions to a status, or to those that a person opened; empty fields narrow nothing.
+// Filter narrows a list of conversations to a status, or to those that a person opened; empty fields narrow nothing.
 type Filter struct {
 	Status conversation.Status
 	Opener string
 }
 
-// Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how
-// many a page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as table.Rows does.
+// Listed are a tenant's conversations of a filter, the newest first, of which keep leaves some out; nil: none. most is
+// how many a page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as table.Rows
+// does.
 func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error) {
 	l := table.List{
 		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
@@ -86,7 +87,8 @@ func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor stri
 	})
 }
 
-// Titled are the rows of these sessions by id, for showing; what is not there is left out. At most a hundred are read.
+// Titled are the rows of these conversations by id, for showing; what is not there is left out. At most a hundred are
+// read.
 func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error) {
 	places := make([]store.Place, len(ids))
 	for i, id := range ids {

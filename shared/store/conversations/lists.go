@@ -10,16 +10,17 @@ import (
 	"ringi/shared/store"
 )
 
-// usageKeys is where the rows of a session's usage begin in the list of its messages, whose keys begin with a year.
+// usageKeys is where the rows of a conversation's usage begin in the list of its messages, whose keys begin with a
+// year.
 const usageKeys = "USAGE#"
 
-// Messages reads what was said in a session, the oldest first: from the message with a key on, all if it is empty.
+// Messages reads what was said in a conversation, the oldest first: from the message with a key on, all if it is empty.
 func (s *Store) Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error) {
 	return store.Listed[conversation.Message](ctx, s.Of.Store, tenant, conversation.MessagesList, id, from, usageKeys, false, 0)
 }
 
-// Newest reads the newest messages of a session, the oldest of them first; those before a key, the newest of all if it
-// is empty.
+// Newest reads the newest messages of a conversation, the oldest of them first; those before a key, the newest of all
+// if it is empty.
 func (s *Store) Newest(ctx context.Context, tenant, id, before string, limit int) ([]conversation.Message, error) {
 	if before == "" {
 		before = usageKeys
@@ -43,12 +44,12 @@ func (s *Store) Message(ctx context.Context, tenant, id, key string) (conversati
 	return found[0], nil
 }
 
-// Uses reads what the models' calls for a session came to.
+// Uses reads what the models' calls for a conversation came to.
 func (s *Store) Uses(ctx context.Context, tenant, id string) ([]aggregate.Use, error) {
 	return store.Listed[aggregate.Use](ctx, s.Of.Store, tenant, conversation.MessagesList, id, usageKeys, "", false, 0)
 }
 
-// Archived reads the actions that have left a session's partition, by number.
+// Archived reads the actions that have left a conversation's partition, by number.
 func (s *Store) Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error) {
 	return store.Listed[conversation.Action](ctx, s.Of.Store, tenant, conversation.ActionsList, id, "", "", false, 0)
 }

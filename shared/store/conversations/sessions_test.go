@@ -17,7 +17,7 @@ import (
 
 const root = "1775034000.000100"
 
-// world is one session in a table of its own.
+// world is one conversation in a table of its own.
 type world struct {
 	*conversations.Store
 	ref aggregate.Ref
