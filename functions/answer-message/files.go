@@ -59,7 +59,8 @@ func (t *answering) remember(all []conversation.Message) {
 func (t *answering) files(m conversation.Message) []turn.File {
 	var out []turn.File
 	for _, f := range m.Attachments {
-		out = append(out, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes), Why: f.Why})
+		out = append(out, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes),
+			Why: f.Why})
 	}
 	return out
 }
@@ -71,7 +72,8 @@ func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	noted := map[string]bool{}
 	for _, m := range history {
 		for _, f := range m.Files {
-			x := conversation.Attachment{Kind: unread, Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: int64(f.Size), Why: f.Why}
+			x := conversation.Attachment{Kind: unread, Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: int64(f.Size),
+				Why: f.Why}
 			switch {
 			case f.Body != nil && strings.HasPrefix(f.Type, "image/"):
 				x.Kind, x.Hash = "image", f.Hash

@@ -35,7 +35,8 @@ type Store interface {
 
 // Payloads keeps and opens those that are too large for a row.
 type Payloads interface {
-	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error)
+	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+		members map[string]any) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
@@ -81,7 +82,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
 		if errors.Is(err, aggregate.ErrNotFound) {
-			conversation.LogError(ctx, conversation.EventMessage, ref.ID, "", "", conversation.CodeSessionNotFound, "there is no such session, or it is forgotten")
+			conversation.LogError(ctx, conversation.EventMessage, ref.ID, "", "", conversation.CodeSessionNotFound,
+				"there is no such session, or it is forgotten")
 		}
 		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
 	}
@@ -108,7 +110,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 // rest ends the run, unless more messages have come meanwhile: then those are answered.
 func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Rest(in.Run, h.Now())
+	})
 	if errors.Is(err, aggregate.ErrMoved) {
 		a, err = h.Store.Load(ctx, in.Ref())
 	}
@@ -126,9 +130,11 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
 	d, known := agent.Find(defs, t.a.Session.AgentID)
 	if !known {
-		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", conversation.CodeAgentNotFound, "the settings have no such agent")
+		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "",
+			conversation.CodeAgentNotFound, "the settings have no such agent")
 		return t.refused(ctx, &conversation.Refusal{
-			Reason: conversation.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
+			Reason: conversation.ReasonNoAgent, Detail: t.a.Session.AgentID,
+			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
 		}, nil)
 	}
 	wire, err := t.Open(d, t.settings)
@@ -152,7 +158,8 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	x.Read = t.readings(history)
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
-	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
+	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
+		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
 	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
@@ -164,18 +171,23 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return t.failed(ctx, err, x)
 	}
 	if reply.Code != "" {
-		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code), "the agent's answer could not be used as it was")
+		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
+			"the agent's answer could not be used as it was")
 	}
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
 	for _, p := range reply.Refused {
-		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload, Summary: p.Summary})
+		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
+			Summary: p.Summary})
 	}
 	return t.commit(ctx, d, x, reply.Action)
 }
 
 // commit records the answer, and the action that it proposes.
-func (t *answering) commit(ctx context.Context, d agent.Definition, x conversation.Answer, p *turn.Proposal) (aggregate.Next, error) {
-	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) { return t.record(ctx, x, p) }, t.alone(x.Usage))
+func (t *answering) commit(ctx context.Context, d agent.Definition, x conversation.Answer,
+	p *turn.Proposal) (aggregate.Next, error) {
+	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.record(ctx, x, p)
+	}, t.alone(x.Usage))
 	switch {
 	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
 		return t.again(ctx)
@@ -186,12 +198,14 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	if now := a.Current(); now != nil && p != nil {
 		action = now.ActionID
 	}
-	conversation.Log(ctx, conversation.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens", x.Usage.Input, "output_tokens", x.Usage.Output)
+	conversation.Log(ctx, conversation.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens",
+		x.Usage.Input, "output_tokens", x.Usage.Output)
 	return a.Next(t.Now()), nil
 }
 
 // record commits the answer, or that it is too long to be kept.
-func (t *answering) record(ctx context.Context, x conversation.Answer, p *turn.Proposal) (*conversation.Aggregate, error) {
+func (t *answering) record(ctx context.Context, x conversation.Answer,
+	p *turn.Proposal) (*conversation.Aggregate, error) {
 	for again := false; ; again = true {
 		var err error
 		if x.Proposal, err = t.proposal(ctx, p); err != nil {
@@ -207,7 +221,8 @@ func (t *answering) record(ctx context.Context, x conversation.Answer, p *turn.P
 			return t.counted(c, err)
 		})
 		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
-			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(reasonTooLong), long.Error())
+			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(reasonTooLong),
+				long.Error())
 			return t.say(ctx, conversation.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
 		}
 		if again || !errors.Is(err, aggregate.ErrSettings) {
@@ -232,7 +247,9 @@ func (t *answering) record(ctx context.Context, x conversation.Answer, p *turn.P
 // alone records what an answer cost that was not taken.
 func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
 	return func(ctx context.Context) (*conversation.Aggregate, error) {
-		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) })
+		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Overtaken(u, t.Now())
+		})
 	}
 }
 
@@ -279,8 +296,10 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	terms := t.settings.Terms(true, t.Now())
 	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
-	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary, Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Session.WorkspacePath); i >= 0 && t.Sandbox {
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
+		Terms: terms}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Session.WorkspacePath); i >= 0 &&
+		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
 			return nil, fmt.Errorf("name a rule: %w", err)
@@ -299,18 +318,22 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 		return t.tried(ctx, f.Reason, x, err)
 	}
 	return t.refused(ctx, &conversation.Refusal{
-		Reason: f.Reason, Detail: f.Detail, Text: ended.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
+		Reason: f.Reason, Detail: f.Detail, Text: ended.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true,
+		Usage: x.Usage,
 	}, nil)
 }
 
 // tried leaves the answer to another try, which the state machine makes. What the vendor charges for this one is
 // recorded first: where nothing more is tried, it is known what it cost, and what to tell people.
-func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer, err error) (aggregate.Next, error) {
+func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer,
+	err error) (aggregate.Next, error) {
 	if x.Usage.Free() {
 		x.Usage = aggregate.Usage{}
 	}
 	a, failed := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
-		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
+		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Tried(t.in.Run, why, x, t.Now())
+		})
 	}, t.alone(x.Usage))
 	switch {
 	case failed != nil:
@@ -326,7 +349,9 @@ func (t *answering) refused(ctx context.Context, why *conversation.Refusal, err 
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	a, err := pipeline.Paid(ctx, why.Usage, func(ctx context.Context) (*conversation.Aggregate, error) { return t.say(ctx, *why) }, t.alone(why.Usage))
+	a, err := pipeline.Paid(ctx, why.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.say(ctx, *why)
+	}, t.alone(why.Usage))
 	if errors.Is(err, aggregate.ErrMoved) {
 		return t.again(ctx)
 	}

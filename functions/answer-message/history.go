@@ -60,7 +60,8 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the summary: %w", err)
 	}
-	return slices.Insert(out, 0, turn.Message{Key: s.CollapsedThrough, Sender: turn.FromSystem, Text: summary.Content, Collapsed: true}), nil
+	return slices.Insert(out, 0, turn.Message{Key: s.CollapsedThrough, Sender: turn.FromSystem, Text: summary.Content,
+		Collapsed: true}), nil
 }
 
 // asked are the messages that are answered now, in the order of their inbox rows: a message may stand before t.from,
@@ -167,7 +168,8 @@ func (t *answering) told(ctx context.Context, all []conversation.Message) ([]tur
 	t.remember(all)
 	out := make([]turn.Message, len(all))
 	for i, m := range all {
-		out[i] = turn.Message{Key: m.Key(), Sender: turn.Sender(m.Sender), Name: names[m.User], Text: m.Content, Collapsed: m.Collapsed}
+		out[i] = turn.Message{Key: m.Key(), Sender: turn.Sender(m.Sender), Name: names[m.User], Text: m.Content,
+			Collapsed: m.Collapsed}
 		if m.Sender != conversation.FromAgent {
 			out[i].Files = t.files(m)
 		}

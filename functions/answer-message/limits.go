@@ -109,7 +109,8 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return nil, err
 	}
 	if over.Reason != "" {
-		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail, Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
+		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail,
+			Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	most := t.settings.MaxMessagesPerHour
 	if most <= 0 {

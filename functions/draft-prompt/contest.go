@@ -29,7 +29,9 @@ type Contests interface {
 // there is one. It reports false where the model of the settings drafts by itself: no contest is wanted, or no team of
 // it has a submission that people could approve.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregate.Next, done bool, err error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(in.Run, h.Now()) })
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.BeginPrompt(in.Run, h.Now())
+	})
 	if err != nil {
 		return next, false, fmt.Errorf("begin a version: %w", err)
 	}
@@ -59,7 +61,8 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		return next, false, err
 	}
 	if wrong != nil {
-		next, err = pipeline.Failed(ctx, h.Store, in, a.Generating(), task.Failure{Reason: task.ReasonContestFiles, Detail: wrong.Error()}, s.MaxCost(), h.Now())
+		next, err = pipeline.Failed(ctx, h.Store, in, a.Generating(),
+			task.Failure{Reason: task.ReasonContestFiles, Detail: wrong.Error()}, s.MaxCost(), h.Now())
 		return next, true, err
 	}
 	text, err := json.Marshal(order)
@@ -73,7 +76,9 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
 		return next, false, err
 	}
-	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.AskContest(in.Run, asked, h.Now()) })
+	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.AskContest(in.Run, asked, h.Now())
+	})
 	if errors.As(err, new(aggregate.ErrFull)) { // others have taken what the day had left
 		return next, false, h.skip(ctx, in, s, task.ContestNoBudget)
 	}
@@ -117,7 +122,8 @@ type notForTeams string
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
 // order is the contest that the version asks for; wrong is why its files can't be used, or a notForTeams.
-func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
+func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
+	budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
 	config, wrong := h.config(ctx, a.Head.TenantID, s.DraftContest)
 	switch {
 	case errors.Is(wrong, errorclass.ErrUnavailable):
@@ -132,8 +138,9 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	ref := a.Ref()
 	o = contest.Order{
 		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Title: a.Task.Title, Locale: s.Locale,
-		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds, TimeoutSeconds: s.DraftContest.Seconds,
-		Budget: budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
+		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
+		TimeoutSeconds: s.DraftContest.Seconds,
+		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
 	}
 	for _, t := range config.Teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
@@ -184,7 +191,8 @@ func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftCont
 }
 
 // submitted opens the gate with the best submission that its card can show.
-func (h *Handler) submitted(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings) (next aggregate.Next, done bool, err error) {
+func (h *Handler) submitted(ctx context.Context, in pipeline.Input, a *task.Aggregate,
+	s tenancy.Settings) (next aggregate.Next, done bool, err error) {
 	x := a.Prompt().Contest
 	if len(x.Entries) == 0 {
 		return next, false, nil
@@ -199,9 +207,10 @@ func (h *Handler) submitted(ctx context.Context, in pipeline.Input, a *task.Aggr
 			if r.TeamID != e.TeamID || aggregate.HashOf(content) != e.Hash || !card.Stampable(content) {
 				continue
 			}
-			next, err := pipeline.CommitGate(ctx, h.Store, in, a, aggregate.Usage{}, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
-				return a.FinishContest(in.Run, e.TeamID, content, s, h.Now())
-			})
+			next, err := pipeline.CommitGate(ctx, h.Store, in, a, aggregate.Usage{}, s, h.Now(),
+				func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
+					return a.FinishContest(in.Run, e.TeamID, content, s, h.Now())
+				})
 			return next, true, err
 		}
 	}

@@ -41,7 +41,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	var bounds model.Bounds
 	return pipeline.Version[string]{
-		State: task.StateDraftPrompt, Begin: (*task.Aggregate).BeginPrompt, Failed: model.FailedAtCost, Finish: (*task.Aggregate).FinishPrompt,
+		State: task.StateDraftPrompt, Begin: (*task.Aggregate).BeginPrompt, Failed: model.FailedAtCost,
+		Finish: (*task.Aggregate).FinishPrompt,
 		Read: func(ctx context.Context, _ tenancy.Settings) (err error) {
 			bounds, err = h.bounds(ctx, in.Tenant)
 			return err
@@ -64,7 +65,8 @@ func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, erro
 	return model.BoundsOf(permissions, tools.Knows), nil
 }
 
-func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) (string, model.Usage, error) {
+func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate,
+	bounds model.Bounds) (string, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return "", model.Usage{}, err
@@ -74,7 +76,8 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 
 // inputOf is what is known of the policy to be drafted.
 func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {
-	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
+	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale,
+		Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for i, p := range a.Prompts {
 		// Where a person took another draft instead, the reason is not theirs and nothing is to be changed.
 		picked := i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""

@@ -48,7 +48,8 @@ func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*ta
 
 // call makes the claimed call and records its outcome, even if the task was cancelled
 // meanwhile. It returns the task after that commit.
-func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, t found, c tool.Call) (*task.Aggregate, error) {
+func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time,
+	t found, c tool.Call) (*task.Aggregate, error) {
 	e := a.Execution()
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
@@ -89,7 +90,8 @@ func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 
 // outcome is what is recorded of a call. It returns an error only for a read whose result could not be stored before
 // until.
-func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
+func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error,
+	until time.Time) (task.Outcome, error) {
 	if err == nil {
 		return j.kept(ctx, ref, step, value, until)
 	}
@@ -108,7 +110,8 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 }
 
 // kept is the outcome of a call that succeeded. A write counts as completed even if its result could not be stored.
-func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
+func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage,
+	until time.Time) (task.Outcome, error) {
 	blob, err := j.keep(ctx, ref, value, until)
 	if err == nil || step.Access == aggregate.Write {
 		if err != nil {
@@ -124,13 +127,15 @@ func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value
 
 // keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is
 // slow or unavailable keep tries again until the given time.
-func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage, until time.Time) (blob aggregate.Blob, err error) {
+func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage,
+	until time.Time) (blob aggregate.Blob, err error) {
 	within, wait := keepWithin, 100*time.Millisecond
 	for {
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
 		blob, err = j.Results.Keep(try, ref, value)
 		cancel()
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) || !sleep.Within(ctx, wait) {
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) ||
+			!sleep.Within(ctx, wait) {
 			return blob, err
 		}
 		within, wait = 2*within, min(2*wait, 2*time.Second)
@@ -139,7 +144,8 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 
 // record commits an outcome, and tries again until the lease ends: no one else knows the outcome.
 // It returns the task after that commit, nil when the lease had ended and another invocation repeated the call.
-func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, o task.Outcome) (*task.Aggregate, error) {
+func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim,
+	o task.Outcome) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FinishStep(key, claim.Invocation, o, j.Now())
@@ -149,7 +155,8 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 			return after, nil
 		case errors.Is(err, aggregate.ErrSuperseded): // the lease ran out, and another made the call again
 			return nil, nil
-		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil), !sleep.Within(ctx, wait):
+		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil),
+			!sleep.Within(ctx, wait):
 			return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
 		}
 	}

@@ -52,7 +52,8 @@ type Store interface {
 // Results keeps and opens values that are too large for a row.
 type Results interface {
 	Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
-	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error)
+	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+		members map[string]any) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 	Prompts(ref aggregate.Ref) model.Keep
 }
@@ -224,7 +225,8 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	}
 	j.used = true
 	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale, Bounds: t.spec.Bounds, Pin: t.spec.Pin,
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
+		Bounds: t.spec.Bounds, Pin: t.spec.Pin,
 		Thread: tool.Thread{Channel: a.Request.Channel, TS: a.Request.ThreadTS},
 	})
 }

@@ -30,7 +30,9 @@ func inLease[T any](ctx context.Context, j *sessionJob, call func(context.Contex
 }
 
 func (l leased) CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (managed.Place, error) { return l.Sessions.CreateAgent(ctx, tenant, model) })
+	return inLease(ctx, l.j, func(ctx context.Context) (managed.Place, error) {
+		return l.Sessions.CreateAgent(ctx, tenant, model)
+	})
 }
 
 func (l leased) Find(ctx context.Context, at managed.Place, tags map[string]string, since time.Time) (string, error) {
@@ -46,7 +48,9 @@ func (l leased) Poll(ctx context.Context, session string) (managed.State, error)
 }
 
 func (l leased) Say(ctx context.Context, session, text string) error {
-	_, err := inLease(ctx, l.j, func(ctx context.Context) (struct{}, error) { return struct{}{}, l.Sessions.Say(ctx, session, text) })
+	_, err := inLease(ctx, l.j, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, l.Sessions.Say(ctx, session, text)
+	})
 	return err
 }
 

@@ -66,7 +66,9 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	e, now := a.Execution(), j.Now()
 	lease := a.SessionLease(e)
 	if e.Status == task.ExecutionPending {
-		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.StartExecution(j.in.Run, j.Now())
+		})
 	}
 	step := a.NextStep(e)
 	if step != nil {
@@ -157,13 +159,15 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 	case err == nil && !running:
 		return j.closed(ctx, a, usage)
 	case err != nil && !model.Failure(err).Transient, e.ClosingOver(j.Now()):
-		slog.ErrorContext(ctx, "nobody knows what a session came to", "task_id", j.in.Task, "session_id", e.SessionID, "err", err)
+		slog.ErrorContext(ctx, "nobody knows what a session came to", "task_id", j.in.Task, "session_id", e.SessionID, "err",
+			err)
 		if !billed {
 			usage = e.Unbilled(j.settings.MaxCost() - a.Spent())
 		}
 		return j.closed(ctx, a, usage)
 	}
-	slog.WarnContext(ctx, "a session is not closed", "task_id", j.in.Task, "session_id", e.SessionID, "running", running, "err", err)
+	slog.WarnContext(ctx, "a session is not closed", "task_id", j.in.Task, "session_id", e.SessionID, "running", running,
+		"err", err)
 	asked := model.Failure(err).RetryAfter
 	if asked == 0 && j.closing < closeTries && sleep.Within(ctx, j.PollEvery) {
 		return a, nil
@@ -220,7 +224,9 @@ func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d tim
 	if err := j.release(ctx, a, max(d, time.Second)); err != nil {
 		return nil, err
 	}
-	return j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.HandOver(j.in.Run, j.Now()) })
+	return j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.HandOver(j.in.Run, j.Now())
+	})
 }
 
 // release lets the lease go, and keeps everybody from the session for d.

@@ -74,7 +74,8 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 
 // createAgent makes an agent for the tenant. If another invocation saved one first, that is used and this one is
 // archived.
-func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenancy.Tenant, model string) (*task.Aggregate, error) {
+func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenancy.Tenant,
+	model string) (*task.Aggregate, error) {
 	at, err := j.Sessions.CreateAgent(ctx, t.ID, model)
 	if err != nil {
 		return j.later(ctx, a, err)
@@ -176,7 +177,8 @@ func (j *sessionJob) sendSteps(ctx context.Context, a *task.Aggregate) (*task.Ag
 	steps := a.ProcessOf(e).Steps
 	names := namesOf(steps)
 	for _, s := range steps {
-		t := model.SessionStep{StepID: s.StepID, Order: s.Order, Title: s.Name(), Tool: names[s.Tool], Arguments: json.RawMessage(s.ToolInput)}
+		t := model.SessionStep{StepID: s.StepID, Order: s.Order, Title: s.Name(), Tool: names[s.Tool],
+			Arguments: json.RawMessage(s.ToolInput)}
 		if row := a.StepOf(e, s.Order); row != nil && row.Status == task.StepCompleted {
 			t.Done, t.Facts = true, j.facts(ctx, a, row)
 		}

@@ -148,10 +148,12 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 // not in the approved policy, while the settings let the steps run without an approval of their own.
 func tellsUnstamped(a *task.Aggregate, e *task.Execution, s tool.Spec, planned tool.Arguments) bool {
 	policy := a.Prompt()
-	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired && tool.Untold(s, planned, policy.Content)
+	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired &&
+		tool.Untold(s, planned, policy.Content)
 }
 
-func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution, stepID string) (json.RawMessage, error) {
+func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution,
+	stepID string) (json.RawMessage, error) {
 	for _, s := range a.StepsOf(e) {
 		if s.StepID == stepID && s.Status == task.StepCompleted && s.Result != nil {
 			return j.Results.Open(ctx, a.Ref(), *s.Result)

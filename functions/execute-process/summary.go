@@ -17,7 +17,8 @@ func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usa
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
 	input := j.summaryInput(ctx, a)
-	if _, over := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now()); over != nil || a.CostReached(j.settings.MaxCost()) {
+	if _, over := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now()); over != nil ||
+		a.CostReached(j.settings.MaxCost()) {
 		return model.Plain(input), model.Usage{}
 	}
 	text, usage, err := j.words(ctx, input)
@@ -40,7 +41,8 @@ func (j *job) words(ctx context.Context, input model.SummaryInput) (text string,
 // summaryInput opens every result of the newest attempt; one that can't be opened is left out.
 func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
 	e := a.Execution()
-	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: j.Now(), Try: e.Attempt}
+	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: j.Now(),
+		Try: e.Attempt}
 	for _, step := range a.ProcessOf(e).Steps {
 		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}
 		row := a.StepOf(e, step.Order)

@@ -14,7 +14,8 @@ import (
 
 // consider handles one of the calls that the session asks for. It answers a call that was
 // made already, else makes one that is approved and next, else denies the first.
-func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate, requests []managed.ToolRequest) (*task.Aggregate, error) {
+func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
+	requests []managed.ToolRequest) (*task.Aggregate, error) {
 	e := a.Execution()
 	for _, w := range requests {
 		if row := a.Granted(e, w.ID); row != nil && row.Status == task.StepCompleted {
@@ -70,7 +71,8 @@ func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.Too
 }
 
 // grant makes the call, or leaves it to the next invocation when too little time is left.
-func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, f filled) (*task.Aggregate, error) {
+func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest,
+	f filled) (*task.Aggregate, error) {
 	after, err := j.take(ctx, a, f, w.ID)
 	if errors.Is(err, errNoTime) {
 		return j.leaveForLater(ctx, a, 0)
@@ -97,7 +99,8 @@ var denials = map[task.Denial]string{
 }
 
 // answer sends a result. The session's events tell the next turn whether it arrived.
-func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, r reply) (*task.Aggregate, error) {
+func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w managed.ToolRequest,
+	r reply) (*task.Aggregate, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err

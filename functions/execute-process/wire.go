@@ -78,7 +78,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 }
 
 // approvable asks Slack, within slackWithin, whether somebody may approve what a person asked for.
-func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {
+func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings,
+	string) error {
 	var asking people.Requesters
 	return func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
 		ctx, cancel := context.WithTimeout(slackapi.For(ctx, ref.Tenant), slackWithin)
@@ -97,7 +98,8 @@ func newSessions(c provider.Config) *managed.Client {
 	})
 }
 
-func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.Store, slack *secret.Slack) (*runner.Runner, error) {
+func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.Store,
+	slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
 	credentials.Outbound = outbound.Allowing(env.OutboundAllow).Client().Transport

@@ -114,7 +114,8 @@ func (j *job) watch(ctx context.Context) {
 // result is what a command's end means.
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
 	r := conversation.Result{
-		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-conversation.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
+		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped,
+		Dropped: max(0, l.count-conversation.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
 	}
 	w, code := j.words(), end.ExitCode
 	switch {
@@ -175,7 +176,8 @@ func (j *job) logged(ctx context.Context, r conversation.Result) {
 	case reasonRefused, reasonUnread:
 		code = conversation.CodeValidation
 	}
-	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause, more...)
+	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause,
+		more...)
 }
 
 // lines are a command's output as it comes.
@@ -195,7 +197,8 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	defer l.mu.Unlock()
 	now := l.Now().UTC()
 	l.held = append(l.held, conversation.LogEntry{
-		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, l.count), ActionID: l.action.ActionID, Order: l.count, Text: line.Text, Err: line.Err,
+		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, l.count), ActionID: l.action.ActionID, Order: l.count, Text: line.Text,
+		Err:       line.Err,
 		CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
 	})
 	l.count++
@@ -238,7 +241,8 @@ func (l *lines) keep(ctx context.Context) {
 	}
 	conversation.Log(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
 	if err := l.Store.AppendLog(ctx, l.ref.Tenant, l.action.ActionID, l.held); err != nil {
-		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT", err.Error())
+		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT",
+			err.Error())
 		if len(l.held) < conversation.MostLines {
 			return
 		}
@@ -249,7 +253,8 @@ func (l *lines) keep(ctx context.Context) {
 	}
 	l.drawn = l.Now()
 	if err := l.Store.Redraw(ctx, l.ref); err != nil {
-		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "CARD_NOT_DRAWN", err.Error())
+		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "CARD_NOT_DRAWN",
+			err.Error())
 	}
 }
 

@@ -107,7 +107,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	x := a.Current()
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease ran out
-		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN", "its invocation ended without a result")
+		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN",
+			"its invocation ended without a result")
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
 	}
 	j := &job{Handler: h, ref: ref, session: a.Session, action: x, invocation: h.NewID()}
@@ -134,7 +135,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		})
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err), released)
 	case err != nil:
-		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, string(conversation.ReasonUnknown), err.Error())
+		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID,
+			string(conversation.ReasonUnknown), err.Error())
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Lost(x.ActionID, j.invocation, h.Now())
 		})
@@ -165,7 +167,9 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Ne
 	if next.State != aggregate.StateFinish {
 		return next, nil
 	}
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Rest(in.Run, h.Now())
+	})
 	if errors.Is(err, aggregate.ErrMoved) { // something came meanwhile
 		a, err = h.Store.Load(ctx, in.Ref())
 	}

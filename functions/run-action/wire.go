@@ -23,8 +23,9 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	h := &Handler{
-		Store: conversations.Open(cfg, env.Table), Payloads: large.Open(cfg, env.Results), Files: versions.Open(cfg, env.ResultsBucket),
-		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
+		Store: conversations.Open(cfg, env.Table), Payloads: large.Open(cfg, env.Results),
+		Files: versions.Open(cfg, env.ResultsBucket),
+		Now:   time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
 	}
 	if env.SandboxFunction != "" {
 		h.Sandbox = invoke.New(cfg, env.SandboxFunction)

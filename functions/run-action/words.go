@@ -17,13 +17,17 @@ var inEach = language.InEach(
 		refused: "書き込めるのは、作業フォルダーの中を相対パスで指すファイルだけです。フォルダーやリンクを上書きするもの、作業フォルダーの件数や大きさの上限を超えるものは書き込めません。",
 		gone:    "作業フォルダーのファイルは保存期間を過ぎて削除されています。必要なファイルを最初から作るよう、エージェントに頼んでください。",
 		seconds: "制限時間: %d 秒", early: "実行環境が途中で終わりました。", memory: "メモリーの上限を超えたため、止めました。", disk: "ディスクの上限を超えたため、止めました。",
-		notKept: "作業フォルダーの変更は保存できませんでした。作業フォルダーは実行前のままです。", kept: "終わるまでに変わったファイルは、作業フォルダーに残っています。", left: "作業フォルダーに残せないもの: %s",
+		notKept: "作業フォルダーの変更は保存できませんでした。作業フォルダーは実行前のままです。", kept: "終わるまでに変わったファイルは、作業フォルダーに残っています。",
+		left: "作業フォルダーに残せないもの: %s",
 	},
 	words{
 		refused: "Only files inside of the folder, by relative paths, can be written: none in place of a folder or a link, and none beyond what the folder may hold.",
 		gone:    "The files of this folder were deleted when their time was over. Ask the agent to make those that are needed again.",
-		seconds: "Time limit: %d s", early: "The place where it ran ended on the way.", memory: "It used more memory than it may and was stopped.", disk: "It wrote more to the disk than it may and was stopped.",
-		notKept: "The changes in the folder could not be kept. The folder is as it was before.", kept: "What it had changed in the folder until then stays.", left: "What the folder can't keep: %s",
+		seconds: "Time limit: %d s", early: "The place where it ran ended on the way.",
+		memory:  "It used more memory than it may and was stopped.",
+		disk:    "It wrote more to the disk than it may and was stopped.",
+		notKept: "The changes in the folder could not be kept. The folder is as it was before.",
+		kept:    "What it had changed in the folder until then stays.", left: "What the folder can't keep: %s",
 	})
 
 func (j *job) words() words { return inEach.In(j.session.Locale) }

@@ -211,7 +211,8 @@ func (b *box) launch(l level, uid int, archive []byte) (err error) {
 	if b.result, err = memoryFile("result", nil); err != nil {
 		return err
 	}
-	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Stdout: theirOut, Stderr: theirErr, Env: []string{},
+	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Stdout: theirOut,
+		Stderr: theirErr, Env: []string{},
 		ExtraFiles: []*os.File{theirControl, theirReport, in, b.result}, SysProcAttr: attributes(l, uid)}
 	if err := b.start(); err != nil {
 		return fmt.Errorf("start the room: %w", err)
@@ -260,7 +261,8 @@ func attributes(l level, uid int) *syscall.SysProcAttr {
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: boxID, HostID: gid, Size: 1}}
 	a.GidMappingsEnableSetgroups = root
 	a.Credential = &syscall.Credential{Uid: boxID, Gid: boxID, NoSetGroups: !root}
-	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_KILL}
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE,
+		unix.CAP_FOWNER, unix.CAP_KILL}
 	return a
 }
 

@@ -127,7 +127,8 @@ func variables(p plan) []string {
 		temporary = filepath.Join(p.Folder, temporaryName)
 	}
 	return []string{
-		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "CI=true", "USER=sandbox",
+		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1",
+		"CI=true", "USER=sandbox",
 	}
 }
 
@@ -144,7 +145,8 @@ func giveUp(p plan) (held []string, err error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("give up new privileges: %w", err)
 	}
-	held = []string{"no capabilities and no new privileges", fmt.Sprintf("limits of each process and of their number (%d)", maxProcesses)}
+	held = []string{"no capabilities and no new privileges",
+		fmt.Sprintf("limits of each process and of their number (%d)", maxProcesses)}
 	if p.Level == landlock {
 		if p.Own {
 			return nil, errors.New("a command would run as the user who starts it, of whose files Landlock withholds neither modes nor times; " +
@@ -218,7 +220,8 @@ func dropCapabilities() error {
 	}
 	for c := uintptr(0); c < 64; c++ {
 		// Without CAP_SETPCAP there are none to drop; beyond the last one it is an invalid argument.
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) &&
+			!errors.Is(err, unix.EINVAL) {
 			return fmt.Errorf("give up capabilities: %w", err)
 		}
 	}

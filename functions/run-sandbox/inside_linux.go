@@ -46,7 +46,8 @@ func runInside() error {
 	if err := keepFiles(fileControl, fileResult); err != nil {
 		return err
 	}
-	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")), control: bufio.NewReader(os.NewFile(fileControl, "control"))}
+	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")),
+		control: bufio.NewReader(os.NewFile(fileControl, "control"))}
 	// Whoever stops the local stack by Ctrl-C stops the supervisor, which ends the box.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	text, err := in.control.ReadBytes('\n')
@@ -124,7 +125,8 @@ func (in *inside) startCommand() (*command, error) {
 		return nil, err
 	}
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{"run-sandbox", stageCommand}, &syscall.ProcAttr{
-		Dir: in.folder, Env: []string{}, Files: []uintptr{nothing.Fd(), 1, 2, theirReport.Fd(), theirBegin.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: in.folder, Env: []string{}, Files: []uintptr{nothing.Fd(), 1, 2, theirReport.Fd(), theirBegin.Fd()},
+		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	nothing.Close()
 	theirReport.Close()
@@ -145,7 +147,8 @@ func (in *inside) startCommand() (*command, error) {
 	}
 	c.held = e.Held
 	if in.alone { // from here on nobody takes back that the command's processes end first when memory is short
-		if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0,
+			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 			return nil, fmt.Errorf("close /proc for writing: %w", err)
 		}
 	}

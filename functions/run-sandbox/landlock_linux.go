@@ -39,7 +39,8 @@ func restrictFiles(folder string) (version int, err error) {
 	if version >= signalsFrom {
 		rules.Scoped = landlockScope
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), unsafe.Sizeof(rules), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), unsafe.Sizeof(rules),
+		0)
 	if errno != 0 {
 		return 0, fmt.Errorf("make Landlock's rules: %w", errno)
 	}
@@ -61,7 +62,8 @@ func restrictFiles(folder string) (version int, err error) {
 			rights &= landlockFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 		}
 		rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & all, Parent_fd: int32(at)}
-		if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+		if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, unix.LANDLOCK_RULE_PATH_BENEATH,
+			uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
 			return fmt.Errorf("allow %s by Landlock: %w", path, errno)
 		}
 		return nil

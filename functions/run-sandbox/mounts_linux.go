@@ -23,7 +23,8 @@ const (
 
 // tools are the folders that a box shows of this machine, read only. Nothing of anybody's home, of configuration or of
 // services is among them.
-var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives", "/var/lang"}
+var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives",
+	"/var/lang"}
 
 // devices that programs expect.
 var devices = []string{"null", "full", "random", "urandom"}
@@ -78,7 +79,8 @@ func furnishNamespaces() (held []string, err error) {
 			return nil, fmt.Errorf("%s: %w", s.what, err)
 		}
 	}
-	return []string{"user, mount, process, network, IPC and host name namespaces", "read-only tools", "a workspace of 128 MiB in memory"}, nil
+	return []string{"user, mount, process, network, IPC and host name namespaces", "read-only tools",
+		"a workspace of 128 MiB in memory"}, nil
 }
 
 func each(list []string, do func(string) error) error {
@@ -151,7 +153,8 @@ func showDevices(root string) error {
 	if err := os.Truncate(hole, 1<<62); err != nil {
 		return err
 	}
-	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "shm": temporaryFolder} {
+	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
+		"stderr": "/proc/self/fd/2", "shm": temporaryFolder} {
 		if err := os.Symlink(to, filepath.Join(dev, name)); err != nil {
 			return err
 		}

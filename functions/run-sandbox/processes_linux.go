@@ -48,7 +48,8 @@ func (p process) status() string {
 	for range 5 {
 		threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
 		for _, thread := range append([]string{folder}, threads...) {
-			if text, err := os.ReadFile(filepath.Join(thread, "status")); err == nil && strings.Contains(string(text), "\nVmRSS:") {
+			if text, err := os.ReadFile(filepath.Join(thread, "status")); err == nil &&
+				strings.Contains(string(text), "\nVmRSS:") {
 				return string(text)
 			}
 		}

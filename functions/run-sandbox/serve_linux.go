@@ -136,7 +136,8 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
-		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory}, archive, out)
+		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory},
+			archive, out)
 		if err == nil {
 			return b, nil
 		}
@@ -147,7 +148,8 @@ func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte
 }
 
 // attend lets the command run until it ends, its time is up or somebody cancels, and sends its lines meanwhile.
-func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order, limit time.Duration) (end isolated.End, packed bool, err error) {
+func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order,
+	limit time.Duration) (end isolated.End, packed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cancelled := s.watchCancel(ctx, o.Cancel)

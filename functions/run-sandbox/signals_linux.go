@@ -17,7 +17,8 @@ func resetSignals() error {
 		if s == unix.SIGKILL || s == unix.SIGSTOP || s == unix.SIGURG {
 			continue
 		}
-		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, bytesOfSet, 0, 0)
+		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, bytesOfSet, 0,
+			0)
 		if errno != 0 {
 			return fmt.Errorf("reset signal %d: %w", s, errno)
 		}

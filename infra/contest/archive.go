@@ -65,7 +65,8 @@ func (p program) archive(ctx context.Context, args []string) int {
 		fmt.Fprintln(p.problem, err)
 		return exitFailed
 	}
-	fmt.Fprintf(p.out, "%d rounds and %d contests are in %s\n", of.rounds, of.contests, filepath.Join(w.Folder, archiveFolder))
+	fmt.Fprintf(p.out, "%d rounds and %d contests are in %s\n", of.rounds, of.contests,
+		filepath.Join(w.Folder, archiveFolder))
 	return exitDone
 }
 
@@ -166,7 +167,8 @@ func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []
 		}
 	}
 	slices.SortFunc(rounds, func(x, y scored) int {
-		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.execution, y.execution), cmp.Compare(x.team, y.team), cmp.Compare(x.number, y.number))
+		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.execution, y.execution), cmp.Compare(x.team, y.team),
+			cmp.Compare(x.number, y.number))
 	})
 	return all, rounds, nil
 }
@@ -185,7 +187,8 @@ func (a *archiving) team(ctx context.Context, execution, id string) (*contest.Wo
 }
 
 // round writes a round's two rows.
-func (a *archiving) round(ctx context.Context, at scored, history *table[roundHistory], board *table[leaderBoard]) error {
+func (a *archiving) round(ctx context.Context, at scored, history *table[roundHistory],
+	board *table[leaderBoard]) error {
 	w, err := a.team(ctx, at.execution, at.team)
 	if err != nil {
 		return err
@@ -212,12 +215,14 @@ func (a *archiving) round(ctx context.Context, at scored, history *table[roundHi
 		return err
 	}
 	if err := history.put(func(id int32) roundHistory {
-		return roundHistory{id, r.ExecutionID, r.TeamID, r.TeamName, int32(r.RoundNumber), string(messages), string(record), r.CreatedAt.UnixMicro()}
+		return roundHistory{id, r.ExecutionID, r.TeamID, r.TeamName, int32(r.RoundNumber), string(messages), string(record),
+			r.CreatedAt.UnixMicro()}
 	}); err != nil {
 		return err
 	}
 	return board.put(func(id int32) leaderBoard {
-		return leaderBoard{id, b.ExecutionID, b.TeamID, b.TeamName, int32(b.RoundNumber), b.EvaluationScore, r.EvaluationFeedback, content, b.SubmissionFormat, string(usage), b.CreatedAt.UnixMicro()}
+		return leaderBoard{id, b.ExecutionID, b.TeamID, b.TeamName, int32(b.RoundNumber), b.EvaluationScore,
+			r.EvaluationFeedback, content, b.SubmissionFormat, string(usage), b.CreatedAt.UnixMicro()}
 	})
 }
 
@@ -234,6 +239,7 @@ func (a *archiving) summary(ctx context.Context, c contest.Contest, summaries *t
 		return err
 	}
 	return summaries.put(func(int32) executionSummary {
-		return executionSummary{s.ExecutionID, s.UserPrompt, string(s.Status), string(results), int32(s.TotalTeams), s.BestTeamID, s.BestScore, s.TotalExecutionTimeSeconds, s.CompletedAt.UnixMicro(), s.CreatedAt.UnixMicro()}
+		return executionSummary{s.ExecutionID, s.UserPrompt, string(s.Status), string(results), int32(s.TotalTeams),
+			s.BestTeamID, s.BestScore, s.TotalExecutionTimeSeconds, s.CompletedAt.UnixMicro(), s.CreatedAt.UnixMicro()}
 	})
 }

@@ -126,7 +126,8 @@ func (p program) workspace() (teamconfig.Workspace, error) {
 	folder := p.env(teamconfig.Environment)
 	w, err := teamconfig.Open(folder, nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: there is no folder %q. contest init makes it, with sample files", teamconfig.Environment, folder)
+		err = fmt.Errorf("%s: there is no folder %q. contest init makes it, with sample files", teamconfig.Environment,
+			folder)
 	}
 	return w, err
 }

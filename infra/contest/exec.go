@@ -43,7 +43,8 @@ type execution struct {
 }
 
 func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", "", "the contest's `file`; unless given, "+strings.Join(usualFiles, " or ")+" of the workspace")
+	f.StringVar(&x.file, "c", "", "the contest's `file`; unless given, "+strings.Join(usualFiles,
+		" or ")+" of the workspace")
 	f.StringVar(&x.file, "config", "", "as -c")
 	f.StringVar(&x.servers, "servers", "", "the `file` of the MCP servers that members read by; unless given, "+usualServers+" of the workspace")
 	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
@@ -148,7 +149,8 @@ func (p program) equip(ctx context.Context, g *game, file string) (release func(
 	for _, t := range g.config.Teams {
 		for _, m := range t.Members {
 			if why := lacks[contest.AgentType(m.AgentType)]; why != "" {
-				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName), still(why))
+				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName),
+					still(why))
 			}
 		}
 	}
@@ -201,7 +203,8 @@ func (p program) plan(x execution, g *game) int {
 		Timeout   int      `json:"timeout_per_team_seconds"`
 		Tools     []string `json:"tools"`         // that members of type web-search read by
 		RunsCode  bool     `json:"executes_code"` // of members of type code-exec
-	}{Models: g.names, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, Timeout: c.TeamTimeoutSeconds, Tools: []string{}, RunsCode: g.sandbox != nil}
+	}{Models: g.names, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, Timeout: c.TeamTimeoutSeconds, Tools: []string{},
+		RunsCode: g.sandbox != nil}
 	for _, t := range c.Teams {
 		plan.Teams = append(plan.Teams, team{t.TeamID, len(t.Members)})
 	}
@@ -211,7 +214,8 @@ func (p program) plan(x execution, g *game) int {
 	if x.asJSON {
 		return p.json(plan, exitDone)
 	}
-	fmt.Fprintf(p.out, "%s, %d to %d rounds, %d s for each team; files and keys are in order\n", counted(len(plan.Teams), "team"), plan.MinRounds, plan.MaxRounds, plan.Timeout)
+	fmt.Fprintf(p.out, "%s, %d to %d rounds, %d s for each team; files and keys are in order\n",
+		counted(len(plan.Teams), "team"), plan.MinRounds, plan.MaxRounds, plan.Timeout)
 	for _, t := range plan.Teams {
 		fmt.Fprintf(p.out, "  %s: %s\n", still(t.TeamID), counted(t.Members, "member"))
 	}

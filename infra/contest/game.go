@@ -88,8 +88,10 @@ func (g *game) play(ctx context.Context) summary {
 func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until time.Time) {
 	for o.ExitReason == "" {
 		play := round.Play{
-			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Judgment: g.config.Judgment, Prompt: g.prompt, Number: o.Played + 1,
-			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until, Locale: g.locale,
+			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Judgment: g.config.Judgment, Prompt: g.prompt,
+			Number:    o.Played + 1,
+			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until,
+			Locale: g.locale,
 		}
 		out, err := round.Runner{Models: g.models, Reads: g.reads, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
 		g.mu.Lock()
@@ -123,7 +125,8 @@ func ranked(teams []*outcome) []*outcome {
 	with := slices.DeleteFunc(slices.Clone(teams), func(o *outcome) bool { return o.best() == nil })
 	slices.SortStableFunc(with, func(a, b *outcome) int {
 		x, y := a.best(), b.best()
-		return cmp.Or(cmp.Compare(y.EvaluationScore, x.EvaluationScore), x.CompletedAt.Compare(y.CompletedAt), cmp.Compare(a.TeamID, b.TeamID))
+		return cmp.Or(cmp.Compare(y.EvaluationScore, x.EvaluationScore), x.CompletedAt.Compare(y.CompletedAt),
+			cmp.Compare(a.TeamID, b.TeamID))
 	})
 	return with
 }
@@ -141,7 +144,8 @@ func (g *game) ranking() (standings []round.Standing) {
 func (g *game) summary(began, ended time.Time) summary {
 	s := summary{
 		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []contest.RoundResult{},
-		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(), FailedTeams: []*outcome{}, Teams: ranked(g.teams),
+		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(),
+		FailedTeams: []*outcome{}, Teams: ranked(g.teams),
 	}
 	for _, o := range g.teams {
 		if b := o.best(); b != nil {

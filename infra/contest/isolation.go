@@ -107,7 +107,8 @@ func build(ctx context.Context, binary string) error {
 
 // try runs a script that does nothing.
 func (s isolation) try(ctx context.Context) error {
-	o := isolated.Order{Action: aggregate.NewID(), Type: isolated.ShellCommand, Script: ":", TimeoutSeconds: 10, Deadline: time.Now().Add(time.Minute)}
+	o := isolated.Order{Action: aggregate.NewID(), Type: isolated.ShellCommand, Script: ":", TimeoutSeconds: 10,
+		Deadline: time.Now().Add(time.Minute)}
 	end, err := s.Run(ctx, o, func(isolated.Line) error { return nil })
 	switch {
 	case errors.Is(err, isolated.ErrNotBegun):

@@ -54,6 +54,7 @@ func (p program) open(names []string, instead string) (round.Models, error) {
 type given string
 
 // GetSecretValue is the secret.
-func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
+	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil
 }

@@ -99,7 +99,8 @@ func having(c teamconfig.Contest, of contest.AgentType) bool {
 
 // servers reads the file of the MCP servers: the one that is named, or, for a contest whose members read, the usual one
 // if it is there. It returns the file's name in the workspace.
-func servers(w teamconfig.Workspace, file string, c teamconfig.Contest) (string, []teamconfig.Server, []teamconfig.Finding) {
+func servers(w teamconfig.Workspace, file string,
+	c teamconfig.Contest) (string, []teamconfig.Server, []teamconfig.Finding) {
 	if file == "" {
 		if _, err := fs.Stat(w.FS, usualServers); errors.Is(err, fs.ErrNotExist) || !having(c, contest.WebSearch) {
 			return usualServers, nil, nil
@@ -149,7 +150,9 @@ func (p program) connect(ctx context.Context, file string, all []teamconfig.Serv
 		l.tools, found, size = append(l.tools, part.tools...), append(found, part.found...), size+part.size
 	}
 	if size > mcp.MaxAllowed {
-		found = append(found, teamconfig.Finding{File: file, Field: "servers", Message: fmt.Sprintf("all listed tools may have %d bytes of descriptions and schemas, these have %d: list fewer", mcp.MaxAllowed, size)})
+		found = append(found, teamconfig.Finding{File: file, Field: "servers",
+			Message: fmt.Sprintf("all listed tools may have %d bytes of descriptions and schemas, these have %d: list fewer",
+				mcp.MaxAllowed, size)})
 	}
 	return l, found
 }
@@ -202,7 +205,8 @@ func (s *pinned) take(now []mcp.Tool, err error) {
 		default:
 			pin := same[0].Pin(s.URL, aggregate.Read)
 			s.size += len(pin.Description) + len(pin.Input) + len(pin.Output)
-			s.tools = append(s.tools, tenancy.ToolPermission{ToolName: s.Name + "." + name, Allowed: true, Contests: true, Pin: &pin})
+			s.tools = append(s.tools, tenancy.ToolPermission{ToolName: s.Name + "." + name, Allowed: true, Contests: true,
+				Pin: &pin})
 		}
 	}
 }

@@ -129,7 +129,8 @@ func show(out io.Writer, s summary) {
 		if b := o.best(); b != nil {
 			place, score, best = fmt.Sprint(i+1), points(b.EvaluationScore), fmt.Sprint(b.RoundNumber)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, tokens, o.CostUSD, o.ExitReason, still(o.TeamName), still(o.TeamID))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, tokens, o.CostUSD, o.ExitReason,
+			still(o.TeamName), still(o.TeamID))
 	}
 	t.Flush()
 	for _, o := range s.Teams {

@@ -24,7 +24,8 @@ func (Demonstration) Say(ctx context.Context, r Request, _ func(string)) (Respon
 		return Response{Usage: usage}, err
 	}
 	Sent(ctx, body)
-	q := demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1, Text: r.Standing + r.Messages[0].Parts[0].Text}
+	q := demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1,
+		Text: r.Standing + r.Messages[0].Parts[0].Text}
 	text, err := demo.Answer(q)
 	if errors.Is(err, demo.ErrAsked) {
 		return Response{Usage: usage}, &Error{Provider: "demo", Model: "demo", Kind: Demo, Err: err}

@@ -94,7 +94,8 @@ func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 }
 
 func (in DraftInput) data() DraftData {
-	return DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Bounds: in.Bounds, Now: stamp(in.Now), Locale: in.Locale}
+	return DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Bounds: in.Bounds,
+		Now: stamp(in.Now), Locale: in.Locale}
 }
 
 func draftTries(all []Version) []Version {
@@ -144,7 +145,8 @@ func readDraft(answer []byte) (string, []string) {
 	}
 	policy := prose(a.Policy)
 	if n := inSlack(policy); n > MaxPolicy {
-		return policy, []string{fmt.Sprintf("%s: policy has %d characters as Slack counts them, the limit is %d", tooLong, n, MaxPolicy)}
+		return policy, []string{fmt.Sprintf("%s: policy has %d characters as Slack counts them, the limit is %d", tooLong, n,
+			MaxPolicy)}
 	}
 	return policy, bounded("policy", policy, MaxPolicy)
 }

@@ -83,9 +83,11 @@ func (e *OutputError) Error() string {
 
 // reasons are what people are told of each kind, where it is not that the model could not be reached.
 var reasons = map[Kind]aggregate.Reason{
-	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey, Forbidden: task.ReasonModelForbidden,
-	NoCredit: task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced, Unpriced: task.ReasonModelUnpriced,
-	Demo: task.ReasonModelDemo,
+	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey,
+	Forbidden: task.ReasonModelForbidden,
+	NoCredit:  task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced,
+	Unpriced: task.ReasonModelUnpriced,
+	Demo:     task.ReasonModelDemo,
 }
 
 // FailedAtCost is the Failure of err with the usage of the calls that were made before it.

@@ -61,7 +61,8 @@ func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage,
 	var out task.Extract
 	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
-		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now), Locale: in.Locale},
+		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now),
+			Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)
 			return problems
@@ -98,7 +99,8 @@ func readExtract(answer []byte) (task.Extract, []string) {
 		e := task.Extract{Kind: a.Kind, Sentence: line(a.Sentence)}
 		return e, bounded("sentence", e.Sentence, task.MaxSentence)
 	}
-	e := task.Extract{Kind: a.Kind, Title: line(a.Title), Description: prose(a.Description), Priority: a.Priority, TaskType: a.TaskType}
+	e := task.Extract{Kind: a.Kind, Title: line(a.Title), Description: prose(a.Description), Priority: a.Priority,
+		TaskType: a.TaskType}
 	problems := bounded("title", e.Title, MaxTitle)
 	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
 }

@@ -46,7 +46,8 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 }
 
 // unpaid are vendors' words for an account that has no money or quota left.
-var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "credit_balance_too_low"}
+var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
+	"credit_balance_too_low"}
 
 // FromTransport is the *Error of a call without a complete answer.
 func FromTransport(provider string, err error) *Error {
@@ -57,7 +58,8 @@ func FromTransport(provider string, err error) *Error {
 		return &Error{Provider: provider, Kind: Misplaced, Err: outbound.ErrRefused}
 	case errors.Is(err, outbound.ErrTooLarge):
 		return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: outbound.ErrTooLarge}
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
+		timeout.Timeout():
 		return &Error{Provider: provider, Kind: Timeout, Retryable: true, Err: context.DeadlineExceeded}
 	case errors.As(err, &op):
 		return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: op}

@@ -56,7 +56,8 @@ func (e *LackError) sentence() string {
 	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
 	var said []string
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
-		said = append(said, strings.NewReplacer("{what}", legible.Clip(l.What, maxWhat), "{tool}", legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
+		said = append(said, strings.NewReplacer("{what}", legible.Clip(l.What, maxWhat), "{tool}",
+			legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
 	}
 	if left := len(e.Lacks) - maxLacks; left > 0 {
 		said = append(said, fmt.Sprintf(more, left))

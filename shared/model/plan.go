@@ -189,7 +189,8 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 	if b, err := json.Marshal(steps); err != nil {
 		problems = append(problems, err.Error())
 	} else if len(b) > MaxStepsBytes {
-		problems = append(problems, fmt.Sprintf("%s: the steps are %d bytes, the limit is %d", tooLong, len(b), MaxStepsBytes))
+		problems = append(problems, fmt.Sprintf("%s: the steps are %d bytes, the limit is %d", tooLong, len(b),
+			MaxStepsBytes))
 	}
 	return steps, remarks, nil, problems
 }
@@ -244,7 +245,8 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if in.Unstamped {
 		seen = in.Request
 	}
-	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, seen, in.Requester) || passesOn(spec, args, before)
+	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, seen, in.Requester) ||
+		passesOn(spec, args, before)
 	return s, problems
 }
 

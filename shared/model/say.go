@@ -29,8 +29,10 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 			err = FromTransport(u.Provider, err)
 		}
 	}
-	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", prompt, "try", r.Try,
-		"turn", len(r.Messages), "stop", got.Stop, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached", u.Cached,
+	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", prompt,
+		"try", r.Try,
+		"turn", len(r.Messages), "stop", got.Stop, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached",
+		u.Cached,
 		"cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return got, err
 }

@@ -59,7 +59,8 @@ func withPeriods(summary string, in SummaryInput) string {
 	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {
 		_, _, foreign := tenancy.ServerTool(s.Tool)
-		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" && !strings.Contains(summary, period) {
+		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" &&
+			!strings.Contains(summary, period) {
 			added := "\n" + label + line(period)
 			summary = legible.Clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
 		}
@@ -85,7 +86,8 @@ type StepFact struct {
 }
 
 func summaryData(in SummaryInput) SummaryData {
-	d := SummaryData{Task: taskData(in.Task), Message: in.Request, Steps: []StepFact{}, Now: stamp(in.Now), Locale: in.Locale}
+	d := SummaryData{Task: taskData(in.Task), Message: in.Request, Steps: []StepFact{}, Now: stamp(in.Now),
+		Locale: in.Locale}
 	for _, s := range in.Steps {
 		d.Steps = append(d.Steps, StepFact{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Facts: Facts(s.Result)})
 	}

@@ -97,12 +97,15 @@ func NewCatalog(specs ...Spec) (*Catalog, error) {
 
 // newCatalog leaves the input schemas to be compiled when the first call needs them.
 func newCatalog(specs []Spec) (*Catalog, error) {
-	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]func() (*schema.Schema, error){}, outputs: map[string]any{}}
+	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]func() (*schema.Schema, error){},
+		outputs: map[string]any{}}
 	for _, s := range specs {
 		if _, taken := c.inputs[s.Name]; taken {
 			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
 		}
-		c.inputs[s.Name] = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(s.Name+".input", s.InputSchema) })
+		c.inputs[s.Name] = sync.OnceValues(func() (*schema.Schema, error) {
+			return schema.Compile(s.Name+".input", s.InputSchema)
+		})
 		output, err := schema.Decode([]byte(s.OutputSchema))
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: output schema: %w", s.Name, err)
@@ -135,7 +138,8 @@ func Builtin() (*Catalog, error) {
 	for _, f := range files {
 		s := Spec{
 			Name: f.Name, Titles: f.Title, About: f.About, Description: f.Description, Access: f.Effect, Provider: f.Provider,
-			Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows, MaxBytes: f.Limits.MaxBytes,
+			Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows,
+			MaxBytes:    f.Limits.MaxBytes,
 			Destination: f.Destination, Said: f.Said, Bound: map[tenancy.Constraint]string{},
 			InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
 		}

@@ -66,7 +66,8 @@ func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
 func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
 	if name == tenancy.MaxRows {
 		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
-			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
+			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooMany,
+				Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
 		}
 		return nil
 	}
@@ -87,7 +88,8 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *faile
 	if !ok {
 		text = kind(v)
 	}
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNotListed,
+		Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
 }
 
 // same compares texts, e-mail addresses without regard to the case of A to Z.

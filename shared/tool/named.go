@@ -46,7 +46,9 @@ func saysMember(text, member, value string) bool {
 	if err != nil { // a name that is no text
 		return false
 	}
-	return slices.ContainsFunc(form.FindAllStringIndex(text, -1), func(at []int) bool { return behindParticles(placeOf(text, at[0], at[1])) })
+	return slices.ContainsFunc(form.FindAllStringIndex(text, -1), func(at []int) bool {
+		return behindParticles(placeOf(text, at[0], at[1]))
+	})
 }
 
 // stands reports whether a value is somewhere in a text where it is whole.
@@ -155,7 +157,8 @@ func asName(p place) bool {
 // ofName reports whether what is beside a name, beyond spaces, may be part of it or of
 // what is quoted with it.
 func ofName(side []rune) bool {
-	return len(side) > 0 && (wordly(side[0]) || unicode.Is(unicode.Pd, side[0]) || slices.Contains(opening, side[0]) || slices.Contains(closing, side[0]))
+	return len(side) > 0 && (wordly(side[0]) || unicode.Is(unicode.Pd, side[0]) || slices.Contains(opening, side[0]) ||
+		slices.Contains(closing, side[0]))
 }
 
 func pastSpaces(side []rune) []rune {
@@ -205,7 +208,8 @@ func hiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
 // wordly reports whether a character is part of a word or an id, in any script: letters,
 // digits and numbers of any kind, and symbols with letters in them, such as ⓐ and 🅰.
 func wordly(r rune) bool {
-	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So) && !strings.ContainsRune(bullets, r)
+	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So) &&
+		!strings.ContainsRune(bullets, r)
 }
 
 // bullets stand before items of a list; stops are all else at which an id ends, beside spaces.

@@ -12,7 +12,8 @@ import (
 // 4 million, nor in what counts the text's own parts: 4. at a line's beginning, ステップ4, 第4.
 func saysNumber(text string, n json.Number) bool {
 	return stands(text, n.String(), func(p place) bool {
-		return asID(p) && !calculated(p.left) && !calculated(p.right) && !multiplied(p.left) && !multiplied(p.right) && !counts(p)
+		return asID(p) && !calculated(p.left) && !calculated(p.right) && !multiplied(p.left) && !multiplied(p.right) &&
+			!counts(p)
 	})
 }
 
@@ -48,10 +49,12 @@ func multiplied(side []rune) bool {
 		return false
 	}
 	word := lowerASCII(string(side))
-	if strings.ContainsRune("十百千万億兆京拾萬割半", side[0]) || word[0] >= 'a' && word[0] <= 'z' && (len(side) == 1 || !wordly(side[1])) {
+	if strings.ContainsRune("十百千万億兆京拾萬割半", side[0]) || word[0] >= 'a' && word[0] <= 'z' &&
+		(len(side) == 1 || !wordly(side[1])) {
 		return true
 	}
-	return slices.ContainsFunc([]string{"dozen", "hundred", "thousand", "million", "billion", "trillion", "percent", "per cent", "ダース", "パーセント"}, func(s string) bool { return strings.HasPrefix(word, s) })
+	return slices.ContainsFunc([]string{"dozen", "hundred", "thousand", "million", "billion", "trillion", "percent",
+		"per cent", "ダース", "パーセント"}, func(s string) bool { return strings.HasPrefix(word, s) })
 }
 
 // counts reports whether a number is that of an item of the text itself: at a line's
@@ -71,5 +74,6 @@ func counts(p place) bool {
 	slices.Reverse(left)
 	const list = "0123456789 \u3000、,・〜~と&" // of the items before: ステップ 2・3
 	before := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(lowerASCII(string(left)), list), "and"), list)
-	return slices.ContainsFunc([]string{"ステップ", "手順", "工程", "段階", "第", "step", "steps", "phase", "item", "no.", "#", "№"}, func(s string) bool { return strings.HasSuffix(before, s) })
+	return slices.ContainsFunc([]string{"ステップ", "手順", "工程", "段階", "第", "step", "steps", "phase", "item", "no.", "#", "№"},
+		func(s string) bool { return strings.HasSuffix(before, s) })
 }

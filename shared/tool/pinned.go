@@ -20,11 +20,13 @@ const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"
 // one whose server the settings no longer name at the address where it was allowed.
 func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
 	server, _, foreign := tenancy.ServerTool(p.ToolName)
-	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil || !slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) {
+	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil ||
+		!slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) {
 		return Spec{}, false
 	}
 	s := Spec{
-		Name: p.ToolName, Titles: language.Texts{language.All[0]: p.Pin.Title}, Description: p.Pin.Description, Access: p.Pin.Access,
+		Name: p.ToolName, Titles: language.Texts{language.All[0]: p.Pin.Title}, Description: p.Pin.Description,
+		Access:   p.Pin.Access,
 		Provider: tenancy.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
 		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
 	}

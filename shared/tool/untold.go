@@ -18,7 +18,9 @@ func Untold(s Spec, a Arguments, policy string) bool {
 	if s.Access != aggregate.Write || len(s.Said) == 0 {
 		return false
 	}
-	return a.members == nil || slices.ContainsFunc(s.Said, func(name string) bool { return untold(a.members[name], policy) })
+	return a.members == nil || slices.ContainsFunc(s.Said, func(name string) bool {
+		return untold(a.members[name], policy)
+	})
 }
 
 func untold(v any, policy string) bool {
@@ -98,7 +100,8 @@ func beginsSentence(before string) bool {
 		ahead, _ := utf8.DecodeLastRuneInString(apart[:len(apart)-size])
 		return apart == before && !asciiWordly(ahead) && strings.Count(before, string(last))%2 == 1
 	}
-	return strings.ContainsRune(sentenceEnds+openQuotes+"：", last) || apart != before && strings.ContainsRune(asciiEnds+":", last)
+	return strings.ContainsRune(sentenceEnds+openQuotes+"：", last) || apart != before &&
+		strings.ContainsRune(asciiEnds+":", last)
 }
 
 // endsSentence reports whether all[:end] ends a sentence or a quotation, by its own last sign or by what is behind it.
@@ -115,7 +118,8 @@ func endsSentence(all string, end int) bool {
 	case strings.ContainsRune(asciiEnds, last):
 		return next == ' '
 	}
-	return strings.ContainsRune(asciiEnds, next) && (len(after) == size || behind == ' ' || strings.ContainsRune(closeQuotes+asciiQuotes, behind))
+	return strings.ContainsRune(asciiEnds, next) &&
+		(len(after) == size || behind == ' ' || strings.ContainsRune(closeQuotes+asciiQuotes, behind))
 }
 
 // asciiWordly reports whether a quotation mark of ASCII beside a character belongs to its word: don't.

@@ -39,7 +39,8 @@ var filterForm = regexp.MustCompile(`^[A-Za-z0-9_.:-]*$`)
 
 // Check returns aggregate.ErrField for what no entry can have.
 func (f Filter) Check() error {
-	for _, x := range []struct{ field, value string }{{"action", string(f.Action)}, {"resource", f.Resource}, {"actor", f.Actor}} {
+	for _, x := range []struct{ field, value string }{{"action", string(f.Action)}, {"resource", f.Resource},
+		{"actor", f.Actor}} {
 		if len(x.value) > maxFilter || !filterForm.MatchString(x.value) {
 			return aggregate.ErrField{Field: x.field, Limit: fmt.Sprintf("must be an id of at most %d letters, digits and . _ : -", maxFilter)}
 		}
@@ -114,7 +115,8 @@ func New(id, tenant, by string, form Form, f Filter, locale string, now time.Tim
 		return Export{}, err
 	}
 	return Export{
-		ID: id, Tenant: tenant, By: by, Form: form, Filter: f, Locale: locale, Status: Waiting, CreatedAt: now.UTC().Truncate(time.Millisecond),
+		ID: id, Tenant: tenant, By: by, Form: form, Filter: f, Locale: locale, Status: Waiting,
+		CreatedAt: now.UTC().Truncate(time.Millisecond),
 	}, nil
 }
 

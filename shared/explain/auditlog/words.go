@@ -51,7 +51,9 @@ func WordsIn(locale string) Words {
 
 // Actions are all that have words, in their words' order.
 func (w Words) Actions() []aggregate.Action {
-	return slices.SortedFunc(maps.Keys(w.texts.Actions), func(a, b aggregate.Action) int { return strings.Compare(w.texts.Actions[a], w.texts.Actions[b]) })
+	return slices.SortedFunc(maps.Keys(w.texts.Actions), func(a, b aggregate.Action) int {
+		return strings.Compare(w.texts.Actions[a], w.texts.Actions[b])
+	})
 }
 
 // Action says what was done. An action of a later release is its name.

@@ -64,7 +64,8 @@ func (t *table) Write(r Row) error {
 		actor = t.words.Ringi
 	}
 	cells := [columns]string{
-		x.Timestamp.In(japan()).Format("2006-01-02 15:04:05"), actor, t.words.Did(x), string(x.Action), t.words.Resource(x.ResourceType),
+		x.Timestamp.In(japan()).Format("2006-01-02 15:04:05"), actor, t.words.Did(x), string(x.Action),
+		t.words.Resource(x.ResourceType),
 		x.ResourceID, x.AggregateID, string(x.Details), aggregate.TimeText(x.Timestamp), x.ID,
 	}
 	for i, c := range cells {
@@ -91,8 +92,11 @@ func WriteCells(w io.Writer, cells []string) error {
 // nothing, becomes a blank.
 func Cell(s string) string {
 	s = strings.ReplaceAll(s, "\x00", " ")
-	first := strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
-	if first != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(first)[0]) || strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
+	first := strings.TrimLeftFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf)
+	})
+	if first != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(first)[0]) || strings.HasPrefix(s, "\t") ||
+		strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
 		return "'" + s
 	}
 	return s

@@ -90,7 +90,8 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 		return put(w.Detail, "detail", put(w.Step, "step", detail))
 	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
 		return put(w.Spent, "spent", spent, "limit", limit)
-	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson || r == task.ReasonHourTenant:
+	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
+		r == task.ReasonHourTenant:
 		return put(w.AtMost, "n", detail)
 	case r == task.ReasonTooManyPeople && sums:
 		return put(w.People, "n", spent, "limit", limit)

@@ -22,7 +22,8 @@ var passing = []string{
 }
 
 // passingReasons are why DynamoDB cancels a transaction that may go through later.
-var passingReasons = []string{"", "None", "ConditionalCheckFailed", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+var passingReasons = []string{"", "None", "ConditionalCheckFailed", "TransactionConflict", "ThrottlingError",
+	"ProvisionedThroughputExceeded"}
 
 // answered is an error of a call that got an HTTP answer.
 type answered interface {

@@ -227,7 +227,8 @@ func plainName(s string) bool {
 
 func plainSigns(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
-		return r == utf8.RuneError || legible.Blank(r) || legible.Ignorable(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
+		return r == utf8.RuneError || legible.Blank(r) || legible.Ignorable(r) || !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
 	})
 }
 

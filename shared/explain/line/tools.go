@@ -113,7 +113,8 @@ func (l *writer) most(rows any) int {
 }
 
 func (l *writer) message() {
-	l.say(l.w.message, map[string]func(){"recipient": func() { l.recipient(l.take("recipient")) }, "text": l.of(l.take("text"))})
+	l.say(l.w.message, map[string]func(){"recipient": func() { l.recipient(l.take("recipient")) },
+		"text": l.of(l.take("text"))})
 	details, ok := l.listed("details")
 	if !ok {
 		return

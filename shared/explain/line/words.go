@@ -24,7 +24,8 @@ var ownSigns = []string{`\`, `\\`, "\r", `\r`}
 
 // Quotation marks within others are 『』 in Japanese.
 var japanese = words{
-	inside:  strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`, "﹂", `\﹂`}, ownSigns...)...),
+	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`,
+		"﹂", `\﹂`}, ownSigns...)...),
 	missing: "(指定なし)", more: "引数 ",
 	open: "「", shut: "」", between: " · ", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "ステップ{step}の結果", resultAt: "ステップ{step}の結果 ({path})",

@@ -65,7 +65,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 // whole takes an answer that came at once.
 func whole(out *model.Response, m *sdk.Message) {
 	out.Answered, out.Stop = m.Model, stop(m.StopReason)
-	use(&out.Usage, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens)
+	use(&out.Usage, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens,
+		m.Usage.CacheCreationInputTokens)
 	for _, block := range m.Content {
 		out.Text += block.Text
 		if block.Type == "tool_use" {
@@ -76,9 +77,11 @@ func whole(out *model.Response, m *sdk.Message) {
 
 // statuses are those of errors that come in an answer which began well.
 var statuses = map[string]int{
-	"invalid_request_error": http.StatusBadRequest, "authentication_error": http.StatusUnauthorized, "billing_error": http.StatusPaymentRequired,
-	"permission_error": http.StatusForbidden, "not_found_error": http.StatusNotFound, "request_too_large": http.StatusRequestEntityTooLarge,
-	"rate_limit_error": http.StatusTooManyRequests, "timeout_error": http.StatusGatewayTimeout,
+	"invalid_request_error": http.StatusBadRequest, "authentication_error": http.StatusUnauthorized,
+	"billing_error":    http.StatusPaymentRequired,
+	"permission_error": http.StatusForbidden, "not_found_error": http.StatusNotFound,
+	"request_too_large": http.StatusRequestEntityTooLarge,
+	"rate_limit_error":  http.StatusTooManyRequests, "timeout_error": http.StatusGatewayTimeout,
 }
 
 func (c *Client) streamProblem(err error, request string) *model.Error {
@@ -111,7 +114,8 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 	switch e.Type {
 	case "message_start":
 		h.out.Answered = string(e.Message.Model)
-		use(&h.out.Usage, e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.CacheCreationInputTokens)
+		use(&h.out.Usage, e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens,
+			e.Message.Usage.CacheCreationInputTokens)
 	case "content_block_start":
 		if e.ContentBlock.Type == "tool_use" {
 			if h.calls == nil {
@@ -194,7 +198,8 @@ func sampled(p sdk.MessageNewParams) bool {
 // conversation behind the last message: the next call begins with the same.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
-	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens), System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
+	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens),
+		System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
 	if r.Schema != nil {
 		if err := json.Unmarshal(r.Schema, &p.OutputConfig.Format.Schema); err != nil {
 			return p, fmt.Errorf("read the schema of the answer: %w", err)
@@ -205,7 +210,8 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 		if err != nil {
 			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description), InputSchema: schema}})
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{Name: t.Name,
+			Description: sdk.String(t.Description), InputSchema: schema}})
 	}
 	if len(p.Tools) > 0 {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
@@ -213,7 +219,8 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	for i, m := range r.Messages {
 		blocks := blocksOf(m)
 		if i == 0 && r.Standing != "" {
-			blocks = slices.Insert(blocks, 0, sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: r.Standing, CacheControl: cached}})
+			blocks = slices.Insert(blocks, 0, sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: r.Standing,
+				CacheControl: cached}})
 		}
 		if i == len(r.Messages)-1 && !r.Once && len(blocks) > 0 {
 			if mark := blocks[len(blocks)-1].GetCacheControl(); mark != nil {

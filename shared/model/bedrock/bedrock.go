@@ -62,7 +62,8 @@ func New(c Config) *Client {
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
 	for {
-		out := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+		out := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model,
+			Calls: 1}}
 		in, err := c.input(r, f)
 		if err != nil {
 			return out, err
@@ -108,7 +109,8 @@ func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, ou
 }
 
 // stream takes an answer as it comes. It is whole when its reason to stop came.
-func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response, onText func(string)) error {
+func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response,
+	onText func(string)) error {
 	got, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: in.ModelId, System: in.System, Messages: in.Messages, InferenceConfig: in.InferenceConfig,
 		OutputConfig: in.OutputConfig, ToolConfig: in.ToolConfig,
@@ -142,7 +144,8 @@ func (h *hearing) hear(event types.ConverseStreamOutput) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
 		if start, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
 			h.at[aws.ToInt32(e.Value.ContentBlockIndex)] = len(h.out.Calls)
-			h.out.Calls = append(h.out.Calls, model.Call{ID: aws.ToString(start.Value.ToolUseId), Name: aws.ToString(start.Value.Name)})
+			h.out.Calls = append(h.out.Calls, model.Call{ID: aws.ToString(start.Value.ToolUseId),
+				Name: aws.ToString(start.Value.Name)})
 		}
 	case *types.ConverseStreamOutputMemberContentBlockDelta:
 		switch d := e.Value.Delta.(type) {
@@ -194,9 +197,11 @@ func (c *Client) problem(err error) *model.Error {
 	e := model.FromTransport(modelname.Bedrock, err)
 	switch {
 	case errors.As(err, &api) && errors.As(err, &answer):
-		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header, api.ErrorCode())
+		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header,
+			api.ErrorCode())
 	case errors.As(err, &api): // in an answer which began well
-		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), http.StatusInternalServerError), nil, api.ErrorCode())
+		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), http.StatusInternalServerError), nil,
+			api.ErrorCode())
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {
@@ -219,7 +224,8 @@ func status(err error, code string, said int) int {
 		return int(cmp.Or(aws.ToInt32(failed.OriginalStatusCode), http.StatusInternalServerError))
 	}
 	switch code {
-	case "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredTokenException", "MissingAuthenticationToken", "IncompleteSignature", "InvalidSignatureException":
+	case "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredTokenException", "MissingAuthenticationToken",
+		"IncompleteSignature", "InvalidSignatureException":
 		return http.StatusUnauthorized
 	case "ValidationException":
 		return http.StatusBadRequest

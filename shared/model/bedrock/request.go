@@ -89,7 +89,8 @@ func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) err
 			return fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
 		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
-			Name: aws.String(t.Name), Description: aws.String(t.Description), InputSchema: &types.ToolInputSchemaMemberJson{Value: shape},
+			Name: aws.String(t.Name), Description: aws.String(t.Description),
+			InputSchema: &types.ToolInputSchemaMemberJson{Value: shape},
 		}})
 	}
 	return nil
@@ -128,7 +129,8 @@ func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
 			blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: result})
 		case part.Image != nil:
 			blocks = append(blocks, &types.ContentBlockMemberImage{Value: types.ImageBlock{
-				Format: types.ImageFormat(strings.TrimPrefix(part.Image.Type, "image/")), Source: &types.ImageSourceMemberBytes{Value: part.Image.Data},
+				Format: types.ImageFormat(strings.TrimPrefix(part.Image.Type, "image/")),
+				Source: &types.ImageSourceMemberBytes{Value: part.Image.Data},
 			}})
 		default:
 			blocks = append(blocks, &types.ContentBlockMemberText{Value: part.Text})

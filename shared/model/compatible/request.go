@@ -136,7 +136,8 @@ func messagesOf(m model.Message) (out []message) {
 		var text []string
 		for _, part := range m.Parts {
 			if part.Call != nil {
-				one.ToolCalls = append(one.ToolCalls, toolCall{part.Call.ID, "function", function{part.Call.Name, string(part.Call.Object())}})
+				one.ToolCalls = append(one.ToolCalls, toolCall{part.Call.ID, "function",
+					function{part.Call.Name, string(part.Call.Object())}})
 				continue
 			}
 			text = append(text, part.Text)
@@ -154,7 +155,8 @@ func messagesOf(m model.Message) (out []message) {
 			out = append(out, message{Role: "tool", CallID: part.Result.CallID, Content: part.Result.Text})
 		case part.Image != nil:
 			images = true
-			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]string{"url": "data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)}})
+			parts = append(parts, map[string]any{"type": "image_url",
+				"image_url": map[string]string{"url": "data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)}})
 		default:
 			parts = append(parts, map[string]any{"type": "text", "text": part.Text})
 		}

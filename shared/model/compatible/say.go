@@ -64,7 +64,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		case err != nil && strings.HasPrefix(unknown, "stream_options") && q.StreamOptions != nil:
 			q.StreamOptions = nil
 			continue
-		case err != nil && q.ResponseFormat != nil && (strings.HasPrefix(unknown, "response_format") || !r.Once && !q.set() && unknown != filtered && refused(res)):
+		case err != nil && q.ResponseFormat != nil &&
+			(strings.HasPrefix(unknown, "response_format") || !r.Once && !q.set() && unknown != filtered && refused(res)):
 			q.ResponseFormat = nil
 			continue
 		case err != nil && unknown == filtered:
@@ -116,7 +117,8 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, unkno
 	if err != nil {
 		return nil, "", fmt.Errorf("write the request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.BaseURL+"/chat/completions", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.BaseURL+"/chat/completions",
+		bytes.NewReader(body))
 	if err != nil { // the address is the workspace's; it may hold anything
 		return nil, "", c.problem(&model.Error{Kind: model.Misplaced}, "")
 	}

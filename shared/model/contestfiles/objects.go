@@ -89,7 +89,8 @@ func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	if prefix == "./" {
 		prefix = ""
 	}
-	out, err := f.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix, Delimiter: aws.String("/")})
+	out, err := f.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix,
+		Delimiter: aws.String("/")})
 	if err != nil {
 		slog.WarnContext(ctx, "a folder of contests was not read", "bucket", f.bucket, "prefix", prefix, "err", err)
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: unread(err)}

@@ -16,7 +16,8 @@ var (
 // makes it no Japanese one. A text in neither language follows the locale.
 func English(text, locale string) bool {
 	text = politeForm().ReplaceAllString(angleForm().ReplaceAllString(Plain(text), " "), "$1")
-	if rest, _, closed := quotations(text); closed && (latinForm().MatchString(rest) || kanjiForm().MatchString(rest) || hiraganaForm().MatchString(rest)) {
+	if rest, _, closed := quotations(text); closed &&
+		(latinForm().MatchString(rest) || kanjiForm().MatchString(rest) || hiraganaForm().MatchString(rest)) {
 		text = rest
 	}
 	latin, kanji := len(latinForm().FindAllString(text, -1)), len(kanjiForm().FindAllString(text, -1))

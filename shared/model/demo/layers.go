@@ -12,7 +12,8 @@ import (
 )
 
 func extract(r reading) map[string]string {
-	out := map[string]string{"kind": "task", "sentence": "", "title": "", "description": "", "priority": r.priority, "task_type": "standard"}
+	out := map[string]string{"kind": "task", "sentence": "", "title": "", "description": "", "priority": r.priority,
+		"task_type": "standard"}
 	if r.priority == "urgent" {
 		out["task_type"] = "urgent"
 	}
@@ -144,7 +145,8 @@ func (r reading) cannot() string {
 	case len(r.recipients) > task.MaxMentioned:
 		return fmt.Sprintf(t.TooManyTold, len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > maxUnread:
-		return t.withExamples(fmt.Sprintf(t.TooMuch, fmt.Sprintf(t.Quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread))
+		return t.withExamples(fmt.Sprintf(t.TooMuch, fmt.Sprintf(t.Quote, strings.Join(r.unread[:maxUnread], " ")),
+			len(r.unread)-maxUnread))
 	case r.topic == meeting && r.slot.wrong(r.now):
 		return t.Meeting.Wrong
 	case r.withMonth() && len(r.period.months) > maxMonths:

@@ -34,7 +34,8 @@ var allLists = sync.OnceValue(func() (all []*list) {
 		}
 		var input struct{ Properties map[string]any }
 		_ = json.Unmarshal(f.Input, &input) // then it takes no department
-		all = append(all, &list{File: f, asks: regexp.MustCompile(`(?i)` + f.Demo.Asks), departments: input.Properties["department"] != nil})
+		all = append(all, &list{File: f, asks: regexp.MustCompile(`(?i)` + f.Demo.Asks),
+			departments: input.Properties["department"] != nil})
 	}
 	slices.SortStableFunc(all, func(a, b *list) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
@@ -73,7 +74,8 @@ func (t topic) takesDepartments() bool { return t < lists || t.list().department
 // ofList is a text about a list, by its name in the list's own words or in those about any.
 func (t words) ofList(l *list, form string) string {
 	w := l.Demo.Words[t.Locale]
-	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}", w.Handled).Replace(or(w.Forms[form], t.List[form]))
+	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}",
+		w.Handled).Replace(or(w.Forms[form], t.List[form]))
 }
 
 // listStep is the step that fetches a list.

@@ -136,7 +136,8 @@ func (s *scanner) day(now time.Time) (day *time.Time, second string) {
 	for _, f := range []struct {
 		form func() *regexp.Regexp
 		day  func(now time.Time, m []string) time.Time
-	}{{inDaysForm, func(now time.Time, m []string) time.Time { return now.AddDate(0, 0, number(m[1]+m[2])) }}, {dayWordForm, dayWord}, {onDayForm, onDay}, {weekdayForm, weekday}} {
+	}{{inDaysForm, func(now time.Time, m []string) time.Time { return now.AddDate(0, 0, number(m[1]+m[2])) }},
+		{dayWordForm, dayWord}, {onDayForm, onDay}, {weekdayForm, weekday}} {
 		for _, m := range s.take(f.form) {
 			switch then := f.day(now, m); {
 			case day == nil:
@@ -214,19 +215,22 @@ func (p *planner) meet() []object {
 	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
 	free := p.add(t.ListTitle, listRooms, when)
 	booked := p.add(t.BookTitle, bookRoom, object{
-		"date": when["date"], "start": when["start"], "end": when["end"], "title": legible.Clip(oneLine(p.reading.text), 100), "room_id": ref(free + "rooms.0.id"),
+		"date": when["date"], "start": when["start"], "end": when["end"], "title": legible.Clip(oneLine(p.reading.text), 100),
+		"room_id": ref(free + "rooms.0.id"),
 	})
 	if free == "" || booked == "" {
 		return nil
 	}
 	at := fmt.Sprintf("%s %s–%s", s.day.Format(time.DateOnly), clock(s.start), clock(s.end))
-	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(booked + "room_id")}, {"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
+	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(booked + "room_id")},
+		{"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
 }
 
 // meetingPolicy is the beginning of a policy about a meeting room, and how it goes on.
 func (r reading) meetingPolicy() (lines, how []string) {
 	t, s := r.words.Meeting, r.slot
-	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)), fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
+	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)),
+		fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
 	for _, a := range []struct {
 		missing bool
 		text    string

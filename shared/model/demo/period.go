@@ -124,8 +124,12 @@ func (s *scanner) yearWords(now time.Time) {
 		}
 		return fmt.Sprintf("%d年%s月", year, m[3])
 	})
-	replace(ofYearForm, func(m []string) string { return fmt.Sprintf("%s %d", m[1], now.Year()+shift(strings.ToLower(m[2]))) })
-	replace(yearsForm, func(m []string) string { return fmt.Sprintf("%s %d", m[2], now.Year()+shift(strings.ToLower(m[1]))) })
+	replace(ofYearForm, func(m []string) string {
+		return fmt.Sprintf("%s %d", m[1], now.Year()+shift(strings.ToLower(m[2])))
+	})
+	replace(yearsForm, func(m []string) string {
+		return fmt.Sprintf("%s %d", m[2], now.Year()+shift(strings.ToLower(m[1])))
+	})
 }
 
 // weekMonths are the months in which a day or a week lies.
@@ -164,7 +168,8 @@ func (s *scanner) days(now time.Time, p *period) {
 }
 
 // span adds the months from one day to another. A year that is not said is such that the range has begun.
-func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fromDay int, toYear string, toMonth, toDay int) {
+func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fromDay int, toYear string, toMonth,
+	toDay int) {
 	if toMonth == 0 {
 		toMonth = fromMonth
 	}
@@ -277,7 +282,8 @@ func (s *scanner) months(now time.Time, p *period) {
 		if i+1 < len(found) {
 			next := found[i+1]
 			between, after := s.text[first.end:next.at], s.text[next.end:]
-			if betweenForm().MatchString(between) || andForm().MatchString(between) && bothForm().MatchString(before) || bothEnds(between, after) {
+			if betweenForm().MatchString(between) || andForm().MatchString(between) && bothForm().MatchString(before) ||
+				bothEnds(between, after) {
 				last, i = next, i+1
 			}
 		}

@@ -46,7 +46,8 @@ type planner struct {
 
 // kind tells steps apart that a person may want left out: their tool, and what they do with it.
 func kind(tool string, input object) string {
-	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"], input["recipient"])
+	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"],
+		input["recipient"])
 }
 
 func (s planned) kind() string {
@@ -96,7 +97,8 @@ func (p *planner) hinders(tool string, input object) string {
 		return noTool
 	}
 	c := offered.Constraints
-	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs, "recipient": c.Recipients} {
+	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs,
+		"recipient": c.Recipients} {
 		now, has := input[name]
 		text, _ := now.(string)
 		if has && len(listed) > 0 && !slices.Contains(listed, text) {
@@ -185,7 +187,8 @@ func (p *planner) part(of part, several bool) (details []object) {
 	s := t.AttendanceTitle
 	s.Description = fmt.Sprintf(s.Description, t.month(of.month))
 	s.Title += about
-	records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()), "employees": ref(found + "employees")})
+	records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()),
+		"employees": ref(found + "employees")})
 	if records == "" {
 		return details
 	}
@@ -266,7 +269,8 @@ func (p *planner) notify(requester string, details []object) {
 }
 
 func (p *planner) send(s step, to, text string, details []object) {
-	p.add(s, "send_slack_dm", object{"recipient": to, "text": legible.Clip(text, maxMessage), "details": append([]object{}, details...)})
+	p.add(s, "send_slack_dm", object{"recipient": to, "text": legible.Clip(text, maxMessage),
+		"details": append([]object{}, details...)})
 }
 
 // maxDetails is how many details a direct message has, as the tool's schema says.
@@ -292,9 +296,11 @@ func columnsOf(t topic) []string {
 		return l.Demo.Columns
 	}
 	if t == overtime {
-		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag", "period"}
+		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag",
+			"period"}
 	}
-	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "latenight_work_hours", "flag", "period"}
+	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours",
+		"holiday_work_hours", "latenight_work_hours", "flag", "period"}
 }
 
 // title heads a column; a member of rows that has none keeps its own name.

@@ -186,7 +186,9 @@ func (r *reading) judge() {
 	if r.validate && !r.withMonth() {
 		r.stops = append(r.stops, t.NoValidate)
 	}
-	if r.topic == meeting && r.slot.noTime && slices.ContainsFunc(r.unread, func(w string) bool { return strings.ContainsAny(w, "0123456789") }) {
+	if r.topic == meeting && r.slot.noTime && slices.ContainsFunc(r.unread, func(w string) bool {
+		return strings.ContainsAny(w, "0123456789")
+	}) {
 		r.stop(t.NoWhen, strings.Join(r.unread, " "))
 	}
 }

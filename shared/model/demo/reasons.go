@@ -99,10 +99,14 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 		return false, false
 	}
 	s.take(changeForm)
-	strange := len(departments) > 0 && !r.topic.takesDepartments() || len(s.unread())+len(n.people)+len(n.unread)+len(said) > 0 || n.validate && !r.withMonth() || r.topic == message && (n.noNotice || n.noSheet)
-	turned := deniedForm().MatchString(s.text) || everyForm().MatchString(s.text) || delayed || p.open != "" || unknownYearForm().MatchString(s.text)
+	strange := len(departments) > 0 && !r.topic.takesDepartments() ||
+		len(s.unread())+len(n.people)+len(n.unread)+len(said) > 0 || n.validate && !r.withMonth() || r.topic == message &&
+		(n.noNotice || n.noSheet)
+	turned := deniedForm().MatchString(s.text) || everyForm().MatchString(s.text) || delayed || p.open != "" ||
+		unknownYearForm().MatchString(s.text)
 	now := scope{p.months, departments, n.recipients}
-	if strange || turned || !matched || steps && !now.empty() || !understood && now.empty() || unwanted != "" && now.empty() {
+	if strange || turned || !matched || steps && !now.empty() || !understood && now.empty() || unwanted != "" &&
+		now.empty() {
 		return false, false
 	}
 	n.people, n.unread, n.recipients = r.people, r.unread, r.recipients
@@ -129,7 +133,8 @@ func (r *reading) change(now scope, reason, unwanted string) bool {
 			return false
 		}
 		r.copied = r.copied || len(now.recipients) > 0 && len(had.recipients) == 0
-		now = scope{with(had.months, now.months), with(had.departments, now.departments), with(had.recipients, now.recipients)}
+		now = scope{with(had.months, now.months), with(had.departments, now.departments),
+			with(had.recipients, now.recipients)}
 	} else {
 		gone, ok := r.gone(unwanted)
 		r.copied = r.copied && (len(now.recipients) == 0 || len(gone.recipients) > 0)

@@ -136,7 +136,8 @@ func (s *scanner) action() string {
 		}
 	}
 	for _, m := range doForm().FindAllStringSubmatch(s.text, -1) {
-		if word := m[1]; slices.Contains(left, word) && !strings.ContainsAny(word, "'’") && !functionForm().MatchString(word) {
+		if word := m[1]; slices.Contains(left, word) && !strings.ContainsAny(word, "'’") &&
+			!functionForm().MatchString(word) {
 			return word
 		}
 	}

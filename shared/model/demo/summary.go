@@ -91,7 +91,8 @@ func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 		if f["mode"] == "validate" {
 			return []string{t.SumValidated}, true
 		}
-		lines = []string{fmt.Sprintf(t.SumOvertime, f["total_overtime_hours"]), fmt.Sprintf(t.SumOver, f["over_45h"], f["over_80h"], f["over_100h"])}
+		lines = []string{fmt.Sprintf(t.SumOvertime, f["total_overtime_hours"]),
+			fmt.Sprintf(t.SumOver, f["over_45h"], f["over_80h"], f["over_100h"])}
 		if f["over_80h_average"] != nil {
 			lines = append(lines, fmt.Sprintf(t.SumAverage, f["over_80h_average"], f["over_360h"]))
 		}

@@ -27,7 +27,8 @@ type words struct {
 	// "{lists}" in can are those that are known
 	Can, CanAnd, CanOr string
 	// instead of a plan
-	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold, Nothing string
+	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold,
+	Nothing string
 	// likewise
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
 	// first lines of a policy
@@ -70,5 +71,6 @@ func (s step) of(about string) step {
 var spoken = language.Read[words](files, "words")
 
 func (t words) month(m month) string {
-	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}", m.name().String()).Replace(t.Month)
+	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}",
+		m.name().String()).Replace(t.Month)
 }

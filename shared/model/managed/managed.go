@@ -42,10 +42,12 @@ type Client struct {
 // API has no idempotency key.
 func New(c Config) *Client {
 	options := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0), option.WithRequestTimeout(callWithin),
+		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
+		option.WithRequestTimeout(callWithin),
 		option.WithBaseURL(c.BaseURL), option.WithHTTPClient(c.HTTP),
 	}
-	return &Client{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...), sdk.NewBetaSessionService(options...)}
+	return &Client{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...),
+		sdk.NewBetaSessionService(options...)}
 }
 
 // Place is the agent and the environment of a tenant's sessions.
@@ -58,7 +60,8 @@ func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Pla
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		tags := map[string]string{"ringi_tenant": tenant}
 		agent, err := c.agents.New(ctx, sdk.BetaAgentNewParams{
-			Name: "Ringi", Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(modelName)}, Metadata: tags,
+			Name: "Ringi", Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(modelName)},
+			Metadata: tags,
 		}, as)
 		if err != nil {
 			return err
@@ -94,7 +97,8 @@ func (c *Client) Find(ctx context.Context, p Place, tags map[string]string, sinc
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		id = ""
 		pages := c.sessions.ListAutoPaging(ctx, sdk.BetaSessionListParams{
-			AgentID: param.NewOpt(p.Agent), CreatedAtGte: param.NewOpt(since), Order: sdk.BetaSessionListParamsOrderAsc, Limit: param.NewOpt[int64](100),
+			AgentID: param.NewOpt(p.Agent), CreatedAtGte: param.NewOpt(since), Order: sdk.BetaSessionListParamsOrderAsc,
+			Limit: param.NewOpt[int64](100),
 		}, as)
 		for pages.Next() {
 			if s := pages.Current(); tagged(s.Metadata, tags) {
@@ -127,8 +131,9 @@ type Plan struct {
 // Start makes a session to which nothing is said yet.
 func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err error) {
 	agent := sdk.BetaManagedAgentsAgentWithOverridesParams{
-		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides, System: param.NewOpt(p.System),
-		Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(p.Model)},
+		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides,
+		System: param.NewOpt(p.System),
+		Model:  sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(p.Model)},
 	}
 	for _, t := range p.Tools {
 		custom, err := t.custom()
@@ -186,7 +191,8 @@ func (c *Client) Discard(ctx context.Context, session string) error {
 
 func (c *Client) send(ctx context.Context, session string, e sdk.BetaManagedAgentsEventParamsUnion) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		_, err := c.sessions.Events.Send(ctx, session, sdk.BetaSessionEventSendParams{Events: []sdk.BetaManagedAgentsEventParamsUnion{e}}, as)
+		_, err := c.sessions.Events.Send(ctx, session,
+			sdk.BetaSessionEventSendParams{Events: []sdk.BetaManagedAgentsEventParamsUnion{e}}, as)
 		return err
 	})
 }

@@ -54,7 +54,8 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeUserMessage, sdk.BetaManagedAgentsSessionEventTypeUserInterrupt,
 	sdk.BetaManagedAgentsSessionEventTypeUserCustomToolResult, sdk.BetaManagedAgentsSessionEventTypeAgentCustomToolUse,
 	sdk.BetaManagedAgentsSessionEventTypeAgentMessage, sdk.BetaManagedAgentsSessionEventTypeSpanModelRequestEnd,
-	sdk.BetaManagedAgentsSessionEventTypeSessionStatusRunning, sdk.BetaManagedAgentsSessionEventTypeSessionStatusRescheduled,
+	sdk.BetaManagedAgentsSessionEventTypeSessionStatusRunning,
+	sdk.BetaManagedAgentsSessionEventTypeSessionStatusRescheduled,
 	sdk.BetaManagedAgentsSessionEventTypeSessionStatusIdle, sdk.BetaManagedAgentsSessionEventTypeSessionStatusTerminated,
 }
 
@@ -160,11 +161,13 @@ func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, r
 		written := s.Usage.CacheCreation.Ephemeral5mInputTokens + s.Usage.CacheCreation.Ephemeral1hInputTokens
 		u = aggregate.Usage{
 			ID: s.ID, Provider: modelname.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
-			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens, Written: written,
-			MS: int64(s.Usage.ActiveSeconds * 1000),
+			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens,
+			Written: written,
+			MS:      int64(s.Usage.ActiveSeconds * 1000),
 		}.Counted()
 		u.Cost, u.Unpriced = cost(s.Usage.ListCost, u)
-		running = s.Status == sdk.BetaManagedAgentsSessionStatusRunning || s.Status == sdk.BetaManagedAgentsSessionStatusRescheduling
+		running = s.Status == sdk.BetaManagedAgentsSessionStatusRunning ||
+			s.Status == sdk.BetaManagedAgentsSessionStatusRescheduling
 		return nil
 	})
 	return u, running, err

@@ -15,8 +15,9 @@ const perCent = 10_000
 // budget is a limit, in whole cents below it but for the first.
 func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 	return sdk.BetaManagedAgentsBudgetLimitParam{
-		Type:        sdk.BetaManagedAgentsBudgetLimitTypeLimit,
-		MaxListCost: sdk.BetaMonetaryAmountParam{Amount: strconv.FormatInt(max(1, int64(limit)/perCent), 10), Currency: sdk.BetaCurrencyUsd},
+		Type: sdk.BetaManagedAgentsBudgetLimitTypeLimit,
+		MaxListCost: sdk.BetaMonetaryAmountParam{Amount: strconv.FormatInt(max(1, int64(limit)/perCent), 10),
+			Currency: sdk.BetaCurrencyUsd},
 	}
 }
 
@@ -26,7 +27,8 @@ const maxCents = 1e12
 // cost is what the vendor says that a session costs, and where it does not, or says a sum that none costs, what
 // its tokens cost.
 func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUSD, unpriced int) {
-	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && cents >= 0 && cents <= maxCents && listed.Currency == sdk.BetaCurrencyUsd {
+	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && cents >= 0 && cents <= maxCents &&
+		listed.Currency == sdk.BetaCurrencyUsd {
 		return aggregate.MicroUSD(cents) * perCent, 0
 	}
 	c, known := price.Cost(u)

@@ -30,7 +30,8 @@ func Name(tool string) string {
 }
 
 func (t Tool) custom() (sdk.BetaManagedAgentsCustomToolParams, error) {
-	p := sdk.BetaManagedAgentsCustomToolParams{Name: t.Name, Description: t.Description, Type: sdk.BetaManagedAgentsCustomToolParamsTypeCustom}
+	p := sdk.BetaManagedAgentsCustomToolParams{Name: t.Name, Description: t.Description,
+		Type: sdk.BetaManagedAgentsCustomToolParamsTypeCustom}
 	var input struct {
 		Properties map[string]any `json:"properties"`
 		Required   []string       `json:"required"`

@@ -27,7 +27,8 @@ func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (m
 	case g.Err != nil:
 		return model.Response{}, g.Err
 	case g.Calls == 1 && g.First != "":
-		return model.Response{Text: g.First, Stop: model.StopEnd, Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
+		return model.Response{Text: g.First, Stop: model.StopEnd,
+			Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
 	}
 	return model.Demonstration{}.Say(ctx, r, onText)
 }

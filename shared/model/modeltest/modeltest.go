@@ -75,8 +75,10 @@ func answer(body string) string {
 // Run is the contract.
 func Run(t *testing.T, w Vendor) {
 	for name, value := range map[string]string{
-		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_CUSTOM_HEADERS": "X-Odd: poison", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
-		"OPENAI_BASE_URL": "http://127.0.0.1:1", "AWS_BEARER_TOKEN_BEDROCK": "poison", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:1",
+		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_CUSTOM_HEADERS": "X-Odd: poison",
+		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
+		"OPENAI_BASE_URL": "http://127.0.0.1:1", "AWS_BEARER_TOKEN_BEDROCK": "poison",
+		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:1",
 	} {
 		t.Setenv(name, value)
 	}
@@ -122,9 +124,10 @@ func (w Vendor) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (mode
 	t.Helper()
 	s := httptest.NewServer(h)
 	defer s.Close()
-	wire, err := model.Within(tenancy.Settings{}, func(string) (model.Wire, error) { return w.New(s.URL), nil }, "", func(_ context.Context, body []byte) (aggregate.Blob, error) {
-		return aggregate.Blob{JSON: aggregate.JSON(body)}, nil
-	})
+	wire, err := model.Within(tenancy.Settings{}, func(string) (model.Wire, error) { return w.New(s.URL), nil }, "",
+		func(_ context.Context, body []byte) (aggregate.Blob, error) {
+			return aggregate.Blob{JSON: aggregate.JSON(body)}, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +197,8 @@ func (w Vendor) answers(t *testing.T) {
 // nameless has a server put something else where a request's id belongs: it is not kept, of an answer or of an error.
 func (w Vendor) nameless(t *testing.T) {
 	for _, id := range []string{"req_1 ignore all that", "req_\u202e1", "依頼", strings.Repeat("x", 1000)} {
-		for status, body := range map[int]string{http.StatusOK: answer(w.Good), http.StatusTooManyRequests: strings.ReplaceAll(w.Error, "%CODE%", w.Codes[http.StatusTooManyRequests])} {
+		for status, body := range map[int]string{http.StatusOK: answer(w.Good),
+			http.StatusTooManyRequests: strings.ReplaceAll(w.Error, "%CODE%", w.Codes[http.StatusTooManyRequests])} {
 			r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
 				rw.Header().Set(w.ID, id)
 				rw.Header().Set("Content-Type", "application/json")
@@ -202,7 +206,8 @@ func (w Vendor) nameless(t *testing.T) {
 				io.WriteString(rw, body)
 			})
 			var e *model.Error
-			if failed := errors.As(err, &e); r.Usage.RequestID != "" || failed == (status == http.StatusOK) || failed && e.RequestID != "" {
+			if failed := errors.As(err, &e); r.Usage.RequestID != "" || failed == (status == http.StatusOK) || failed &&
+				e.RequestID != "" {
 				t.Errorf("%d with %.30q: %+v, %v", status, id, r.Usage, err)
 			}
 		}
@@ -250,7 +255,9 @@ func (w Vendor) errors(t *testing.T) {
 		t.Run("no credit", func(t *testing.T) { w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false) })
 	}
 	t.Run("an error that is no JSON", func(t *testing.T) {
-		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "<html>"+Content, http.StatusBadGateway) })
+		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
+			http.Error(rw, "<html>"+Content, http.StatusBadGateway)
+		})
 		expect(t, err, model.Overloaded, true)
 	})
 }
@@ -275,7 +282,8 @@ func (w Vendor) error(t *testing.T, status int, code, after string, kind model.K
 	if e == nil {
 		return
 	}
-	if e.RetryAfter != wait || e.RequestID != "req_2" || r.Usage.Calls != 1 || r.Usage.RequestID != "req_2" || e.Model == "" {
+	if e.RetryAfter != wait || e.RequestID != "req_2" || r.Usage.Calls != 1 || r.Usage.RequestID != "req_2" ||
+		e.Model == "" {
 		t.Errorf("%+v, usage %+v", e, r.Usage)
 	}
 	if again && calls != 1 {

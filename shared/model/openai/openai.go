@@ -60,7 +60,8 @@ func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionP
 	if err := json.Unmarshal(text, &schema); err != nil {
 		return form, fmt.Errorf("read the schema of the answer: %w", err)
 	}
-	form.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: schema, Strict: param.NewOpt(true)}
+	form.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: schema,
+		Strict: param.NewOpt(true)}
 	return form, nil
 }
 
@@ -74,7 +75,8 @@ func stop(out *responses.Response) model.Stop {
 	}
 	switch {
 	case out.IncompleteDetails.Reason == "content_filter",
-		out.Error.Code == responses.ResponseErrorCodeBioPolicy, out.Error.Code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
+		out.Error.Code == responses.ResponseErrorCodeBioPolicy,
+		out.Error.Code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
 		return model.StopRefused
 	case out.Status == responses.ResponseStatusIncomplete:
 		return model.StopLength

@@ -82,7 +82,8 @@ func (c *Client) heard(out *model.Response, last *responses.Response) error {
 	out.Text, out.Stop, out.Answered = cmp.Or(last.OutputText(), out.Text), stop(last), last.Model
 	for _, item := range last.Output {
 		if item.Type == "function_call" {
-			out.Calls = append(out.Calls, model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
+			out.Calls = append(out.Calls, model.Call{ID: item.CallID, Name: item.Name,
+				Input: json.RawMessage(item.Arguments.OfString)})
 		}
 	}
 	if last.Status == responses.ResponseStatusFailed && out.Stop != model.StopRefused {
@@ -144,7 +145,8 @@ func simpler(p *responses.ResponseNewParams, err error) bool {
 // params is a request as the vendor takes it, which caches by itself what requests begin with.
 func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
-		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
+		Model: c.config.Model, Instructions: param.NewOpt(r.System),
+		MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
 	}
 	if !r.Once {
 		p.ParallelToolCalls = param.NewOpt(r.Parallel)
@@ -183,7 +185,8 @@ func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUni
 	for _, part := range m.Parts {
 		switch {
 		case part.Call != nil:
-			items = append(items, responses.ResponseInputItemParamOfFunctionCall(string(part.Call.Object()), part.Call.ID, part.Call.Name))
+			items = append(items, responses.ResponseInputItemParamOfFunctionCall(string(part.Call.Object()), part.Call.ID,
+				part.Call.Name))
 		case part.Result != nil:
 			item := responses.ResponseInputItemParamOfFunctionCallOutput(part.Result.Text)
 			item.OfFunctionCallOutput.CallID = param.NewOpt(part.Result.CallID)
@@ -192,7 +195,8 @@ func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUni
 			items = append(items, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRole(m.Role)))
 		case part.Image != nil:
 			content = append(content, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
-				Detail: responses.ResponseInputImageDetailAuto, ImageURL: param.NewOpt("data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)),
+				Detail:   responses.ResponseInputImageDetailAuto,
+				ImageURL: param.NewOpt("data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)),
 			}})
 		default:
 			content = append(content, responses.ResponseInputContentParamOfInputText(part.Text))

@@ -28,7 +28,8 @@ func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings
 	if s.SessionCostsLimited() && !price.Known(string(d.Provider)+":"+d.Model) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
 	}
-	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: d.Provider == agent.OpenAI || d.Provider == agent.Anthropic || d.AuthRef != ""}
+	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: d.Provider == agent.OpenAI ||
+		d.Provider == agent.Anthropic || d.AuthRef != ""}
 	keyed.open = func(s secret.ModelSecret, _ model.Request) (model.Wire, error) { return c.ofAgent(d, s) }
 	return keyed, nil
 }
@@ -40,12 +41,14 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 	case err != nil:
 		return nil, err
 	case d.Provider == agent.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
+		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}),
+			nil
 	case d.Provider == agent.OpenAI:
 		return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
 	}
 	name := cmp.Or(d.Model, d.ID) // of a server that has one model
-	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name, Key: key, HTTP: c.Outbound}), nil
+	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name,
+		Key: key, HTTP: c.Outbound}), nil
 }
 
 var errElsewhere = errors.New("the model secret has no key of that name for the agent's address")

@@ -63,7 +63,9 @@ func (c Config) Open(name string) (model.Wire, error) {
 	if n.Endpoint != "" {
 		provider += "." + n.Endpoint
 	}
-	return keyed{c, provider, n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) { return c.named(n, s, r) }}, nil
+	return keyed{c, provider, n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
+		return c.named(n, s, r)
+	}}, nil
 }
 
 // keyed is a model whose key is looked up when it is called.
@@ -107,18 +109,21 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 	switch n.Provider {
 	case modelname.Anthropic:
 		if s.Anthropic != "" {
-			return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic, HTTP: c.Vendor}), nil
+			return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic,
+				HTTP: c.Vendor}), nil
 		}
 	case modelname.OpenAI:
 		switch {
 		case s.OpenAI == "":
 		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses have neither, and Chat Completions have both
-			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
+			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model,
+				Key: s.OpenAI, HTTP: c.Vendor}), nil
 		default:
 			return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
 		}
 	case modelname.Bedrock:
-		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[modelname.Bedrock], Model: n.Model, Key: s.Bedrock, HTTP: c.Vendor}), nil
+		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[modelname.Bedrock], Model: n.Model, Key: s.Bedrock,
+			HTTP: c.Vendor}), nil
 	case modelname.Compatible:
 		at, known := s.Compatible[n.Endpoint]
 		if n.Endpoint == modelname.Gemini {

@@ -66,7 +66,8 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, e
 	if err != nil {
 		return nil, fmt.Errorf("read which tools contests may call: %w", err)
 	}
-	t := &Tools{source: s, tenant: tenant, locale: locale, named: map[string]tool.Spec{}, places: make(chan struct{}, atOnce)}
+	t := &Tools{source: s, tenant: tenant, locale: locale, named: map[string]tool.Spec{},
+		places: make(chan struct{}, atOnce)}
 	for _, p := range rows {
 		spec, ok := tool.Pinned(p, settings.MCPServers)
 		switch {
@@ -187,7 +188,9 @@ func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
 	if err != nil {
 		return tool.Resolved{}, err
 	}
-	arguments, err := planned.Resolve(func(string) (json.RawMessage, error) { return nil, errors.New("there are no earlier results") })
+	arguments, err := planned.Resolve(func(string) (json.RawMessage, error) {
+		return nil, errors.New("there are no earlier results")
+	})
 	if err != nil {
 		return arguments, err
 	}

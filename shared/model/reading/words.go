@@ -17,5 +17,6 @@ var words = language.InEach(
 // changed says that a server has another tool now than was allowed.
 func changed(locale, name string) string {
 	server, tool, _ := tenancy.ServerTool(name)
-	return failedcall.Sentence(locale, failedcall.ProblemChanged, failedcall.Provider(tenancy.MCPServer{Name: server}.Provider()), tool)
+	return failedcall.Sentence(locale, failedcall.ProblemChanged,
+		failedcall.Provider(tenancy.MCPServer{Name: server}.Provider()), tool)
 }

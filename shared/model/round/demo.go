@@ -34,7 +34,8 @@ type shown struct {
 // Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of
 // them.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	out := model.Response{Stop: model.StopEnd, Answered: modelname.Demo, Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
+	out := model.Response{Stop: model.StopEnd, Answered: modelname.Demo,
+		Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
 	if body, err := json.Marshal(r); err == nil {
 		model.Sent(ctx, body)
 	}
@@ -52,7 +53,8 @@ func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (mode
 		out.Stop = model.StopRefused
 	case s.TeamID != "" && len(r.Tools) > 0 && len(results) == 0:
 		for i, t := range r.Tools {
-			out.Calls = append(out.Calls, model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: object("task", s.subject())})
+			out.Calls = append(out.Calls, model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name,
+				Input: object("task", s.subject())})
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(r.System, results, trouble)
@@ -65,7 +67,8 @@ func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (mode
 	default:
 		out.Text = s.judged(trouble)
 	}
-	out.Usage.Input, out.Usage.Output, out.Usage.Cost = int64(len(r.System)+len(s.Request)+len(s.Submission))/4, int64(len(out.Text))/4, aggregate.USD(trouble.Cost)
+	out.Usage.Input, out.Usage.Output, out.Usage.Cost = int64(len(r.System)+len(s.Request)+len(s.Submission))/4,
+		int64(len(out.Text))/4, aggregate.USD(trouble.Cost)
 	onText(out.Text)
 	return out, nil
 }
@@ -151,13 +154,20 @@ var demoWords = language.InEach(
 		of: "%s の案 (デモ)", view: "重視する点: %s", views: []string{"手戻りの少なさ", "早さ", "確認の確かさ", "費用の少なさ", "分かりやすさ"},
 		asked: "依頼: %s", work: "- メンバーの調べ: %s", reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた見直し: %s",
 		reviews: []string{"対象と期間を明記する", "例外の扱いと、確認する人を書き足す"}, member: "デモのメンバーです。「%s」では、対象、期限、担当を確かめます。",
-		good: "読み取りやすくまとまっています (デモの採点)。", mend: "対象、例外、確認する人を書き足すと良くなります (デモの採点)。", goOn: "点数が上がっているため、続けます (デモの判断)。", enough: "点数が上がらなくなったため、終えます (デモの判断)。",
+		good: "読み取りやすくまとまっています (デモの採点)。", mend: "対象、例外、確認する人を書き足すと良くなります (デモの採点)。", goOn: "点数が上がっているため、続けます (デモの判断)。",
+		enough: "点数が上がらなくなったため、終えます (デモの判断)。",
 	},
 	demoTexts{
-		of: "Draft by %s (demo)", view: "What matters most: %s", views: []string{"few corrections later", "speed", "careful checks", "low cost", "plain words"},
-		asked: "Request: %s", work: "- What a member found: %s", reviewed: "- Reviewed after the feedback of round %d (%.2f points): %s",
-		reviews: []string{"name who and when is covered", "say how exceptions are handled and who checks"}, member: "This is a demo member. For “%s”, check who is covered, by when, and who is in charge.",
-		good: "It is easy to follow (scored by the demo).", mend: "Adding who is covered, the exceptions and who checks would make it better (scored by the demo).", goOn: "The scores still rise, so go on (decided by the demo).", enough: "The scores no longer rise, so stop (decided by the demo).",
+		of: "Draft by %s (demo)", view: "What matters most: %s",
+		views: []string{"few corrections later", "speed", "careful checks", "low cost", "plain words"},
+		asked: "Request: %s", work: "- What a member found: %s",
+		reviewed: "- Reviewed after the feedback of round %d (%.2f points): %s",
+		reviews:  []string{"name who and when is covered", "say how exceptions are handled and who checks"},
+		member:   "This is a demo member. For “%s”, check who is covered, by when, and who is in charge.",
+		good:     "It is easy to follow (scored by the demo).",
+		mend:     "Adding who is covered, the exceptions and who checks would make it better (scored by the demo).",
+		goOn:     "The scores still rise, so go on (decided by the demo).",
+		enough:   "The scores no longer rise, so stop (decided by the demo).",
 	})
 
 // draft is a team's text: the demo's own draft where the request has what that is made of, and lines of the team's.
@@ -165,7 +175,8 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	w := demoWords.In(s.locale())
 	lines := []string{}
 	var policy struct{ Policy string }
-	if answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()}); err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil {
+	if answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2,
+		Text: s.material()}); err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil {
 		lines = append(lines, policy.Policy, "")
 	}
 	lines = append(lines, fmt.Sprintf(w.of, s.Team))

@@ -51,7 +51,8 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	}
 	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
 	t.schema = scoreSchema
-	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}), p.Now().UTC())
+	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}),
+		p.Now().UTC())
 	score := contest.MetricScore{MetricName: m.Name}
 	err = t.object(ctx, func(answer []byte) []string {
 		var a struct {
@@ -68,7 +69,8 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		if a.Comment = cmp.Or(a.Comment, a.Named); a.Comment == nil || !legible.Text(*a.Comment) {
 			return []string{"comment must be a text that is not empty"}
 		}
-		score.Score, score.EvaluatorComment = contest.Round2(*a.Score), legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)
+		score.Score, score.EvaluatorComment = contest.Round2(*a.Score),
+			legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)
 		return nil
 	})
 	return score, failure(Evaluator, err)
@@ -93,7 +95,8 @@ func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 
 
 // asked is someone who judges: a talk without tools.
 func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
-	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c, judgeTokens)}
+	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c,
+		judgeTokens)}
 }
 
 // object asks until read takes the JSON object of an answer, at most mostAgain times more.

@@ -34,7 +34,8 @@ func (s separate) Run(ctx context.Context, script string) (string, error) {
 		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), isolated.MaxScript)
 	}
 	for try := 1; ; try++ {
-		o := isolated.Order{Action: aggregate.NewID(), Type: isolated.ShellCommand, Script: script, TimeoutSeconds: scriptSeconds, Deadline: time.Now().Add(scriptSeconds*time.Second + scriptSpare)}
+		o := isolated.Order{Action: aggregate.NewID(), Type: isolated.ShellCommand, Script: script,
+			TimeoutSeconds: scriptSeconds, Deadline: time.Now().Add(scriptSeconds*time.Second + scriptSpare)}
 		if deadline, ok := ctx.Deadline(); ok && deadline.Before(o.Deadline) {
 			o.Deadline = deadline
 			o.TimeoutSeconds = int((time.Until(deadline) - scriptSpare) / time.Second)

@@ -51,7 +51,8 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	}
 	took := float64(p.Now().Sub(begun).Microseconds()) / 1000
 	s = contest.MemberSubmission{
-		AgentName: m.AgentName, AgentType: contest.AgentType(m.AgentType), Content: text, Status: contest.Success, Usage: t.usage,
+		AgentName: m.AgentName, AgentType: contest.AgentType(m.AgentType), Content: text, Status: contest.Success,
+		Usage:     t.usage,
 		Timestamp: p.Now().UTC(), ExecutionTimeMS: &took, AllMessages: t.messages,
 	}
 	if why != "" {
@@ -85,7 +86,8 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 		return nil, nil, "", err
 	}
 	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
-	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model}.called(m.Call, turn.MaxTokens)}
+	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system,
+		model: m.Model}.called(m.Call, turn.MaxTokens)}
 	w := words.In(p.Locale)
 	switch contest.AgentType(m.AgentType) {
 	case contest.WebSearch:
@@ -184,7 +186,8 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	if r.Text = legible.VisibleCode(r.Text); len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
-	e := Event{Kind: ToolUsed, Agent: member, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text, Took: p.Now().Sub(begun)}
+	e := Event{Kind: ToolUsed, Agent: member, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text,
+		Took: p.Now().Sub(begun)}
 	if r.Failed {
 		e.Text, e.Failed = "", r.Text
 	}

@@ -164,13 +164,17 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Record = contest.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
+	out.Record = contest.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID,
+		TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
 	out.Messages = l.messages
 	now := p.Now().UTC()
 	out.Result = contest.RoundResult{
-		ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, SubmissionContent: text,
-		EvaluationScore: contest.Scaled(overall(p.Evaluator.Metrics, out.Metrics)), EvaluationFeedback: contest.Feedback(out.Metrics),
-		Usage: l.usage.Plus(out.Record.TotalUsage()), ExecutionTimeSeconds: max(0, now.Sub(p.begun).Seconds()), CompletedAt: now,
+		ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number,
+		SubmissionContent:  text,
+		EvaluationScore:    contest.Scaled(overall(p.Evaluator.Metrics, out.Metrics)),
+		EvaluationFeedback: contest.Feedback(out.Metrics),
+		Usage:              l.usage.Plus(out.Record.TotalUsage()), ExecutionTimeSeconds: max(0, now.Sub(p.begun).Seconds()),
+		CompletedAt: now,
 	}
 	if err := out.Result.Check(); err != nil {
 		return out, err

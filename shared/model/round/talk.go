@@ -41,13 +41,15 @@ func (t *talk) begin(data string, at time.Time) {
 // ask gets the next answer. Its calls have ids that are unique in the talk.
 func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err error) {
 	t.turns++
-	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns), model.Request{System: t.prompt.text, Messages: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
+	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns),
+		model.Request{System: t.prompt.text, Messages: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
 	t.usage, t.spent = t.usage.Plus(runUsage(got.Usage)), t.spent.Plus(got.Usage)
 	if err != nil {
 		return "", nil, err
 	}
 	if got.Stop == model.StopRefused {
-		return "", nil, &model.Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: model.Refused, RequestID: got.Usage.RequestID}
+		return "", nil, &model.Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: model.Refused,
+			RequestID: got.Usage.RequestID}
 	}
 	ended := beforeStop(got.Text, t.sampling.StopSequences)
 	t.cutOff = got.Stop == model.StopLength && ended == got.Text
@@ -66,7 +68,8 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		made := model.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input}
 		calls = append(calls, made)
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &made})
-		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.ToolCall, ToolName: made.Name, Args: made.Input, ToolCallID: made.ID})
+		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.ToolCall, ToolName: made.Name, Args: made.Input,
+			ToolCallID: made.ID})
 	}
 	if len(spoken.Parts) == 0 { // vendors take no empty turn
 		spoken.Parts = []model.Part{{Text: "…"}}
@@ -93,7 +96,8 @@ func (t *talk) answer(results []result) {
 		}
 		at := t.Now().UTC()
 		turn.Parts = append(turn.Parts, model.Part{Result: &model.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
-		message.Parts = append(message.Parts, contest.Part{PartKind: contest.ToolReturn, ToolName: r.call.Name, Content: contest.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
+		message.Parts = append(message.Parts, contest.Part{PartKind: contest.ToolReturn, ToolName: r.call.Name,
+			Content: contest.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
 	}
 	t.said, t.messages = append(t.said, turn), append(t.messages, message)
 }
@@ -102,10 +106,12 @@ func (t *talk) answer(results []result) {
 func (t *talk) again(why string) {
 	at := t.Now().UTC()
 	t.said = append(t.said, model.Message{Role: model.User, Parts: []model.Part{{Text: why}}})
-	t.messages = append(t.messages, contest.ModelMessage{Kind: contest.KindRequest, Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: contest.Says(why), Timestamp: &at}}})
+	t.messages = append(t.messages, contest.ModelMessage{Kind: contest.KindRequest,
+		Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: contest.Says(why), Timestamp: &at}}})
 }
 
 // runUsage is a usage as records have it: what was read from a cache is input too.
 func runUsage(u model.Usage) contest.RunUsage {
-	return contest.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached, OutputTokens: u.Output, Requests: int64(u.Calls)}
+	return contest.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached,
+		OutputTokens: u.Output, Requests: int64(u.Calls)}
 }

@@ -73,7 +73,8 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 	for try := 0; ; try++ {
 		got, err := p.call(ctx, w, a, key, r)
 		if err == nil {
-			t = keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: p.Now().UTC()}
+			t = keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage,
+				At: p.Now().UTC()}
 			for _, c := range got.Calls {
 				t.Calls = append(t.Calls, call{c.Name, c.Object()})
 			}
@@ -99,7 +100,8 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 }
 
 // call asks a model once, within the time that there is.
-func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string, r model.Request) (model.Response, error) {
+func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
+	r model.Request) (model.Response, error) {
 	if err := p.may(ctx, a.timeout); err != nil {
 		return model.Response{}, err
 	}

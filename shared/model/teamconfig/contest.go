@@ -50,7 +50,8 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	c.Teams = r.teams(s)
 	s.ignored("all teams work at once", "max_concurrent_teams")
 	s.ignored("a call has its own retries", "max_retries_per_team")
-	s.ignored("a call has its own timeout, and a team timeout_per_team_seconds", "submission_timeout_seconds", "judgment_timeout_seconds")
+	s.ignored("a call has its own timeout, and a team timeout_per_team_seconds", "submission_timeout_seconds",
+		"judgment_timeout_seconds")
 	s.ignored("the environment says where the workspace is", "workspace", "workspace_path")
 	s.ignored("Ringi words the prompts itself", "prompt_builder_config")
 	s.end()

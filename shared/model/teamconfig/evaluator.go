@@ -20,7 +20,8 @@ const (
 )
 
 // BuiltIn are the metrics that need no instruction, with their weights where a file names no metric.
-var BuiltIn = []Metric{{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333}, {Name: "Relevance", Weight: 0.333}}
+var BuiltIn = []Metric{{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333},
+	{Name: "Relevance", Weight: 0.333}}
 
 // BuiltIn reports whether the metric is one that needs no instruction.
 func (m Metric) BuiltIn() bool {
@@ -36,7 +37,8 @@ func (r *reading) evaluatorOf(s *section) Evaluator {
 }
 
 func defaultEvaluator() Evaluator {
-	e := Evaluator{DefaultModel: DefaultModel, Metrics: slices.Clone(BuiltIn), Call: called(Call{}, defaultEvaluatorTimeout)}
+	e := Evaluator{DefaultModel: DefaultModel, Metrics: slices.Clone(BuiltIn),
+		Call: called(Call{}, defaultEvaluatorTimeout)}
 	for i := range e.Metrics {
 		e.Metrics[i].Model = e.DefaultModel
 	}
@@ -45,8 +47,10 @@ func defaultEvaluator() Evaluator {
 
 // Over is a call with what another says where it says nothing itself.
 func (c Call) Over(other Call) Call {
-	c.Temperature, c.MaxTokens, c.TimeoutSeconds = cmp.Or(c.Temperature, other.Temperature), cmp.Or(c.MaxTokens, other.MaxTokens), cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds)
-	c.MaxRetries, c.TopP, c.Seed = cmp.Or(c.MaxRetries, other.MaxRetries), cmp.Or(c.TopP, other.TopP), cmp.Or(c.Seed, other.Seed)
+	c.Temperature, c.MaxTokens, c.TimeoutSeconds = cmp.Or(c.Temperature, other.Temperature),
+		cmp.Or(c.MaxTokens, other.MaxTokens), cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds)
+	c.MaxRetries, c.TopP, c.Seed = cmp.Or(c.MaxRetries, other.MaxRetries), cmp.Or(c.TopP, other.TopP),
+		cmp.Or(c.Seed, other.Seed)
 	if c.StopSequences == nil {
 		c.StopSequences = other.StopSequences
 	}

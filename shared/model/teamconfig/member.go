@@ -99,7 +99,8 @@ func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 func (s *section) agent() Member {
 	c := retried(s.call())
 	m := Member{
-		AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"), ToolDescription: s.described(), Model: s.model("model", ""),
+		AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
+		ToolDescription: s.described(), Model: s.model("model", ""),
 		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
 		Call: c,
 	}

@@ -77,7 +77,8 @@ func (s *section) record(key string, warning bool, message string) {
 	if !s.taken[key] && secretive(key) {
 		value = nil // cards and consoles repeat it
 	}
-	s.r.found = append(s.r.found, Finding{File: file, Field: field, Value: written(value), Message: message, Warning: warning})
+	s.r.found = append(s.r.found, Finding{File: file, Field: field, Value: written(value), Message: message,
+		Warning: warning})
 }
 
 // take is a key's value.
@@ -272,7 +273,8 @@ func (s *section) model(key, unset string) string {
 	if _, err := modelname.Parse(name); err != nil {
 		provider, _, named := strings.Cut(name, ":")
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":", strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":",
+				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
@@ -286,8 +288,10 @@ func (s *section) call() Call { return s.callWithin(0, noMost) }
 // callWithin is call with the bounds of the timeout.
 func (s *section) callWithin(least, most int) Call {
 	return Call{
-		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost), TimeoutSeconds: s.whole("timeout_seconds", least, most),
-		MaxRetries: s.whole("max_retries", 0, noMost), StopSequences: s.texts("stop_sequences"), TopP: s.number("top_p", 0, 1), Seed: s.seed(),
+		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost),
+		TimeoutSeconds: s.whole("timeout_seconds", least, most),
+		MaxRetries:     s.whole("max_retries", 0, noMost), StopSequences: s.texts("stop_sequences"),
+		TopP: s.number("top_p", 0, 1), Seed: s.seed(),
 	}
 }
 
@@ -317,7 +321,9 @@ func (s *section) end() {
 
 // secretive reports whether people keep under such a key what few may read.
 func secretive(key string) bool {
-	return slices.ContainsFunc([]string{"key", "token", "secret", "passw", "credential", "auth"}, func(of string) bool { return strings.Contains(strings.ToLower(key), of) })
+	return slices.ContainsFunc([]string{"key", "token", "secret", "passw", "credential", "auth"}, func(of string) bool {
+		return strings.Contains(strings.ToLower(key), of)
+	})
 }
 
 // blank reports whether there is nothing to see of a text; an ideographic space is nothing too.

@@ -96,7 +96,8 @@ func (s *section) server(name string) Server {
 
 // Wrong is a finding about a field of a server, with the value that it has in the file.
 func (s Server) Wrong(file, field, value, format string, a ...any) Finding {
-	f := Finding{File: file, Field: strings.TrimSuffix("servers."+s.Name+"."+field, "."), Message: fmt.Sprintf(format, a...)}
+	f := Finding{File: file, Field: strings.TrimSuffix("servers."+s.Name+"."+field, "."),
+		Message: fmt.Sprintf(format, a...)}
 	if value != "" {
 		f.Value = written(value)
 	}

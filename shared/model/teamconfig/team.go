@@ -51,7 +51,8 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 	t.Leader = r.leader(file, path+"leader.", s.table("leader"))
 	members := s.list("members", "[[team.members]]")
 	if n := len(members); n > t.MaxConcurrentMembers {
-		s.refuse("members", "Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.", n, t.MaxConcurrentMembers)
+		s.refuse("members", "Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.", n,
+			t.MaxConcurrentMembers)
 	}
 	// Of more than any team can have only the first are read: each may name a file.
 	for i, keys := range members[:min(len(members), MaxConcurrentMembers)] {
@@ -91,8 +92,9 @@ func (r *reading) leader(file, path string, keys map[string]any) Leader {
 	s := r.section(file, path, keys)
 	c := called(s.callWithin(MinLeaderTimeout, MaxLeaderTimeout), DefaultLeaderTimeout)
 	l := Leader{
-		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"), Model: s.model("model", DefaultLeaderModel),
-		Call: c,
+		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"),
+		Model: s.model("model", DefaultLeaderModel),
+		Call:  c,
 	}
 	if l.SystemPrompt != nil && blank(*l.SystemPrompt) {
 		s.refuse("system_prompt", "system_prompt cannot be empty string. Use None for default prompt or provide valid text.")

@@ -25,8 +25,9 @@ var words = language.InEach(
 		empty: "うまく答えられませんでした。もう一度、言い方を変えて試してください。", handing: "この内容を依頼として起票します。",
 	},
 	texts{
-		declined: "I can't answer this. Please put it differently or ask for something else.", cutOff: "(The answer was too long and ends here. Tell me if you need the rest.)",
-		invalid: "I wanted to propose an action but could not put it in a form that works. Please tell me a little more exactly what should be done.", unsupported: "This agent can't do that.",
+		declined: "I can't answer this. Please put it differently or ask for something else.",
+		cutOff:   "(The answer was too long and ends here. Tell me if you need the rest.)",
+		invalid:  "I wanted to propose an action but could not put it in a form that works. Please tell me a little more exactly what should be done.", unsupported: "This agent can't do that.",
 		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
 	})
 
@@ -96,7 +97,8 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 			reply.HandOver, sound = j.handOver, true
 		case j.problems != nil:
 			reply.Code = j.code
-			results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true, Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
+			results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true,
+				Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
 			continue
 		}
 		results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true, Text: refusedSecond}})

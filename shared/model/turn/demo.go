@@ -80,16 +80,21 @@ func demoAnswer(r model.Request) model.Response {
 		}
 		return model.Response{Text: says}
 	case m != nil:
-		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。", "I am a demo. I propose the command as you wrote it."),
-			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します", "Runs the command that was asked for"))+`}`)
+		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。",
+			"I am a demo. I propose the command as you wrote it."),
+			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します",
+				"Runs the command that was asked for"))+`}`)
 	case demoTest().MatchString(last.Text):
 		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "I am a demo. I propose to run the tests."),
-			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します", "Runs the tests of the work folder"))+`}`)
+			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します",
+				"Runs the tests of the work folder"))+`}`)
 	case demoFile().MatchString(last.Text):
-		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。", "I am a demo. I propose two sample files."),
+		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。",
+			"I am a demo. I propose two sample files."),
 			strings.Replace(demoFiles, "%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")), 1))
 	case demoRingi().MatchString(last.Text):
-		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."), `{"request":`+quoted(demoRequest(r.Messages))+`}`)
+		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."),
+			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return model.Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",

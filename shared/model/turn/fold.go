@@ -55,7 +55,8 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, locale string
 	if err != nil {
 		return FirstLines(older, locale), model.Usage{}
 	}
-	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: MaxTokens, Messages: []model.Message{model.Words(model.User, fenced(plainly(older)))}}
+	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: MaxTokens,
+		Messages: []model.Message{model.Words(model.User, fenced(plainly(older)))}}
 	got, err := model.Say(ctx, w, r, p.Name(), func(string) {})
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))

@@ -123,7 +123,8 @@ func judgeHandOver(input json.RawMessage) judged {
 	}
 	text := strings.TrimSpace(legible.Visible(x.Request))
 	if n := utf8.RuneCountInString(text); !legible.Text(text) || n > MaxHandOver {
-		return judged{code: Invalid, problems: []string{fmt.Sprintf("request has %d characters, it must have 1 to %d", n, MaxHandOver)}}
+		return judged{code: Invalid, problems: []string{fmt.Sprintf("request has %d characters, it must have 1 to %d", n,
+			MaxHandOver)}}
 	}
 	return judged{handOver: text}
 }

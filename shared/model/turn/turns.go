@@ -34,7 +34,8 @@ func Readable(mime string, size int) (why string) {
 		if size > MaxImage {
 			return fmt.Sprintf("the image has %d bytes, the limit is %d", size, MaxImage)
 		}
-	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/yaml", mime == "application/x-yaml", mime == "application/xml", mime == "application/javascript":
+	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/yaml",
+		mime == "application/x-yaml", mime == "application/xml", mime == "application/javascript":
 		if size > MaxFileText {
 			return fmt.Sprintf("the text has %d bytes, the limit is %d", size, MaxFileText)
 		}
@@ -234,7 +235,8 @@ func (t *turns) agent(m Message, later []Message) {
 	}
 	id := "call_" + idOf(*m.Proposal, len(t.said))
 	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
-	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: t.outcome(m.Proposal.ActionID, later)}})
+	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id,
+		Text: t.outcome(m.Proposal.ActionID, later)}})
 	for i, p := range m.Refused {
 		more := fmt.Sprintf("%s_%d", id, i+2)
 		turn.Parts = append(turn.Parts, model.Part{Call: callOf(p, more)})
@@ -325,7 +327,8 @@ func (t Turn) request() (model.Request, error) {
 		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: said(t.History), Tools: tools, MaxTokens: MaxTokens}, err
+	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: said(t.History), Tools: tools,
+		MaxTokens: MaxTokens}, err
 }
 
 // MaxTokens bounds an answer with what it proposes.

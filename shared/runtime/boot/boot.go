@@ -52,7 +52,8 @@ func environment() (aws.Config, error) {
 	cfg := aws.Config{
 		Region: env.Region, Credentials: credentials.StaticCredentialsProvider{Value: env.Credentials},
 		RetryMode: env.RetryMode, RetryMaxAttempts: env.RetryMaxAttempts, AppID: env.AppID, ConfigSources: []any{env},
-		AccountIDEndpointMode: aws.AccountIDEndpointModePreferred, RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported, // as config.LoadDefaultConfig has them
 		HTTPClient:                 impatient(connectWithin, answerWithin),
 	}

@@ -62,8 +62,10 @@ const Namespace = "Ringi"
 // Names lists all of them.
 func Names() []Name {
 	return []Name{
-		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
+		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused,
+		NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
+		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed,
+		ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
 		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved,
 	}
 }

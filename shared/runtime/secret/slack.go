@@ -54,7 +54,8 @@ const AnyWorkspace = "any"
 
 // Reader reads one secret's value.
 type Reader interface {
-	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
+		opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
 // ErrMissing is a Slack secret without the member that is wanted: nobody has pasted

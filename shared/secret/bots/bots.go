@@ -50,13 +50,15 @@ type kept struct {
 }
 
 // Open is a client that calls Slack as the bot of whichever workspace a context is for.
-func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows, timeout time.Duration) *slackapi.Client {
+func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
+	timeout time.Duration) *slackapi.Client {
 	_, c := New(cfg, slack, key, rows, timeout)
 	return c
 }
 
 // New is Open, with the keys.
-func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows, timeout time.Duration) (*Keys, *slackapi.Client) {
+func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
+	timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
@@ -79,12 +81,14 @@ func late(cfg aws.Config) lateKMS {
 }
 
 // GenerateDataKey makes the client at its first use, then calls KMS.
-func (l lateKMS) GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
+func (l lateKMS) GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
+	opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
 	return l().GenerateDataKey(ctx, in, opts...)
 }
 
 // Decrypt makes the client at its first use, then calls KMS.
-func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error) {
+func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput,
+	opts ...func(*kms.Options)) (*kms.DecryptOutput, error) {
 	return l().Decrypt(ctx, in, opts...)
 }
 

@@ -44,7 +44,8 @@ var (
 // Begin starts a consent and returns the URL that the person opens.
 func (p Provider) Begin(c Client, tenant, redirect string, now time.Time) (Consent, string) {
 	consent := Consent{
-		Provider: p.Name, Tenant: tenant, RedirectURL: redirect, State: rand.Text(), Verifier: oauth2.GenerateVerifier(), Until: now.Add(consentWithin),
+		Provider: p.Name, Tenant: tenant, RedirectURL: redirect, State: rand.Text(), Verifier: oauth2.GenerateVerifier(),
+		Until: now.Add(consentWithin),
 	}
 	return consent, p.Ask(c, redirect, consent.State, consent.Verifier)
 }
@@ -86,7 +87,8 @@ func (p Provider) Exchange(ctx context.Context, c Client, redirect, code, verifi
 
 // Finish exchanges the code of the person's redirect for a token. It returns ErrState,
 // ErrLate or ErrDenied for a redirect that must not be used, and *Error when the exchange fails.
-func (p Provider) Finish(ctx context.Context, c Client, consent Consent, returned url.Values, now time.Time) (Token, error) {
+func (p Provider) Finish(ctx context.Context, c Client, consent Consent, returned url.Values,
+	now time.Time) (Token, error) {
 	switch {
 	case consent.Provider != p.Name, consent.State == "",
 		subtle.ConstantTimeCompare([]byte(consent.State), []byte(returned.Get("state"))) != 1:

@@ -27,7 +27,9 @@ func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token,
 			return p.config(c, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 		}
 		// The library's own refresh can't say what the token is for. A code without a value counts as none (RFC 6749, 3.2).
-		t, err := p.config(c, "").Exchange(ctx, "", append(p.about(), oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", refresh))...)
+		t, err := p.config(c, "").Exchange(ctx, "",
+			append(p.about(), oauth2.SetAuthURLParam("grant_type", "refresh_token"),
+				oauth2.SetAuthURLParam("refresh_token", refresh))...)
 		if err == nil && t.RefreshToken == "" {
 			t.RefreshToken = refresh
 		}
@@ -53,7 +55,8 @@ func (p Provider) exchange(ctx context.Context, send func(context.Context) (*oau
 	if err != nil {
 		return Token{}, p.failed(err, answered)
 	}
-	return Token{Access: got.AccessToken, Refresh: got.RefreshToken, ExpiresAt: got.Expiry, CompanyID: company(got.Extra("company_id"))}, nil
+	return Token{Access: got.AccessToken, Refresh: got.RefreshToken, ExpiresAt: got.Expiry,
+		CompanyID: company(got.Extra("company_id"))}, nil
 }
 
 func (p Provider) transport() http.RoundTripper {
@@ -108,9 +111,11 @@ func (p Provider) failed(err error, a *answer) *Error {
 			return &Error{Unspent, cause}
 		}
 		return &Error{Unclear, cause}
-	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 && said.ErrorCode != "":
+	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 &&
+		said.ErrorCode != "":
 		return &Error{Refused, &failedcall.Error{
-			Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized, Args: []any{name}, Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
+			Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized, Args: []any{name},
+			Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
 		}}
 	case a.status >= 300:
 		cause := wire.Refused(name, a.status, a.header, said.ErrorCode)
@@ -118,6 +123,7 @@ func (p Provider) failed(err error, a *answer) *Error {
 		return &Error{Unspent, cause}
 	}
 	return &Error{Unclear, &failedcall.Error{
-		Outcome: failedcall.Failed, Problem: failedcall.ProblemBadAnswer, Args: []any{name}, Err: errors.New("the answer holds no token"),
+		Outcome: failedcall.Failed, Problem: failedcall.ProblemBadAnswer, Args: []any{name},
+		Err: errors.New("the answer holds no token"),
 	}}
 }

@@ -45,8 +45,9 @@ const (
 // (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
 func Freee(authURL, tokenURL string) Provider {
 	return Provider{
-		Name: "freee", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL, RevokeURL: beside(tokenURL, "revoke"),
-		Params: map[string]string{"prompt": "select_company"}, OneTime: true,
+		Name: "freee", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL,
+		RevokeURL: beside(tokenURL, "revoke"),
+		Params:    map[string]string{"prompt": "select_company"}, OneTime: true,
 	}
 }
 
@@ -63,7 +64,9 @@ func Google(authURL, tokenURL string) Provider {
 		authURL = GoogleAuthURL
 	}
 	return Provider{
-		Name: "google", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL, RevokeURL: beside(tokenURL, "revoke"), RevokesAlone: true, Scopes: []string{"https://www.googleapis.com/auth/spreadsheets"},
+		Name: "google", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL,
+		RevokeURL: beside(tokenURL, "revoke"), RevokesAlone: true,
+		Scopes: []string{"https://www.googleapis.com/auth/spreadsheets"},
 		Params: map[string]string{"access_type": "offline", "prompt": "consent"},
 	}
 }

@@ -20,7 +20,8 @@ type sealedClient struct {
 func clientOf(provider string) string { return "client:" + provider }
 
 // SealClient seals a tenant's client at a vendor into its row.
-func (e Envelope) SealClient(ctx context.Context, x tenancy.VendorClient, c oauth.Client) (tenancy.VendorClient, error) {
+func (e Envelope) SealClient(ctx context.Context, x tenancy.VendorClient,
+	c oauth.Client) (tenancy.VendorClient, error) {
 	b, err := json.Marshal(sealedClient{c.ID, c.Secret})
 	if err != nil {
 		return x, fmt.Errorf("seal the client at %s: %w", x.Provider, err)

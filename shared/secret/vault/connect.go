@@ -14,7 +14,8 @@ import (
 // over the one that was there, with integration.connected in the audit log. It
 // returns aggregate.ErrConflict when somebody saved in between, aggregate.ErrField for an MCP
 // server's credential that names no address.
-func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
+func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON,
+	by aggregate.Actor) error {
 	row, err := v.Row(ctx, tenant, provider)
 	if err != nil {
 		return fmt.Errorf("connect %s: %w", provider, err)
@@ -23,7 +24,8 @@ func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credentia
 }
 
 // ConnectOver is Connect over a row as it was read: who decides by the row whether it may be connected.
-func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
+func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Credential, metadata aggregate.JSON,
+	by aggregate.Actor) error {
 	if strings.HasPrefix(row.Provider, tenancy.ServerProvider) != (c.Address != "") {
 		return aggregate.ErrField{Field: "address", Limit: "must be the server's, for an MCP server only"}
 	}

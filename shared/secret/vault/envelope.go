@@ -19,7 +19,8 @@ import (
 
 // KMS is the part of KMS that seals and opens.
 type KMS interface {
-	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
+	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
+		opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
 	Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 
@@ -91,7 +92,8 @@ func (e Envelope) Open(ctx context.Context, tenant, provider, text string) ([]by
 	if err1 != nil || err2 != nil || len(wrapped) == 0 {
 		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
 	}
-	key, err := e.KMS.Decrypt(ctx, &kms.DecryptInput{KeyId: &e.KeyID, CiphertextBlob: wrapped, EncryptionContext: about(tenant, provider)})
+	key, err := e.KMS.Decrypt(ctx, &kms.DecryptInput{KeyId: &e.KeyID, CiphertextBlob: wrapped,
+		EncryptionContext: about(tenant, provider)})
 	var refused *types.InvalidCiphertextException
 	if errors.As(err, &refused) {
 		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)

@@ -70,7 +70,8 @@ func (v Vault) Refused(ctx context.Context, tenant, provider, token string) erro
 
 // token returns the access token once good holds for it. If it has to be renewed, one call
 // among all processes does it, by a claim in the row, and the others wait.
-func (v Vault) token(ctx context.Context, tenant, provider, address string, good func(Credential) bool) (string, error) {
+func (v Vault) token(ctx context.Context, tenant, provider, address string,
+	good func(Credential) bool) (string, error) {
 	for {
 		row, c, err := v.find(ctx, tenant, provider, address)
 		if err != nil {

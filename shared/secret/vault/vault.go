@@ -19,7 +19,8 @@ import (
 // writer aggregate.ErrConflict.
 type Rows interface {
 	Integration(ctx context.Context, tenant, provider string) (tenancy.Integration, error)
-	SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor, now time.Time) (tenancy.Integration, error)
+	SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor,
+		now time.Time) (tenancy.Integration, error)
 	RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error)
 }
 
@@ -80,7 +81,8 @@ func Of(t oauth.Token, c oauth.Client) Credential {
 }
 
 func (c Credential) clear() ([]byte, error) {
-	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret, Address: c.Address, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: c.Resource}
+	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID,
+		ClientSecret: c.Client.Secret, Address: c.Address, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: c.Resource}
 	if !c.ExpiresAt.IsZero() {
 		at := c.ExpiresAt.UTC()
 		s.ExpiresAt = &at
@@ -138,7 +140,8 @@ func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, e
 		return Credential{}, errors.New("open a credential of " + row.Provider + ": it holds no access_token")
 	}
 	c := Credential{
-		AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret},
+		AccessToken: s.AccessToken, RefreshToken: s.RefreshToken,
+		Client:  oauth.Client{ID: s.ClientID, Secret: s.ClientSecret},
 		Address: s.Address, TokenURL: s.TokenURL, RevokeURL: s.RevokeURL, Resource: s.Resource,
 	}
 	if s.ExpiresAt != nil {
@@ -155,7 +158,8 @@ func (v Vault) Server(provider string, c Credential) (oauth.Provider, bool) {
 		return p, known
 	}
 	return oauth.Provider{
-		Name: provider, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: cmp.Or(c.Resource, c.Address), OneTime: true, Transport: v.Outbound,
+		Name: provider, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: cmp.Or(c.Resource, c.Address), OneTime: true,
+		Transport: v.Outbound,
 	}, v.Outbound != nil
 }
 
@@ -166,7 +170,8 @@ func unusable(row tenancy.Integration) error {
 // SlackToken is the token of a tenant's bot: its own, or else the deployment's, which only the deployment's own
 // workspace is given, and nobody after Slack said that the app was removed or the token revoked. own reports whether a
 // tenant is that workspace. For others it returns tenancy.ErrNotConnected.
-func (v Vault) SlackToken(ctx context.Context, tenant, deployments string, own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
+func (v Vault) SlackToken(ctx context.Context, tenant, deployments string,
+	own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound), err == nil && row.Status == tenancy.Connected && row.Credentials == "":

@@ -49,7 +49,8 @@ type Attendance struct {
 // the order given. freee names months by when they are paid: a person who is paid
 // in the month after is asked for by that month. When departments are given, nobody
 // is asked about who belongs to none of them.
-func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee, departments []string) (Attendance, error) {
+func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee,
+	departments []string) (Attendance, error) {
 	company, err := c.company(ctx)
 	if err != nil {
 		return Attendance{}, err
@@ -99,7 +100,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 	var r Record
 	for attempt := 0; ; attempt++ {
 		r = Record{}
-		path := fmt.Sprintf("/employees/%d/work_record_summaries/%d/%d?company_id=%d&work_records=false", e.ID, paid.Year(), paid.Month(), company)
+		path := fmt.Sprintf("/employees/%d/work_record_summaries/%d/%d?company_id=%d&work_records=false", e.ID, paid.Year(),
+			paid.Month(), company)
 		if err := c.wire.Read(ctx, path, &r); err != nil {
 			return Record{}, err
 		}
@@ -112,7 +114,9 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 			paid = paid.AddDate(0, beside, 0)
 		default:
 			return Record{}, &failedcall.Error{
-				Outcome: failedcall.Failed, Problem: failedcall.ProblemPeriod, Args: []any{failedcall.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
+				Outcome: failedcall.Failed, Problem: failedcall.ProblemPeriod,
+				Args: []any{failedcall.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate),
+					wire.Short(r.EndDate)},
 				Err: errors.New("a summary is of another month"),
 			}
 		}

@@ -65,7 +65,8 @@ func (c *Client) ListDepartments(ctx context.Context, department string, listed 
 			continue
 		}
 		one := Department{ID: d.ID, Code: d.Code, Name: d.Name, Level: d.Level}
-		if i := slices.IndexFunc(all, func(x group) bool { return d.Parent != nil && x.ID == *d.Parent }); i >= 0 && (len(listed) == 0 || nameable[all[i].ID]) {
+		if i := slices.IndexFunc(all, func(x group) bool { return d.Parent != nil && x.ID == *d.Parent }); i >= 0 &&
+			(len(listed) == 0 || nameable[all[i].ID]) {
 			one.Above = &all[i].Name
 		}
 		out.Departments = append(out.Departments, one)
@@ -102,7 +103,8 @@ func unknown(name string, all []group) *failedcall.Error {
 	if left := len(all) - len(names); left > 0 {
 		listed += fmt.Sprintf(" … (+%d)", left)
 	}
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNoDepartment, Args: []any{failedcall.Freee, wire.Short(name), cmp.Or(listed, "—")}}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNoDepartment,
+		Args: []any{failedcall.Freee, wire.Short(name), cmp.Or(listed, "—")}}
 }
 
 // below are the departments of these names or codes, with all that are below them.
@@ -126,7 +128,8 @@ func below(all []group, names []string) map[int64]bool {
 
 // members are the ids of those who belong today to departments of these names or codes,
 // or to any below them. Nothing else that freee says of people here is read.
-func (c *Client) members(ctx context.Context, company int64, all []group, names []string) (ids map[int64]bool, err error) {
+func (c *Client) members(ctx context.Context, company int64, all []group,
+	names []string) (ids map[int64]bool, err error) {
 	within := below(all, names)
 	ids = map[int64]bool{}
 	err = pages("list_employees", func(offset int) (int, error) {
@@ -192,7 +195,8 @@ func pages(name string, read func(offset int) (int, error)) error {
 
 // tooMany says that a list has more than a tool gives.
 func tooMany(name string, limit int) *failedcall.Error {
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge, Args: []any{name, fmt.Sprint(limit)}, Err: fmt.Errorf("there are more than %d", limit)}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge,
+		Args: []any{name, fmt.Sprint(limit)}, Err: fmt.Errorf("there are more than %d", limit)}
 }
 
 // today is the date in Japan.

@@ -60,7 +60,8 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 			Employee
 			MonthOfPayDay *string `json:"month_of_pay_day"`
 		}
-		path := fmt.Sprintf("/companies/%d/employees?limit=%d&offset=%d&with_no_payroll_calculation=true", company, pageSize, offset)
+		path := fmt.Sprintf("/companies/%d/employees?limit=%d&offset=%d&with_no_payroll_calculation=true", company, pageSize,
+			offset)
 		if err := c.wire.Read(ctx, path, &got); err != nil {
 			return 0, err
 		}
@@ -95,5 +96,6 @@ func paidNextMonth(said *string) (bool, error) {
 	case "next_month", "next":
 		return true, nil
 	}
-	return false, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemPayMonth, Args: []any{failedcall.Freee, wire.Short(*said)}}
+	return false, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemPayMonth,
+		Args: []any{failedcall.Freee, wire.Short(*said)}}
 }

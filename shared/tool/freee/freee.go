@@ -23,11 +23,13 @@ type Client struct {
 
 // New makes a client. base is the API's address up to and including /hr; chosen is
 // the id of the company that a person chose when connecting, empty for none.
-func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP, now func() time.Time) *Client {
+func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP,
+	now func() time.Time) *Client {
 	return &Client{
 		chosen: chosen,
-		wire:   wire.Client{Provider: failedcall.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain, Throttle: throttle},
-		now:    now,
+		wire: wire.Client{Provider: failedcall.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens,
+			HTTP: http, Explain: explain, Throttle: throttle},
+		now: now,
 	}
 }
 
@@ -36,7 +38,8 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 func (c *Client) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
-		return 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemLocked, Args: []any{failedcall.Freee}, Err: err}
+		return 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemLocked,
+			Args: []any{failedcall.Freee}, Err: err}
 	}
 	var me struct {
 		Companies []struct {
@@ -54,7 +57,8 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 	}
 	return 0, &failedcall.Error{
 		Outcome: failedcall.Failed, Problem: failedcall.ProblemNoCompany, Args: []any{failedcall.Freee},
-		Err: fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies), chosen != ""),
+		Err: fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies),
+			chosen != ""),
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time, known ...tenancy.Constraint) (tenancy.ToolPermission, error)
+	SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time,
+		known ...tenancy.Constraint) (tenancy.ToolPermission, error)
 }
 
 // Credentials finds a server's secret for its address. An error that is aggregate.ErrNotFound
@@ -76,7 +77,8 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 	var all []Listed
 	for i, t := range now {
 		x := Listed{Name: s.Name + "." + t.Name, URL: s.URL, Tool: t, Hash: t.Hash(), State: Off, Problem: t.Problem()}
-		if named := func(u Tool) bool { return u.Name == t.Name }; slices.ContainsFunc(now[:i], named) || slices.ContainsFunc(now[i+1:], named) {
+		if named := func(u Tool) bool { return u.Name == t.Name }; slices.ContainsFunc(now[:i], named) ||
+			slices.ContainsFunc(now[i+1:], named) {
 			x.Problem = "its name is there twice"
 		}
 		row, allowed := permission(rows, x.Name)
@@ -94,7 +96,8 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 		mine := strings.HasPrefix(row.ToolName, s.Name+".") && row.Allowed && row.Pin != nil
 		if mine && !slices.ContainsFunc(all, func(x Listed) bool { return x.Name == row.ToolName }) {
 			_, name, _ := tenancy.ServerTool(row.ToolName)
-			all = append(all, Listed{Name: row.ToolName, URL: s.URL, Tool: Tool{Name: name, Title: row.Pin.Title}, State: Gone, Access: row.Pin.Access})
+			all = append(all, Listed{Name: row.ToolName, URL: s.URL, Tool: Tool{Name: name, Title: row.Pin.Title}, State: Gone,
+				Access: row.Pin.Access})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
@@ -114,7 +117,8 @@ func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) 
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == tenancy.CredentialElsewhere {
-		return Server{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
+		return Server{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemElsewhere,
+			Args: []any{s.provider()}, Err: err}
 	}
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return Server{}, fmt.Errorf("read the secret of %s: %w", name, err)

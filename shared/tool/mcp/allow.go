@@ -19,7 +19,8 @@ var ErrChanged = errors.New("the tool is not the one that was shown: look at it 
 
 // Allow lets a tenant's tasks call a tool, exactly as it was shown: hash is that of
 // the Listed. ErrChanged: the server has another one now. ErrField: it can't be allowed.
-func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error {
+func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access,
+	by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
 	if !foreign {
 		return aggregate.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
@@ -49,7 +50,8 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 		}
 	}
 	if total > MaxAllowed {
-		return aggregate.ErrField{Field: "tool_name", Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
+		return aggregate.ErrField{Field: "tool_name",
+			Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
 	}
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
@@ -77,7 +79,8 @@ func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bo
 	case row.Pin.Access != aggregate.Read:
 		return aggregate.ErrField{Field: "tool_name", Limit: "can't be used by contests: it was allowed as one that writes"}
 	case listed >= tenancy.MaxContestTools:
-		return aggregate.ErrField{Field: "tool_name", Limit: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
+		return aggregate.ErrField{Field: "tool_name",
+			Limit: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
 	}
 	row.Contests = on
 	_, err = d.Rows.SaveToolPermission(ctx, row, by, d.Now())
@@ -96,7 +99,8 @@ func (d Admin) Forbid(ctx context.Context, tenant, name string, by aggregate.Act
 	return d.save(ctx, tenant, rows, name, nil, by)
 }
 
-func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin, by aggregate.Actor) error {
+func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin,
+	by aggregate.Actor) error {
 	x := tenancy.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
 	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]

@@ -82,5 +82,6 @@ func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 }
 
 func changed(s Server, tool string, err error) error {
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemChanged, Args: []any{s.provider(), tool}, Err: err}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemChanged,
+		Args: []any{s.provider(), tool}, Err: err}
 }

@@ -17,10 +17,12 @@ import (
 func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
-		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+			Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
 	}
 	if answer.IsError {
-		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+			Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
 	}
 	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
 		return m.Result.StructuredContent, nil

@@ -30,7 +30,8 @@ type session struct {
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
-		return session{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
+		return session{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized,
+			Args: []any{server.provider()}, Err: err}
 	}
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}

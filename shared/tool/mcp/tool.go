@@ -44,7 +44,8 @@ func read(t *sdk.Tool) Tool {
 // Pin is the tool as it is now at an address, allowed for an access.
 func (t Tool) Pin(url string, access aggregate.Access) tenancy.Pin {
 	return tenancy.Pin{
-		URL: url, Title: cmp.Or(t.Title, t.Name), Description: t.Description, Input: aggregate.JSON(t.Input), Output: aggregate.JSON(t.Output), Access: access, Hash: t.Hash(),
+		URL: url, Title: cmp.Or(t.Title, t.Name), Description: t.Description, Input: aggregate.JSON(t.Input),
+		Output: aggregate.JSON(t.Output), Access: access, Hash: t.Hash(),
 	}
 }
 

@@ -37,7 +37,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	rec.begin()
-	r = r.Clone(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.connected() }}))
+	r = r.Clone(httptrace.WithClientTrace(r.Context(),
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.connected() }}))
 	r.GetBody = nil // a request that was sent is not sent again
 	if t.name != "" {
 		r.Header.Set(t.name, t.value)
@@ -157,7 +158,8 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 	defer r.mu.Unlock()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
-		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemAddress, Args: []any{p}, Err: outbound.ErrRefused}
+		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemAddress, Args: []any{p},
+			Err: outbound.ErrRefused}
 	case !r.sent:
 		cause := r.err
 		if cause == nil {
@@ -178,17 +180,20 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 		}
 		return e
 	case answered && m.Error != nil:
-		e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemRejected, Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
+		e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemRejected,
+			Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
 		if notBegun[m.Error.Code] {
 			e.Outcome = failedcall.Failed
 		}
 		return e
 	case errors.Is(r.err, outbound.ErrTooLarge):
-		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p}, Err: outbound.ErrTooLarge}
+		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p},
+			Err: outbound.ErrTooLarge}
 	case ctx.Err() != nil:
 		return wire.Broken(p, ctx.Err())
 	case r.err != nil:
 		return wire.Broken(p, r.err)
 	}
-	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p}, Err: errors.New("the answer is not the protocol's")}
+	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p},
+		Err: errors.New("the answer is not the protocol's")}
 }

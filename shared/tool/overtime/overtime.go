@@ -82,13 +82,15 @@ func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) 
 		return Result{}, problems
 	}
 	months := 1 + len(earlier)
-	out = Result{Mode: "calculate", Count: len(records), Months: months, Period: freee.Period(records), Rows: []Row{}, Note: note(locale, months)}
+	out = Result{Mode: "calculate", Count: len(records), Months: months, Period: freee.Period(records), Rows: []Row{},
+		Note: note(locale, months)}
 	total, average, year := 0, 0, 0
 	for i, r := range records {
 		row := calculate(append([]freee.Record{r}, before[i]...))
 		total += row.OvertimeMins
 		for mark, n := range map[string][]*int{
-			over45h: {&out.Over45h}, over80h: {&out.Over45h, &out.Over80h}, over100h: {&out.Over45h, &out.Over80h, &out.Over100h},
+			over45h: {&out.Over45h}, over80h: {&out.Over45h, &out.Over80h},
+			over100h:       {&out.Over45h, &out.Over80h, &out.Over100h},
 			over80hAverage: {&average}, over360h: {&year},
 		} {
 			if marked(row, mark) {
@@ -120,9 +122,12 @@ func calculate(months []freee.Record) Row {
 	r := months[0]
 	overtime := r.TotalExcessStatutoryWorkMins + legal(r)
 	row := Row{
-		EmployeeID: r.EmployeeID, DisplayName: r.DisplayName, Period: freee.Period([]freee.Record{r}), WorkDays: r.WorkDays, WorkHours: hours(r.TotalWorkMins),
-		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal(r), LegalOvertimeHours: hours(legal(r)),
-		HolidayWorkHours: hours(r.TotalHolidayWorkMins), LatenightWorkHours: hours(r.TotalLatenightWorkMins), MonthsKnown: len(months),
+		EmployeeID: r.EmployeeID, DisplayName: r.DisplayName, Period: freee.Period([]freee.Record{r}), WorkDays: r.WorkDays,
+		WorkHours:    hours(r.TotalWorkMins),
+		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal(r),
+		LegalOvertimeHours: hours(legal(r)),
+		HolidayWorkHours:   hours(r.TotalHolidayWorkMins), LatenightWorkHours: hours(r.TotalLatenightWorkMins),
+		MonthsKnown: len(months),
 	}
 	if r.Num != nil {
 		row.Num = *r.Num

@@ -83,17 +83,20 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 		if effect == aggregate.Read {
 			e.Outcome = failedcall.Failed
 		}
-		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
+		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err",
+			e.Err)
 		return nil, r.say(c, e)
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(result); err != nil {
-		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal, Args: []any{c.Tool}, Err: err})
+		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal,
+			Args: []any{c.Tool}, Err: err})
 	}
 	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && b.Len() > spec.MaxBytes {
-		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
+		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge,
+			Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
@@ -134,5 +137,6 @@ func (r *Runner) say(c tool.Call, e *failedcall.Error) *failedcall.Error {
 }
 
 func badArguments(name string, err error) *failedcall.Error {
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments,
+		Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
 }

@@ -9,5 +9,6 @@ import (
 
 // callServer calls an MCP server's tool as it was allowed.
 func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
-	return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin, c.Arguments.JSON())
+	return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin,
+		c.Arguments.JSON())
 }

@@ -106,7 +106,8 @@ func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) 
 		}
 	}
 	if len(problems) > 0 {
-		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadData, Args: []any{len(problems), problems[0]}}
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadData,
+			Args: []any{len(problems), problems[0]}}
 	}
 	return out, nil
 }
@@ -127,7 +128,8 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	in.Locale, in.Thread = c.Locale, c.Thread
 	sent, err := r.send(ctx, c, in)
 	var e *failedcall.Error
-	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
+	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil &&
+		r.config.SlackRefused(ctx) {
 		return r.send(ctx, c, in) // with the refused token Slack sent nothing
 	}
 	return sent, err

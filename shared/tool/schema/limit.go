@@ -76,7 +76,8 @@ func checkTypes(v any) error {
 		list = []any{v}
 	}
 	for _, name := range list {
-		if s, _ := name.(string); !slices.Contains([]string{"null", "boolean", "object", "array", "number", "integer", "string"}, s) {
+		if s, _ := name.(string); !slices.Contains([]string{"null", "boolean", "object", "array", "number", "integer",
+			"string"}, s) {
 			return fmt.Errorf("there is no type %v", name)
 		}
 	}

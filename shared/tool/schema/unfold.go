@@ -55,8 +55,10 @@ func (u *unfolder) object(in map[string]any, depth int) (any, error) {
 		var err error
 		v, to := in[keyword], keyword
 		switch keyword {
-		case "type", "enum", "const", "pattern", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength",
-			"maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties", "required", "dependentRequired":
+		case "type", "enum", "const", "pattern", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
+			"maxLength", "minLength",
+			"maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties", "required",
+			"dependentRequired":
 			out[to], err = u.data(keyword, v)
 		case "additionalItems":
 			if _, tuple := in["items"].([]any); !tuple {
@@ -64,7 +66,8 @@ func (u *unfolder) object(in map[string]any, depth int) (any, error) {
 			}
 			to = "items"
 			fallthrough
-		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems", "unevaluatedProperties":
+		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems",
+			"unevaluatedProperties":
 			out[to], err = u.schema(v, depth+1)
 		case "items":
 			if _, tuple := v.([]any); tuple {

@@ -24,7 +24,8 @@ type Client struct{ wire wire.Client }
 // New makes a client. base is the API's address without /v4.
 func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
 	return &Client{wire.Client{
-		Provider: failedcall.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http, Explain: explain,
+		Provider: failedcall.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http,
+		Explain: explain,
 	}}
 }
 
@@ -59,7 +60,8 @@ type Written struct {
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm().MatchString(t.SpreadsheetID) {
 		return Written{}, &failedcall.Error{
-			Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
+			Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments,
+			Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
 		}
 	}
 	address, height, err := c.tab(ctx, t)
@@ -110,7 +112,8 @@ func explain(status int, body []byte) wire.Refusal {
 	r := wire.Refusal{Said: e.Error.Message}
 	for _, why := range append(e.Error.Details, e.Error.Errors...) {
 		switch why.Reason {
-		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded":
+		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded",
+			"dailyLimitExceeded":
 			r.Problem = failedcall.ProblemRateLimited
 		}
 	}

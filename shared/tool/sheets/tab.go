@@ -64,7 +64,8 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 	if found == nil {
 		size := grid{defaultRows, defaultColumns}.atLeast(rows, columns)
 		cells += size.cells()
-		request = map[string]any{"addSheet": map[string]any{"properties": map[string]any{"title": t.Sheet, "gridProperties": size}}}
+		request = map[string]any{"addSheet": map[string]any{"properties": map[string]any{"title": t.Sheet,
+			"gridProperties": size}}}
 	} else {
 		height = found.Grid.RowCount
 		size := found.Grid.atLeast(rows, columns)
@@ -73,11 +74,13 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 		}
 		cells += size.cells() - found.Grid.cells()
 		request = map[string]any{"updateSheetProperties": map[string]any{
-			"properties": map[string]any{"sheetId": found.SheetID, "gridProperties": size}, "fields": "gridProperties(rowCount,columnCount)",
+			"properties": map[string]any{"sheetId": found.SheetID, "gridProperties": size},
+			"fields":     "gridProperties(rowCount,columnCount)",
 		}}
 	}
 	if cells > MaxCells {
-		return "", 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemSheetFull, Args: []any{failedcall.Google, cells, MaxCells}}
+		return "", 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemSheetFull,
+			Args: []any{failedcall.Google, cells, MaxCells}}
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)

@@ -198,7 +198,8 @@ func before(err error, recipient string) error {
 func classify(err error, recipient string) *failedcall.Error {
 	var limited *slack.RateLimitedError
 	if errors.As(err, &limited) {
-		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRateLimited, Args: []any{failedcall.Slack}, RetryAfter: limited.RetryAfter, Err: err}
+		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRateLimited,
+			Args: []any{failedcall.Slack}, RetryAfter: limited.RetryAfter, Err: err}
 	}
 	var status slack.StatusCodeError
 	if errors.As(err, &status) {
@@ -208,7 +209,8 @@ func classify(err error, recipient string) *failedcall.Error {
 	if !errors.As(err, &refused) {
 		return wire.Broken(failedcall.Slack, err)
 	}
-	e := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{failedcall.Slack, refused.Err}, Err: errors.New(refused.Err)}
+	e := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+		Args: []any{failedcall.Slack, refused.Err}, Err: errors.New(refused.Err)}
 	switch refused.Err {
 	case "fatal_error", "internal_error", "service_unavailable":
 		e.Outcome, e.Problem, e.Args = failedcall.Unknown, failedcall.ProblemDown, []any{failedcall.Slack, refused.Err}

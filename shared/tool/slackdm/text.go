@@ -113,7 +113,8 @@ func spaced(s string) string {
 func linked(value string) string {
 	u, err := url.Parse(value)
 	odd := func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune("<>|\"`", r) }
-	if err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsFunc(value, odd) {
+	if err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") &&
+		!strings.ContainsFunc(value, odd) {
 		return "<" + strings.ReplaceAll(value, "&", "&amp;") + ">"
 	}
 	return plain(value)

@@ -57,7 +57,8 @@ func plain(err error) error {
 // Refused is a call that was answered with a status of 300 or more.
 func Refused(p failedcall.Provider, status int, header http.Header, said string) *failedcall.Error {
 	e := &failedcall.Error{
-		Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
+		Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+		Args:       []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
 		RetryAfter: RetryAfter(header, time.Now()), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {

@@ -144,7 +144,8 @@ func (c *Client) without(err error) *failedcall.Error {
 	if !errors.As(err, &e) {
 		e = &failedcall.Error{Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args,
+		Err: noToken{e.Err}}
 }
 
 // noToken marks a call that was not made because there is no token; it is not repeated.
@@ -157,13 +158,15 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
-			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
+			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider},
+				Err: err}
 		}
 		body = bytes.NewReader(b)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
 	if err != nil {
-		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider},
+			Err: err}
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept", "application/json")
@@ -192,7 +195,8 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 		err = json.Unmarshal(text, out)
 	}
 	if err != nil {
-		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{c.Provider}, Err: plain(err)}
+		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{c.Provider},
+			Err: plain(err)}
 	}
 	if method == http.MethodGet {
 		c.allow(path)
@@ -206,7 +210,8 @@ func again(e *failedcall.Error) bool {
 		return false
 	}
 	switch e.Problem {
-	case failedcall.ProblemRateLimited, failedcall.ProblemDown, failedcall.ProblemTimeout, failedcall.ProblemUnreachable, failedcall.ProblemLost, failedcall.ProblemBadAnswer:
+	case failedcall.ProblemRateLimited, failedcall.ProblemDown, failedcall.ProblemTimeout, failedcall.ProblemUnreachable,
+		failedcall.ProblemLost, failedcall.ProblemBadAnswer:
 		return !errors.Is(e.Err, context.Canceled)
 	}
 	return false

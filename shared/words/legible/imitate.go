@@ -7,7 +7,8 @@ import (
 )
 
 // foreign are scripts other than Latin, many of whose letters look like Latin ones.
-var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu, unicode.Deseret, unicode.Georgian}
+var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
+	unicode.Deseret, unicode.Georgian}
 
 // lookalikes are characters that look like one of ASCII: Greek letters, those of phonetics, Roman numerals, hyphens,
 // slashes, dots and colons.
@@ -68,5 +69,6 @@ func wordAt(s string, i int) string {
 }
 
 func ofWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M, unicode.N) || strings.ContainsRune("@._-/:+%~", r) || r >= 0x80 && strings.ContainsRune(lookalikes, r)
+	return unicode.In(r, unicode.L, unicode.M, unicode.N) || strings.ContainsRune("@._-/:+%~", r) || r >= 0x80 &&
+		strings.ContainsRune(lookalikes, r)
 }

@@ -27,7 +27,8 @@ func Ignorable(r rune) bool {
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // they are drawn, around digits
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // everyday reports whether a character is one of those that most texts here are made of: signs and letters of ASCII,

@@ -87,7 +87,8 @@ func OneLine(s string) string {
 
 // spells reports whether a character is written as its number, unless what stands beside it makes it one that shows.
 func spells(r rune) bool {
-	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' && (Ignorable(r) || Blank(r) || strikes(r))
+	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' &&
+		(Ignorable(r) || Blank(r) || strikes(r))
 }
 
 // joins reports whether a character makes one picture of the emoji beside it.

@@ -53,7 +53,8 @@ func visible(s string, tab rune) string {
 const maxForms = 32
 
 // plainScripts have no letters that joiners change.
-var plainScripts = []*unicode.RangeTable{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Greek, unicode.Cyrillic}
+var plainScripts = []*unicode.RangeTable{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Greek, unicode.Cyrillic}
 
 // fits reports whether a joiner changes how what stands before it looks, or what comes behind. Elsewhere it could only
 // say something to whoever reads characters and not what is drawn.
@@ -64,7 +65,8 @@ func fits(joiner, before rune) bool {
 	case joiner == zwj && (before == emojiStyle || unicode.In(before, unicode.So, unicode.Sk)):
 		return true
 	case joiner == zwj || joiner == zwnj:
-		return before > unicode.MaxLatin1 && !Joiner(before) && !unicode.In(before, plainScripts...) && !unicode.In(before, unicode.P, unicode.N, unicode.Z)
+		return before > unicode.MaxLatin1 && !Joiner(before) && !unicode.In(before, plainScripts...) &&
+			!unicode.In(before, unicode.P, unicode.N, unicode.Z)
 	case joiner < 0x2000:
 		return unicode.Is(unicode.Mongolian, before)
 	}

@@ -107,7 +107,8 @@ func mail(s string) string {
 // a minute of the calendar, or an account in an address.
 func myNumber(s, before, after string) (string, bool) {
 	n := digits(s)
-	if n == strings.Repeat("0", 12) || !checks(n) || counted().MatchString(after) || strings.HasPrefix(after, ":") || strings.HasSuffix(before, "/") {
+	if n == strings.Repeat("0", 12) || !checks(n) || counted().MatchString(after) || strings.HasPrefix(after, ":") ||
+		strings.HasSuffix(before, "/") {
 		return "", false
 	}
 	if t, err := time.Parse("200601021504", n); err == nil && t.Year() >= 1900 && t.Year() < 2200 {

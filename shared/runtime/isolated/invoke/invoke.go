@@ -44,7 +44,8 @@ func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 	if err != nil {
 		return isolated.End{}, fmt.Errorf("encode an order: %w: %w", err, isolated.ErrNotBegun)
 	}
-	out, err := f.api.InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{FunctionName: &f.name, Payload: payload, TenantId: &o.Action})
+	out, err := f.api.InvokeWithResponseStream(ctx,
+		&lambda.InvokeWithResponseStreamInput{FunctionName: &f.name, Payload: payload, TenantId: &o.Action})
 	if err != nil {
 		return isolated.End{}, fmt.Errorf("start the sandbox: %w", begun(err))
 	}
@@ -65,14 +66,17 @@ func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 // never are Lambda's errors after which nothing has run and nothing will: the function is not there, is not ours, or is
 // set up with a key or a network that is gone.
 var never = []string{
-	"AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException", "InvalidRuntimeException", "InvalidSecurityGroupIDException",
-	"InvalidSubnetIDException", "InvalidZipFileException", "KMSAccessDeniedException", "KMSDisabledException", "KMSInvalidStateException", "KMSNotFoundException",
+	"AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException", "InvalidRuntimeException",
+	"InvalidSecurityGroupIDException",
+	"InvalidSubnetIDException", "InvalidZipFileException", "KMSAccessDeniedException", "KMSDisabledException",
+	"KMSInvalidStateException", "KMSNotFoundException",
 	"RequestTooLargeException", "ResourceNotFoundException", "UnrecognizedClientException", "ValidationException",
 }
 
 // notYet are those after which nothing has run, and another try may: its state is Pending or Inactive, there is no
 // capacity, or no network interface.
-var notYet = []string{"ENILimitReachedException", "ENINotReadyException", "ResourceConflictException", "ResourceNotReadyException", "SubnetIPAddressLimitReachedException", "TooManyRequestsException"}
+var notYet = []string{"ENILimitReachedException", "ENINotReadyException", "ResourceConflictException",
+	"ResourceNotReadyException", "SubnetIPAddressLimitReachedException", "TooManyRequestsException"}
 
 // begun adds to an error of Lambda's what it says about the command; of any other nothing is known.
 func begun(err error) error {
