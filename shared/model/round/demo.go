@@ -139,14 +139,14 @@ const unscored = "(demo: the evaluator fails here)"
 
 // demoTexts are what the demo writes.
 type demoTexts struct {
-	of, view         string // team; point of view
-	views            []string
-	asked, work      string
-	reviewed         string // round, score
-	reviews          []string
-	member           string // task
-	good, mend, long string // of a metric
-	goOn, enough     string
+	of, view     string // team; point of view
+	views        []string
+	asked, work  string
+	reviewed     string // round, score
+	reviews      []string
+	member       string // task
+	good, mend   string // of a metric
+	goOn, enough string
 }
 
 var demoWords = language.InEach(

@@ -88,18 +88,38 @@ func (s *section) take(key string) (any, bool) {
 	return v, ok
 }
 
+// typed is a key's value where it is a T. It reports false where the key is not set, or has another value, which is
+// recorded: it must be what.
+func typed[T any](s *section, key, what string) (value T, ok bool) {
+	v, set := s.take(key)
+	if value, ok = v.(T); set && !ok {
+		s.refuse(key, "must be %s", what)
+	}
+	return value, ok
+}
+
+// listed is a key's list, each of which is a T; nil: not set, or another value, which is recorded: it must be what.
+func listed[T any](s *section, key, what string) []T {
+	all, ok := typed[[]any](s, key, what)
+	if !ok {
+		return nil
+	}
+	list := make([]T, len(all))
+	for i, x := range all {
+		if list[i], ok = x.(T); !ok {
+			s.refuse(key, "must be %s", what)
+			return nil
+		}
+	}
+	return list
+}
+
 // text is a key's text; nil: not set, or not a text, which is recorded.
 func (s *section) text(key string) *string {
-	v, ok := s.take(key)
-	if !ok {
-		return nil
+	if t, ok := typed[string](s, key, "a text"); ok {
+		return &t
 	}
-	t, ok := v.(string)
-	if !ok {
-		s.refuse(key, "must be a text")
-		return nil
-	}
-	return &t
+	return nil
 }
 
 // needed is a text that must be there and not blank.
@@ -207,57 +227,17 @@ func (s *section) wholeOr(unset, least, most int, key string) int {
 }
 
 // texts is a key's list of texts.
-func (s *section) texts(key string) []string {
-	v, ok := s.take(key)
-	if !ok {
-		return nil
-	}
-	list, ok := v.([]any)
-	texts := make([]string, 0, len(list))
-	for _, x := range list {
-		t, isText := x.(string)
-		ok = ok && isText
-		texts = append(texts, t)
-	}
-	if !ok {
-		s.refuse(key, "must be a list of texts")
-		return nil
-	}
-	return texts
-}
+func (s *section) texts(key string) []string { return listed[string](s, key, "a list of texts") }
 
 // table is a key's table; nil: not set or not a table.
 func (s *section) table(key string) map[string]any {
-	v, ok := s.take(key)
-	if !ok {
-		return nil
-	}
-	t, ok := v.(map[string]any)
-	if !ok {
-		s.refuse(key, "must be a table")
-		return nil
-	}
+	t, _ := typed[map[string]any](s, key, "a table")
 	return t
 }
 
 // list is a key's list of tables, which a file begins with header.
 func (s *section) list(key, header string) []map[string]any {
-	v, ok := s.take(key)
-	if !ok {
-		return nil
-	}
-	all, ok := v.([]any)
-	tables := make([]map[string]any, 0, len(all))
-	for _, x := range all {
-		t, isTable := x.(map[string]any)
-		ok = ok && isTable
-		tables = append(tables, t)
-	}
-	if !ok {
-		s.refuse(key, "must be a list of tables: %s", header)
-		return nil
-	}
-	return tables
+	return listed[map[string]any](s, key, "a list of tables: "+header)
 }
 
 // model is a key's model; unset where it isn't set.
