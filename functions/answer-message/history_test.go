@@ -51,7 +51,8 @@ func testTried(t *testing.T, w *world) {
 	}
 }
 
-// testSummaryGone: what a session that is not kept says has a time of its own, which may be over while people still talk.
+// testSummaryGone: what a session that is not kept says has a time of its own, which may be over while people still
+// talk.
 func testSummaryGone(t *testing.T, w *world) {
 	for i := range 3 {
 		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))

@@ -16,7 +16,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// A model that was asked is paid for, also when its answer comes after the stop button, or after the session was closed.
+// A model that was asked is paid for, also when its answer comes after the stop button, or after the session was
+// closed.
 func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	server := storetest.Start(t)
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// What bounds the day of a further workspace holds for its agents as well, whatever its administrators set: calls of unknown
-// price would count nothing towards that day.
+// What bounds the day of a further workspace holds for its agents as well, whatever its administrators set: calls of
+// unknown price would count nothing towards that day.
 func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
 		s.FurtherDay = aggregate.USD(5)

@@ -47,7 +47,8 @@ func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 	}
 }
 
-// Calls in flight may cost more than the task has left: the best draft is people's to judge all the same, and nothing more is called.
+// Calls in flight may cost more than the task has left: the best draft is people's to judge all the same, and nothing
+// more is called.
 func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCalled(t *testing.T) {
 	w, h := overspent(t, 1, 1)
 	calls := &modeltest.Demo{}
@@ -67,7 +68,8 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 	}
 }
 
-// overspent is a handler whose contest has ended: each of its teams spent its part of what a task of limit dollars leaves, and beyond dollars.
+// overspent is a handler whose contest has ended: each of its teams spent its part of what a task of limit dollars
+// leaves, and beyond dollars.
 func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handler) {
 	t.Helper()
 	w := pipelinetest.Start(t).World(t)
@@ -144,7 +146,8 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), "依頼が長い", "the card says")
 }
 
-// played begins the contest that the version asks for, has each team submit a text, "" meaning that it failed, and tells the task.
+// played begins the contest that the version asks for, has each team submit a text, "" meaning that it failed, and
+// tells the task.
 func played(t *testing.T, w *pipelinetest.World, all *contests.Store, texts ...string) {
 	t.Helper()
 	o := ordered(t, w.Load().Prompt())

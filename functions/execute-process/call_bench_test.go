@@ -26,8 +26,8 @@ func (taken) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
 }
 
-// BenchmarkCall is what the function itself does for one call of a tool that calls nobody: it puts an earlier result into
-// the arguments, checks them, previews them, and lets the runner call.
+// BenchmarkCall is what the function itself does for one call of a tool that calls nobody: it puts an earlier result
+// into the arguments, checks them, previews them, and lets the runner call.
 func BenchmarkCall(b *testing.B) {
 	for _, people := range []int{1, 200, 1000} {
 		b.Run(fmt.Sprint(people), func(b *testing.B) { benchmarkCall(b, people) })

@@ -92,7 +92,8 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
 	server := pipelinetest.Start(t)
 	t.Run("only what was paid is read before each step", func(t *testing.T) {
-		for limit, want := range map[float64]reads{0: {}, 100: {usages: 3, rows: 6}} { // before two steps and the end, two usages each
+		// before two steps and the end, two usages each
+		for limit, want := range map[float64]reads{0: {}, 100: {usages: 3, rows: 6}} {
 			w := newWorld(t, server)
 			w.limited(limit)
 			w.approved(w.read(1), w.read(2))

@@ -73,7 +73,8 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 	}
 }
 
-// A vendor that says five seconds each time is asked ever more rarely, over many invocations; one that says more, never before.
+// A vendor that says five seconds each time is asked ever more rarely, over many invocations; one that says more, never
+// before.
 func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 	m := newSessionWorld(t, pipelinetest.Start(t))
 	m.h.PollFor = time.Second
@@ -98,7 +99,8 @@ func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 	}
 }
 
-// A run that is superseded just before it takes the session sends nothing. The next one waits for that lease, no longer, and goes on.
+// A run that is superseded just before it takes the session sends nothing. The next one waits for that lease, no
+// longer, and goes on.
 func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) {
 	m := newSessionWorld(t, pipelinetest.Start(t))
 	sent := 0

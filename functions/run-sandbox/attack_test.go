@@ -233,7 +233,8 @@ func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_HOST", "an access key")
 	inBoxes(t, func(t *testing.T, l level) {
 		script := `env; tr '\0' '\n' < /proc/$PPID/environ; echo tried`
-		if l != machine || os.Geteuid() == 0 { // there nothing but the file's owner withholds it; that of a Lambda function is its user's
+		// there nothing but the file's owner withholds it; that of a Lambda function is its user's
+		if l != machine || os.Geteuid() == 0 {
 			script = `cat /proc/*/environ | tr '\0' '\n'; ` + script
 		}
 		got := run(t, l, newStore(t).order(script))

@@ -124,7 +124,8 @@ func attackTheNetwork(targets []string) {
 // attackMemory takes more with many processes than one may, each staying below its own limit.
 func attackMemory(args []string) {
 	if len(args) > 0 {
-		// From the kernel: of what the heap holds a race build keeps a shadow more than twice its size, and one process may not have both.
+		// From the kernel: of what the heap holds a race build keeps a shadow more than twice its size, and one process may
+		// not have both.
 		b, err := unix.Mmap(-1, 0, 400<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err != nil {
 			fmt.Println(err)

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// runtime stands in for Lambda's managed runtime: it loads the handler, calls it with the event of the first argument and
-// writes what it streams to the standard output. With a second argument it hangs up after so many bytes.
+// runtime stands in for Lambda's managed runtime: it loads the handler, calls it with the event of the first argument
+// and writes what it streams to the standard output. With a second argument it hangs up after so many bytes.
 const runtimeScript = `
 import { Writable } from "node:stream";
 globalThis.awslambda = { streamifyResponse: (handler) => handler };

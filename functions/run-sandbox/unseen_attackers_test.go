@@ -22,8 +22,8 @@ func init() {
 	}
 }
 
-// attackWithoutFirstThread ends the first thread of its process, which looks like a zombie then, and goes on in another,
-// with a child. The arguments are the MiB that it holds and the seconds that it lives.
+// attackWithoutFirstThread ends the first thread of its process, which looks like a zombie then, and goes on in
+// another, with a child. The arguments are the MiB that it holds and the seconds that it lives.
 func attackWithoutFirstThread(args []string) {
 	mib, _ := strconv.Atoi(args[0])
 	seconds, _ := strconv.Atoi(args[1])
@@ -85,8 +85,8 @@ func attackBySignals([]string) {
 	fmt.Println("tried")
 }
 
-// attackDevices changes a device's attributes, which belong to the machine. It asks for an error that only a device that
-// nobody may change returns: somebody who is not root of this machine would be refused anyway.
+// attackDevices changes a device's attributes, which belong to the machine. It asks for an error that only a device
+// that nobody may change returns: somebody who is not root of this machine would be refused anyway.
 func attackDevices([]string) {
 	for _, name := range devices {
 		path := "/dev/" + name
@@ -128,7 +128,8 @@ func attackByUnlinking(args []string) {
 	got("800 MiB")
 }
 
-// attackBySockets has more sockets than one may with several processes, each of which has fewer. Their buffers are full.
+// attackBySockets has more sockets than one may with several processes, each of which has fewer. Their buffers are
+// full.
 func attackBySockets(args []string) {
 	if len(args) == 0 {
 		for range 3 {

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of this
-// machine instead of what a box takes for its own.
+// running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of
+// this machine instead of what a box takes for its own.
 func running() (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*/stat")
 	for _, s := range stats {

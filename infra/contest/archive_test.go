@@ -38,7 +38,8 @@ type duckTable struct {
 	Rows    [][]*string
 }
 
-// inDuckDB reads an archive by a Python of its own; without a Python the test is skipped on a laptop and fails when CI is set.
+// inDuckDB reads an archive by a Python of its own; without a Python the test is skipped on a laptop and fails when CI
+// is set.
 func inDuckDB(t *testing.T, folder string) (out read) {
 	t.Helper()
 	expect.Patience(t)
@@ -96,7 +97,8 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	for range 2 { // the second replaces the first
 		expect.NoError(t, (&archiving{Store: s, tenant: tenant}).export(t.Context(), folder))
 	}
-	if err := (&archiving{Store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err, errNoContests) { // it replaces nothing
+	// it replaces nothing
+	if err := (&archiving{Store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err, errNoContests) {
 		t.Errorf("a workspace without contests: %v", err)
 	}
 	expect.Is(t, len(expect.Value(os.ReadDir(folder))(t)), 3)

@@ -46,7 +46,8 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	}
 }
 
-// English has about four characters a token, Japanese one; an estimate that is too high costs a cut reason, one too low a prompt that is too long.
+// English has about four characters a token, Japanese one; an estimate that is too high costs a cut reason, one too low
+// a prompt that is too long.
 func TestTheEstimateOfTokens(t *testing.T) {
 	for text, atLeast := range map[string]int{
 		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,

@@ -42,7 +42,8 @@ func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
 	for locale, want := range map[string]string{"ja": "集計期間: 2026-02-01〜2026-02-28", "en": "Days counted: 2026-02-01〜2026-02-28"} {
 		for name, said := range map[string]string{"a model that does not": "done", "one that fails": "", "one that writes all there may be": strings.Repeat("あ", model.MaxSummary)} {
 			g := answering(said)
-			text, _, _ := model.Summarize(t.Context(), g, model.SummaryInput{Locale: locale, Steps: steps}) // a failed one has a plain summary
+			// a failed one has a plain summary
+			text, _, _ := model.Summarize(t.Context(), g, model.SummaryInput{Locale: locale, Steps: steps})
 			if strings.Count(text, want) != 1 || strings.Contains(text, "承認済み") || utf8.RuneCountInString(text) > model.MaxSummary {
 				t.Errorf("%s, %s: %q", locale, name, text)
 			}

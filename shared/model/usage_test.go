@@ -131,7 +131,8 @@ func TestALimitNeedsAPrice(t *testing.T) {
 	}
 }
 
-// counting answers with these counts of tokens, as a gateway may that counts wrongly or wants the limit of costs passed by.
+// counting answers with these counts of tokens, as a gateway may that counts wrongly or wants the limit of costs passed
+// by.
 type counting model.Usage
 
 func (c counting) Say(context.Context, model.Request, func(string)) (model.Response, error) {

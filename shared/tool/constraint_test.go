@@ -115,8 +115,9 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	}
 }
 
-// Whatever an earlier result says, no argument of Ringi's own tools becomes one that means all there is: a whole argument
-// that a reference makes null, or an empty text, is refused. A null that was planned, and one inside of a list, is not.
+// Whatever an earlier result says, no argument of Ringi's own tools becomes one that means all there is: a whole
+// argument that a reference makes null, or an empty text, is refused. A null that was planned, and one inside of a
+// list, is not.
 func TestNoReferenceWidensACall(t *testing.T) {
 	c := builtin(t)
 	for _, s := range c.All() {

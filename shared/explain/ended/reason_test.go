@@ -55,7 +55,8 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 	}
 }
 
-// A message to an agent begins a conversation also where its answer is refused: it stands in lists and in the audit log.
+// A message to an agent begins a conversation also where its answer is refused: it stands in lists and in the audit
+// log.
 func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was begun", "this message is not answered"}} {
 		refused := 0

@@ -41,7 +41,8 @@ func (f refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(f.body))
 }
 
-// json10 is an error of the services that speak JSON 1.0 or 1.1: DynamoDB, SQS, Step Functions, KMS and Secrets Manager.
+// json10 is an error of the services that speak JSON 1.0 or 1.1: DynamoDB, SQS, Step Functions, KMS and Secrets
+// Manager.
 func json10(status int, name string) refusal {
 	return refusal{status, "application/x-amz-json-1.0", nil, fmt.Sprintf(`{"__type":%q,"message":"said by AWS"}`, name)}
 }

@@ -15,7 +15,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// someTools are all of the catalog's, with a server's and one that there is no more; someArguments are what the catalog's take.
+// someTools are all of the catalog's, with a server's and one that there is no more; someArguments are what the
+// catalog's take.
 func someTools(t *testing.T) (tools []string, arguments map[string][]string) {
 	tools, arguments = []string{"rooms.book", "gone_tool"}, map[string][]string{}
 	for _, s := range expect.Value(tool.Builtin())(t).All() {

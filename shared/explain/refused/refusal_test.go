@@ -94,7 +94,8 @@ func TestEveryClassHasANote(t *testing.T) {
 		errorclass.Field: aggregate.ErrField{}, errorclass.Full: aggregate.ErrFull{}, errorclass.Stopped: task.StopError{},
 		errorclass.Unconfirmed: aggregate.ErrUnconfirmed, errorclass.Conflict: aggregate.ErrConflict, errorclass.Changed: aggregate.ErrMoved,
 		errorclass.Superseded: aggregate.ErrSuperseded, errorclass.Unverified: errorclass.ErrUnverified, errorclass.MalformedForm: errorclass.ErrMalformedForm,
-		errorclass.BadInput: nil, errorclass.ModelUnavailable: nil, errorclass.Unavailable: nil, errorclass.Internal: nil, // nothing that a click returns
+		// nothing that a click returns
+		errorclass.BadInput: nil, errorclass.ModelUnavailable: nil, errorclass.Unavailable: nil, errorclass.Internal: nil,
 	}
 	for _, class := range errorclass.All {
 		err, ok := of[class]

@@ -27,7 +27,8 @@ func (r rows) Further(_ context.Context, tenant string) (tenancy.Tenant, bool, e
 	return tenancy.Tenant{TeamID: "T" + tenant}, tenant != "1", r.err
 }
 
-// TestFilesAreTheOwnWorkspacesUnlessShared: a further workspace has what is shared with it by name, and none when that can't be understood.
+// TestFilesAreTheOwnWorkspacesUnlessShared: a further workspace has what is shared with it by name, and none when that
+// can't be understood.
 func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {

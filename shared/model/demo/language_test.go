@@ -53,7 +53,8 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 	expect.That(t, said >= 100, "only %d texts", said)
 }
 
-// Whoever writes English reads English in every layer, in a workspace that speaks Japanese, whichever names of the company stand in it.
+// Whoever writes English reads English in every layer, in a workspace that speaks Japanese, whichever names of the
+// company stand in it.
 func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 	known := strings.NewReplacer("営業部", "", "人事部", "", "開発部", "", "会議は3時からです", "", "来期計画", "", "佐藤", "", "今期", "")
 	var names []map[string]string

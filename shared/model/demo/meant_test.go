@@ -244,7 +244,8 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 	}{{"ステップ1は不要です", true}, {"ステップ2は不要です", true}, {"ステップ3は不要です", true}, {"ステップ4だけにして", true}, {"ステップ4は不要です", false}, {"ステップ5は不要です", false}, {"ステップ1だけにして", false}} {
 		r, in := understood(t, "10月の残業をまとめて"), allowed(t)
 		first, _, _ := plan(in, r)
-		in.Earlier = []version{{Reason: tt.reason}, {Steps: first, Reason: "もっと簡潔に"}} // of the older one the steps aren't told
+		// of the older one the steps aren't told
+		in.Earlier = []version{{Reason: tt.reason}, {Steps: first, Reason: "もっと簡潔に"}}
 		r.take(in, true)
 		steps, _, remarks := plan(in, r)
 		if stays := len(steps) == len(first); stays != tt.stays || stays != strings.Contains(remarks, "「"+tt.reason+"」 → 結果をほかのステップが使うため") {

@@ -12,7 +12,8 @@ import (
 	"ringi/shared/model/turn"
 )
 
-// A limit of costs can't be held for a model whose price nobody knows. These are all ways by which a deployment opens one.
+// A limit of costs can't be held for a model whose price nobody knows. These are all ways by which a deployment opens
+// one.
 func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	const unheard = "claude-unheard-of"
 	c := provider.Config{}
@@ -23,7 +24,8 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		"an agent's": func(s tenancy.Settings, name string) error { // also what folds a long conversation away
 			return second(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
 		},
-		"a contest's": func(_ tenancy.Settings, name string) error { // leaders, members, evaluators, the judge: a contest has a budget always
+		// leaders, members, evaluators, the judge: a contest has a budget always
+		"a contest's": func(_ tenancy.Settings, name string) error {
 			return second(provider.Wires{Config: c, Demo: turn.Demo{}}.Open("anthropic:" + name))
 		},
 	}

@@ -191,7 +191,8 @@ func testDown(w *world) {
 	expect.That(w, err != nil, "read after the end")
 }
 
-// What a server says reaches models as people would see it: its results, also where JSON spells a character, and its errors.
+// What a server says reaches models as people would see it: its results, also where JSON spells a character, and its
+// errors.
 func testUnseen(w *world) {
 	object := map[string]any{"type": "object"}
 	for name, says := range map[string]sdk.CallToolResult{

@@ -106,7 +106,8 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 	expect.That(t, strings.Contains(s, "残業時間を計算") && strings.Contains(s, "アルファ") && !strings.Contains(s, "読み方"), "%v", s)
 }
 
-// Whoever writes English reads English of every agent, whichever Japanese names stand in the request and whatever the workspace speaks.
+// Whoever writes English reads English of every agent, whichever Japanese names stand in the request and whatever the
+// workspace speaks.
 func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
 	drafting := `Words before it.
 <data>

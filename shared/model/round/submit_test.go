@@ -44,8 +44,8 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	ends(t, "never", err, contest.PartialFailure, round.Leader)
 }
 
-// Cards leave away lines and runs of blanks in which nothing shows; letters that stand above others, and scripts that are younger
-// than the tables, are such where they stand alone. Models read them.
+// Cards leave away lines and runs of blanks in which nothing shows; letters that stand above others, and scripts that
+// are younger than the tables, are such where they stand alone. Models read them.
 func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	above := "\u0363\u1ddd\u1de4\u0366 \u1de4\u0364\u1de0\u0369" // "also send", above nothing
 	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines

@@ -26,7 +26,8 @@ func (o opened) Open(name string) (model.Wire, error) {
 	return round.Demo{}, nil
 }
 
-// The stand-in refuses what the vendors refuse: a call without its result, ids that are there twice, two turns in the wrong order.
+// The stand-in refuses what the vendors refuse: a call without its result, ids that are there twice, two turns in the
+// wrong order.
 func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 	for name, of := range map[string]func(url, key string) model.Wire{
 		"anthropic": func(url, key string) model.Wire {

@@ -23,7 +23,8 @@ func sharing(text string) Workspace {
 	return Workspace{FS: files}
 }
 
-// A contest is shared with all that its file names, and nothing else is: neither in the list nor when it is asked for by name.
+// A contest is shared with all that its file names, and nothing else is: neither in the list nor when it is asked for
+// by name.
 func TestContestsAreSharedByName(t *testing.T) {
 	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = ['any']\n'teams/a.toml' = 'T2'\n")
 	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"}, "any": {"all.toml"}, "": {"all.toml"}} {

@@ -10,7 +10,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What people agreed on is asked for, without the word by which the demo hands it over: no model needs to understand that.
+// What people agreed on is asked for, without the word by which the demo hands it over: no model needs to understand
+// that.
 func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 	turn := func(role model.Role, text string) model.Message {
 		if role == model.User {
@@ -82,7 +83,8 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	}
 }
 
-// While an action waits, the demo says that it may propose no other. It does not claim not to understand its own phrase.
+// While an action waits, the demo says that it may propose no other. It does not claim not to understand its own
+// phrase.
 func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 	said := []model.Message{
 		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "コマンド: ls"}})}}},

@@ -39,8 +39,8 @@ func talk() model.Request {
 	return r
 }
 
-// What is sent is what was sent before, to the byte, with the marks up to which vendors cache: behind what is the same in
-// many calls, and in a conversation behind the last turn.
+// What is sent is what was sent before, to the byte, with the marks up to which vendors cache: behind what is the same
+// in many calls, and in a conversation behind the last turn.
 func TestWhatIsSentStaysToTheByte(t *testing.T) {
 	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
 	for _, v := range vendors {

@@ -308,8 +308,8 @@ func TestACallThatTakesTooLongEnds(t *testing.T) {
 	}
 }
 
-// The stand-in refuses what the vendors refuse: a call without its result, a result without its call, an empty text, two
-// turns in the wrong order.
+// The stand-in refuses what the vendors refuse: a call without its result, a result without its call, an empty text,
+// two turns in the wrong order.
 func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 	proposal := func(id string) *turn.Proposal {
 		return &turn.Proposal{ActionID: id, Type: agent.ShellCommand, Payload: `{"script":"ls","timeout_seconds":1}`, Summary: "一覧"}

@@ -79,7 +79,8 @@ func testRenew(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	second, err := w.Renew(t.Context(), tenant, "freee", first.Access)
 	expect.Must(t, err == nil && second != first.Access, "%v", err)
-	if again, err := w.Renew(t.Context(), tenant, "freee", first.Access); again != second || err != nil { // another had it refused later
+	// another had it refused later
+	if again, err := w.Renew(t.Context(), tenant, "freee", first.Access); again != second || err != nil {
 		t.Errorf("%v", err)
 	}
 	w.posts(t, "freee", 1)

@@ -176,7 +176,8 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 		}
 	}
 	const hr = "/freee/hr/api/v1"
-	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"} // the month in which March is paid
+	// the month in which March is paid
+	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"}
 	got := slices.Sorted(maps.Keys(o.paths.n))
 	expect.That(t, slices.Equal(got, want), "freee was asked for %v", got)
 	var none *failedcall.Error

@@ -52,8 +52,8 @@ func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 
 var april = time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
 
-// TestEveryToolIsTried: by a request that is planned with it, and by a test that looks at what its call returns, which a
-// plan shows only in passing.
+// TestEveryToolIsTried: by a request that is planned with it, and by a test that looks at what its call returns, which
+// a plan shows only in passing.
 func TestEveryToolIsTried(t *testing.T) {
 	w, planned := newWorld(t), map[string]bool{}
 	for text, r := range requests {
@@ -105,8 +105,8 @@ func TestTheDemosPlansRun(t *testing.T) {
 	}
 }
 
-// TestTheDemoPlansWhatAToolsFileAsks runs the plan for each request that a tool's file gives as an example: its rows are
-// in the sheet, and the requester is told how many there are.
+// TestTheDemoPlansWhatAToolsFileAsks runs the plan for each request that a tool's file gives as an example: its rows
+// are in the sheet, and the requester is told how many there are.
 func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 	for _, f := range expect.Value(catalog.Files())(t) {
 		if f.Demo == nil {

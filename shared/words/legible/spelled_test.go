@@ -29,7 +29,8 @@ func TestNothingHidesInWhatIsSpelled(t *testing.T) {
 		strings.Repeat("\u200b", 8) + strings.Repeat("\xff", 9):             strings.Repeat("⟨U+200B⟩", 8) + "⟨0xFF ×9⟩",
 		"jinji@exаmple.com": "jinji@exа⟨U+0430⟩mple.com", "jınjı": "jı⟨U+0131⟩njı⟨U+0131⟩", "https://a.jp⁄x": "https://a.jp⁄⟨U+2044⟩x", "𝟷2": "𝟷⟨U+1D7F7⟩2", "2026‐04": "2026‐⟨U+2010⟩04",
 		"e\u0301 か\u3099 a\u0336": "e\u0301⟨U+0301⟩ か\u3099⟨U+3099⟩ a⟨U+0336⟩", "é が Müller x='Москва' α版 क\u0301": "é が Müller x='Москва' α版 क\u0301", "5\u212a": "5\u212a⟨U+212A⟩",
-		"rm א/* ב": "rm א⟨U+05D0⟩/* ב", "\"אב\" 100": "\"אב⟨U+05D1⟩\" 100", "שלום עולם.\n1": "שלום עולם.\n1", "א foo 1": "א foo 1", // else drawn as rm ב */א
+		// else drawn as rm ב */א
+		"rm א/* ב": "rm א⟨U+05D0⟩/* ב", "\"אב\" 100": "\"אב⟨U+05D1⟩\" 100", "שלום עולם.\n1": "שלום עולם.\n1", "א foo 1": "א foo 1",
 		"\ufffc\U00013441": "⟨U+FFFC⟩⟨U+13441⟩",
 		"\xff\ufffd":       "⟨0xFF⟩⟨U+FFFD⟩",
 		"":                 "",
