@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,34 +89,4 @@ func (m *Measured) sentence() string {
 	return fmt.Sprintf(`One request with five steps and two stamps takes %.0f calls to AWS, %.0f to Slack, %s state transitions, %.0f read
 units and %.0f write units. Functions start in %s to %s times what a bare Go handler with the same clients takes.
 `, t.AWS, t.Slack, num(p.Transitions), t.Read, t.Write+t.Index, num(slices.Min(cold)), num(slices.Max(cold)))
-}
-
-// amounts are what a pipeline uses, but for what depends on how many changes one redraw covers.
-func (p Pipeline) amounts() map[string]float64 {
-	out := map[string]float64{"transitions": p.Transitions}
-	for name, u := range p.Functions {
-		for what, n := range map[string]float64{
-			"AWS calls": u.AWS, "Slack calls": u.Slack, "vendor calls": u.Vendor, "read units": u.Read, "write units": u.Write + u.Index,
-		} {
-			if n > 0 {
-				out[name+" "+what] = round(n)
-			}
-		}
-	}
-	return out
-}
-
-// worse tells what has grown beyond a ratio of what it was, or is new; slack is
-// an amount that counts as noise.
-func worse(now, before map[string]float64, ratio, slack float64) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		was, known := before[name]
-		switch {
-		case !known:
-			out = append(out, fmt.Sprintf("%s is new: %s", name, num(now[name])))
-		case now[name] > was*ratio+slack:
-			out = append(out, fmt.Sprintf("%s is %s, %s times the baseline's %s", name, num(now[name]), num(now[name]/was), num(was)))
-		}
-	}
-	return out
 }

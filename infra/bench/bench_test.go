@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +157,34 @@ func TestAnUnknownPartIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `no part "dreams"`) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// amounts are what a pipeline uses, but for what depends on how many changes one redraw covers.
+func (p Pipeline) amounts() map[string]float64 {
+	out := map[string]float64{"transitions": p.Transitions}
+	for name, u := range p.Functions {
+		for what, n := range map[string]float64{
+			"AWS calls": u.AWS, "Slack calls": u.Slack, "vendor calls": u.Vendor, "read units": u.Read, "write units": u.Write + u.Index,
+		} {
+			if n > 0 {
+				out[name+" "+what] = round(n)
+			}
+		}
+	}
+	return out
+}
+
+// worse tells what has grown beyond a ratio of what it was, or is new; slack is
+// an amount that counts as noise.
+func worse(now, before map[string]float64, ratio, slack float64) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		was, known := before[name]
+		switch {
+		case !known:
+			out = append(out, fmt.Sprintf("%s is new: %s", name, num(now[name])))
+		case now[name] > was*ratio+slack:
+			out = append(out, fmt.Sprintf("%s is %s, %s times the baseline's %s", name, num(now[name]), num(now[name]/was), num(was)))
+		}
+	}
+	return out
 }

@@ -28,6 +28,19 @@ func sealed(t *testing.T, s *tasks.Store, row string) error {
 	return seal.Of(s.Table()).AppendLink(t.Context(), l)
 }
 
+// anew is a table with a chain of three links, and another where the chain has begun anew.
+func anew(t *testing.T) (server *storetest.Server, is *tasks.Store, from, table string) {
+	t.Helper()
+	server = storetest.Start(t)
+	was, from := server.Store(t)
+	is, table = server.Store(t)
+	for _, row := range []string{"1", "2", "3"} {
+		expect.NoError(t, sealed(t, was, row))
+	}
+	expect.NoError(t, sealed(t, is, "1"))
+	return server, is, from, table
+}
+
 // bring puts the rows of one table into another.
 func bring(t *testing.T, server *storetest.Server, from, table string) string {
 	t.Helper()
@@ -44,13 +57,7 @@ func drop(t *testing.T, server *storetest.Server, table, pk, sk string) {
 // A stack of its own begins a chain of its own, with a key of its own, as soon as the first row of the log is brought
 // over.
 func TestAChainGoesOnAfterAnothersRowsCame(t *testing.T) {
-	server := storetest.Start(t)
-	was, from := server.Store(t)
-	is, table := server.Store(t)
-	for _, row := range []string{"1", "2", "3"} {
-		expect.NoError(t, sealed(t, was, row))
-	}
-	expect.NoError(t, sealed(t, is, "1"))
+	server, is, from, table := anew(t)
 	bring(t, server, from, table)
 	for _, row := range []string{"2", "3", "4"} {
 		if err := sealed(t, is, row); err != nil {
@@ -61,17 +68,9 @@ func TestAChainGoesOnAfterAnothersRowsCame(t *testing.T) {
 
 // Links that were deleted come back, and so does the head that they belong to.
 func TestAChainComesBack(t *testing.T) {
-	server := storetest.Start(t)
-	was, from := server.Store(t)
-	is, table := server.Store(t)
-	for _, row := range []string{"1", "2", "3"} {
-		expect.NoError(t, sealed(t, was, row))
-	}
-	expect.NoError(t, sealed(t, is, "1"))
+	server, is, from, table := anew(t)
 	expect.NoError(t, sealed(t, is, "2"))
-	for _, sk := range []string{"LINK#0000000001"} {
-		drop(t, server, table, "CHAIN#01TENANT", sk)
-	}
+	drop(t, server, table, "CHAIN#01TENANT", "LINK#0000000001")
 	bring(t, server, from, table)
 	n := 0
 	for _, err := range seal.Of(is.Of.Table()).Links(t.Context(), "01TENANT", false) {

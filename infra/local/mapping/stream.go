@@ -61,7 +61,7 @@ func (s *Stream) Run(ctx context.Context) {
 	r.open(ctx)
 	defer r.close()
 	for ctx.Err() == nil {
-		if err := r.read(ctx); err != nil && ctx.Err() == nil {
+		if err := r.read(ctx); ctx.Err() == nil {
 			s.Log.Warn("read the stream again", "function", s.Function, "err", err)
 			_ = sleep.For(ctx, firstBackoff)
 		}

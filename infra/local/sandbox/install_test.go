@@ -2,9 +2,7 @@ package sandbox_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -18,28 +16,17 @@ import (
 )
 
 func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
-	s := sandbox.New(sandbox.Options{SigningSecret: secret, BotToken: botToken, ClientSecret: "c1ient"})
-	t.Cleanup(s.Close)
-	server := httptest.NewServer(s.Handler())
-	t.Cleanup(server.Close)
-	s.Connect(sandbox.Endpoints{Self: server.URL})
-	back := server.URL + "/console/slack/installed"
-	slack := &signin.Slack{App: client{sandbox.ClientID, "c1ient", server.URL + "/api/"}, HTTP: server.Client(), Now: time.Now}
-	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	get := func(address string) (string, string) {
-		resp := expect.Value(browser.Get(address))(t)
-		defer resp.Body.Close()
-		return resp.Header.Get("Location"), string(expect.Value(io.ReadAll(resp.Body))(t))
-	}
+	s := newWorld(t, func(o *sandbox.Options) { o.ClientSecret = "c1ient" })
+	back := s.url + "/console/slack/installed"
+	slack := &signin.Slack{App: client{sandbox.ClientID, "c1ient", s.url + "/api/"}, HTTP: http.DefaultClient, Now: time.Now}
 	install := func() signin.Installation {
 		t.Helper()
 		address := expect.Value(slack.InstallAddress(t.Context(), back, "st&ate"))(t)
-		if _, page := get(address); !strings.Contains(page, "佐藤 花子") || !strings.Contains(page, "chat:write") {
+		if _, page := visit(t, address); !strings.Contains(page, "佐藤 花子") || !strings.Contains(page, "chat:write") {
 			t.Fatal(page)
 		}
-		to, _ := get(strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
-		_, code, _ := strings.Cut(to, "code=")
-		code, _, _ = strings.Cut(code, "&")
+		resp, _ := visit(t, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
+		code := expect.Value(resp.Location())(t).Query().Get("code")
 		made := expect.Value(slack.Installed(t.Context(), code, back))(t)
 		if _, err := slack.Installed(t.Context(), code, back); !errors.Is(err, signin.ErrRefused) {
 			t.Errorf("a code twice: %v", err)
@@ -47,7 +34,7 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		return made
 	}
 	works := func(token string) string {
-		_, err := slackapi.With(slacktest.Keys{Token: token, Address: server.URL + "/api/"}, time.Minute).Team(t.Context())
+		_, err := slackapi.With(slacktest.Keys{Token: token, Address: s.url + "/api/"}, time.Minute).Team(t.Context())
 		return slackapi.Code(err)
 	}
 	first := install()
@@ -62,10 +49,10 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 	if second := install(); second.Token == botToken || works(second.Token) != "" || works(botToken) == "" || works("xoxb-forged") != "invalid_auth" {
 		t.Error("it was not installed anew")
 	}
-	if to, _ := get(strings.Replace(expect.Value(slack.InstallAddress(t.Context(), back, "s"))(t), "/authorize?", "/allow?", 1)); !strings.Contains(to, "error=access_denied") {
-		t.Errorf("who says no is led to %s", to)
+	if resp, _ := visit(t, strings.Replace(expect.Value(slack.InstallAddress(t.Context(), back, "s"))(t), "/authorize?", "/allow?", 1)); !strings.Contains(resp.Header.Get("Location"), "error=access_denied") {
+		t.Errorf("who says no is led to %s", resp.Header.Get("Location"))
 	}
-	if _, page := get(expect.Value(slack.InstallAddress(t.Context(), "https://evil.example/", "s"))(t)); !strings.Contains(page, "redirect_uri") {
+	if _, page := visit(t, expect.Value(slack.InstallAddress(t.Context(), "https://evil.example/", "s"))(t)); !strings.Contains(page, "redirect_uri") {
 		t.Error(page)
 	}
 }

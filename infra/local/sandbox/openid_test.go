@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -24,28 +23,27 @@ func (c client) Client(context.Context) (id, secret, api string, err error) {
 	return c.id, c.secret, c.api, nil
 }
 
+// visit opens an address as a browser does, and follows nothing.
+func visit(t *testing.T, address string) (*http.Response, string) {
+	t.Helper()
+	request := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
+	resp := expect.Value(http.DefaultTransport.RoundTrip(request))(t)
+	defer resp.Body.Close()
+	return resp, string(expect.Value(io.ReadAll(resp.Body))(t))
+}
+
 func TestPeopleSignIn(t *testing.T) {
-	s := sandbox.New(sandbox.Options{SigningSecret: secret, BotToken: botToken, ClientSecret: "c1ient"})
-	t.Cleanup(s.Close)
-	server := httptest.NewServer(s.Handler())
-	t.Cleanup(server.Close)
-	s.Connect(sandbox.Endpoints{Self: server.URL})
-	back := server.URL + "/console/signin/done"
-	ours := client{sandbox.ClientID, "c1ient", server.URL + "/api/"}
-	slack := func(c client) *signin.Slack { return &signin.Slack{App: c, HTTP: server.Client(), Now: time.Now} }
-	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	get := func(address string) (*http.Response, string) {
-		resp := expect.Value(browser.Get(address))(t)
-		defer resp.Body.Close()
-		return resp, string(expect.Value(io.ReadAll(resp.Body))(t))
-	}
+	s := newWorld(t, func(o *sandbox.Options) { o.ClientSecret = "c1ient" })
+	back := s.url + "/console/signin/done"
+	ours := client{sandbox.ClientID, "c1ient", s.url + "/api/"}
+	slack := func(c client) *signin.Slack { return &signin.Slack{App: c, HTTP: http.DefaultClient, Now: time.Now} }
 	code := func() string {
 		address := expect.Value(slack(ours).Address(t.Context(), back, "st&ate", "nonce"))(t)
-		resp, page := get(address)
+		resp, page := visit(t, address)
 		if resp.StatusCode != http.StatusOK || !strings.Contains(page, "佐藤 花子") || strings.Contains(page, workspace.Bot) {
 			t.Fatalf("%s\n%s", resp.Status, page)
 		}
-		resp, _ = get(strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
+		resp, _ = visit(t, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
 		to := expect.Value(resp.Location())(t)
 		if to.Query().Get("state") != "st&ate" || !strings.HasPrefix(to.String(), back) {
 			t.Fatalf("the browser is sent to %s", to)
@@ -73,10 +71,10 @@ func TestPeopleSignIn(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
-	for _, elsewhere := range []string{"https://evil.example/console/", server.URL + "/elsewhere", ""} {
+	for _, elsewhere := range []string{"https://evil.example/console/", s.url + "/elsewhere", ""} {
 		address := expect.Value(slack(ours).Address(t.Context(), elsewhere, "s", "n"))(t)
 		for _, page := range []string{address, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1)} {
-			if resp, _ := get(page); resp.StatusCode != http.StatusBadRequest {
+			if resp, _ := visit(t, page); resp.StatusCode != http.StatusBadRequest {
 				t.Errorf("%s is led to %q: %s", expect.Value(url.Parse(page))(t).Path, elsewhere, resp.Status)
 			}
 		}

@@ -21,12 +21,9 @@ func (c content) draft(p params) workspace.Draft {
 }
 
 func postMessage(a *API, p params) (reply, error) {
-	c, err := readContent(p)
+	c, err := readSomeContent(p)
 	if err != nil {
 		return nil, err
-	}
-	if !c.some() {
-		return nil, refuse("no_text")
 	}
 	m, err := a.ws.Post(c.draft(p))
 	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
@@ -56,12 +53,9 @@ func deleteMessage(a *API, p params) (reply, error) {
 }
 
 func postEphemeral(a *API, p params) (reply, error) {
-	c, err := readContent(p)
+	c, err := readSomeContent(p)
 	if err != nil {
 		return nil, err
-	}
-	if !c.some() {
-		return nil, refuse("no_text")
 	}
 	d := c.draft(p)
 	d.Metadata = nil

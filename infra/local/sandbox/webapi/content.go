@@ -89,7 +89,11 @@ func checkMetadata(m map[string]any) error {
 	return nil
 }
 
-// some reports whether a new message would show anything.
-func (c content) some() bool {
-	return c.text != "" || len(c.blocks) > 0 || len(c.attachments) > 0
+// readSomeContent is readContent, of a new message, which has to show something.
+func readSomeContent(p params) (content, error) {
+	c, err := readContent(p)
+	if err == nil && c.text == "" && len(c.blocks) == 0 && len(c.attachments) == 0 {
+		err = refuse("no_text")
+	}
+	return c, err
 }

@@ -87,11 +87,15 @@ func (m *Models) Obey(say func(purpose, answer string) string) {
 func (m *Models) next() (f Failure, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.failures) == 0 {
-		return f, false
+	return takeFirst(&m.failures)
+}
+
+func takeFirst[T any](of *[]T) (first T, ok bool) {
+	if len(*of) == 0 {
+		return first, false
 	}
-	f, m.failures = m.failures[0], m.failures[1:]
-	return f, true
+	first, *of = (*of)[0], (*of)[1:]
+	return first, true
 }
 
 // wire is one vendor's: how a request carries its key, what is in it, and how an

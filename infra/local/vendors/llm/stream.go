@@ -53,11 +53,7 @@ func (m *Models) scripted(body []byte) (s Script, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, string(body))
-	if len(m.scripts) == 0 {
-		return s, false
-	}
-	s, m.scripts = m.scripts[0], m.scripts[1:]
-	return s, true
+	return takeFirst(&m.scripts)
 }
 
 // event is one of a stream; the ends of Chat Completions have no name and no JSON.
