@@ -144,7 +144,7 @@ func attackMemory(args []string) {
 	time.Sleep(time.Minute)
 }
 
-// attackSharedMemory holds more memory than one may in one of the ways in which it is no process's own.
+// attackSharedMemory takes more than the allowed memory, in a form that belongs to no single process.
 func attackSharedMemory(args []string) {
 	const size = memory + memory/4
 	var held []byte

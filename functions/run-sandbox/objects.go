@@ -34,7 +34,7 @@ func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get the workspace: %w", err)
 	}
-	if status/100 == 4 { // it is gone, or the address is: neither comes back
+	if status/100 == 4 { // the object is gone, or its address has expired; trying again won't help
 		return nil, fmt.Errorf("get the workspace: status %d: %w", status, isolated.ErrCannot)
 	}
 	if status != http.StatusOK {

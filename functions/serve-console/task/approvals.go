@@ -25,7 +25,7 @@ const (
 	waitingOfPage = 25
 	// mostPages is how many such pages are looked at until one has something for the viewer.
 	mostPages = 4
-	// fewOfMine are how many of what waits for the viewer stand above the list of requests.
+	// fewOfMine is how many items that wait for the viewer are shown above the list of requests.
 	fewOfMine = 3
 	// mostText is how much of a message is shown beside the question what it is meant to be, in characters.
 	mostText = 200

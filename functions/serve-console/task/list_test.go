@@ -20,7 +20,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// TestTheListOfRequests has all that it does over one database, each part in a table of its own.
+// TestTheListOfRequests runs all tests of that list on one database, each with its own table.
 func TestTheListOfRequests(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"an empty one says how to begin":                               testEmptyTasks,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/catalog"
@@ -58,6 +59,13 @@ func TestEachFileIsWhole(t *testing.T) {
 					if input.Properties[is[1]] == nil {
 						t.Errorf("%s: %s speaks of {%s}, which is no argument", f.Name, what, is[1])
 					}
+				}
+			}
+		}
+		for name := range input.Properties {
+			for _, locale := range language.All {
+				if f.Line != nil && !strings.Contains(f.Line[locale], "{"+name+"}") {
+					t.Errorf("%s: its line in %s does not say {%s}", f.Name, locale, name)
 				}
 			}
 		}

@@ -93,7 +93,7 @@ type Summary struct {
 	ExecutionID               string         `json:"execution_id"`
 	UserPrompt                string         `json:"user_prompt"`
 	Status                    SummaryStatus  `json:"status"`
-	TeamResults               aggregate.Blob `json:"team_results"` // the best submission.RoundResult of each team that has one
+	TeamResults               aggregate.Blob `json:"team_results"` // the best contest.RoundResult of each team that has one
 	TotalTeams                int            `json:"total_teams"`
 	BestTeamID                *string        `json:"best_team_id"` // null when all teams failed, like BestScore
 	BestScore                 *float64       `json:"best_score"`   // 0.0 to 1.0

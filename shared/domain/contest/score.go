@@ -62,7 +62,7 @@ func Scaled(score float64) float64 { return rounded(score/100, 4) }
 func rounded(x float64, decimals int) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
 	if err != nil {
-		return x // NaN and the infinities have a form too: there is no such text
+		return x // never happens: NaN and the infinities parse, too
 	}
 	return rounded + 0 // not -0, which is written with its sign
 }

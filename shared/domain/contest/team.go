@@ -32,8 +32,8 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 type Scored struct {
 	Result   RoundResult
 	Content  aggregate.Blob // Result.SubmissionContent, as a JSON text
-	Record   aggregate.Blob // submission.MemberSubmissionsRecord
-	Messages aggregate.Blob // []submission.ModelMessage
+	Record   aggregate.Blob // MemberSubmissionsRecord
+	Messages aggregate.Blob // []ModelMessage
 	Metrics  []MetricScore
 	Judgment *Judgment // nil: nobody was asked, or there was no answer
 }

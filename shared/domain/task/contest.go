@@ -147,8 +147,7 @@ func (p *Prompt) contested(edit func(*Contest)) *Prompt {
 }
 
 // ContestEnded records on the row that asked for a contest how it ended and what it cost, whichever run is the head's.
-// A version that still waits for it goes on. What a contest costs of which nothing more was expected is charged all the
-// same. It returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
+// A version that still waits for it goes on. A contest's cost is charged even when the task no longer waits for it. It returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
 func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
 	if p == nil || p.Contest == nil || p.Contest.ExecutionID != o.Execution {

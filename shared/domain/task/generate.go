@@ -152,36 +152,6 @@ func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
 // Hopeless reports whether the generation that failed fails again however often it is tried.
 func (h Head) Hopeless() bool { return h.Parked != nil && h.Parked.Sentence == ReasonPlanNever }
 
-// RetryGeneration unparks the head and starts a new run. While that generation runs, asking again is no change for the
-// same person and ErrDecided for another; it returns ErrNothingToRetry when none had failed or it is hopeless, and
-// ErrMaxRetries when it was asked for MaxRetries times.
-func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if err := p.Retry(by, a.Head.Requester); err != nil {
-		return aggregate.Change{}, err
-	}
-	if a.Head.Ended != nil {
-		return aggregate.Change{}, a.ended()
-	}
-	if a.Head.Parked == nil {
-		return aggregate.Change{}, a.Head.Retried.again(by)
-	}
-	if a.Head.Hopeless() {
-		return aggregate.Change{}, ErrNothingToRetry
-	}
-	if !a.Head.RetriesLeft() {
-		return aggregate.Change{}, ErrMaxRetries
-	}
-	c := a.begin(now)
-	layer := a.Head.Parked.Layer
-	a.relyOnStage(c)
-	c.progress()
-	c.startRun()
-	c.Head.Retries = a.Head.Retries + 1
-	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
-	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
-	return c.done(), nil
-}
-
 // again returns nil for the person who asked for this generation, ErrDecided for another, ErrNothingToRetry if nobody
 // did.
 func (r *Retried) again(by aggregate.Actor) error {

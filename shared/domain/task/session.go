@@ -18,7 +18,8 @@ const MaxSessionPauses = 500
 // Managed reports whether a session goes through the steps.
 func (e *Execution) Managed() bool { return e.Terms.Executor == tenancy.ExecutorManaged }
 
-// OpenSession is the first attempt that is over while its session may go on, or was not paid; nil without one.
+// OpenSession is the first ended attempt whose session may still be running, or has not been charged to the task; nil
+// without one.
 func (a *Aggregate) OpenSession() *Execution {
 	for _, e := range a.Executions {
 		if e.over() && e.SessionID != "" && !e.SessionClosed {

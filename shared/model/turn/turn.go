@@ -59,7 +59,7 @@ type File struct {
 type Proposal struct {
 	ActionID string // once it is one
 	Type     agent.ActionType
-	Payload  string               // JSON, in the one form that payload.Payload gives it
+	Payload  string               // JSON, in the one form that conversation.Payload gives it
 	Decoded  conversation.Payload // of an answer's proposal; one of an earlier message is told again as it is kept
 	Summary  string               // what it is for, in the agent's words
 }

@@ -99,7 +99,7 @@ const (
 	Unclear TokenState = "unclear"
 )
 
-// Error is an exchange that failed. It names no token: its cause is a *failure.Error.
+// Error is an exchange that failed. It names no token: its cause is a *failedcall.Error.
 type Error struct {
 	State TokenState
 	Cause error

@@ -15,7 +15,7 @@ import (
 
 const (
 	// mostLooked bounds how many people of a list, or of a channel, are looked up until one is found to be a member.
-	// Lists are saved with members only, so that many who have left are not expected.
+	// Only members can be saved in a list, so few of them should have left.
 	mostLooked = 20
 	// mostMembers is how many of a channel's members are asked for, in one call.
 	mostMembers = 100

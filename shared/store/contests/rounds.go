@@ -27,7 +27,7 @@ type Played struct {
 
 // SaveRound writes a scored round of a team: history, submissions, the board's row and the team's best round are one
 // transaction. A write that fails is tried again after 1, 2 and 4 seconds; after the fourth try the error is a
-// *submission.DatabaseWriteError. What can't be written is an error at once: see contest.Work.ScoreRound.
+// *contest.DatabaseWriteError. What can't be written is an error at once: see contest.Work.ScoreRound.
 func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (s *Store) Log(ctx context.Context, tenant, action string, limit int) ([]co
 	return found, err
 }
 
-// AppendLog keeps lines of an action's output, and of all its lines only the newest session.MostLines. Only whoever has
+// AppendLog keeps lines of an action's output, and of all its lines only the newest conversation.MostLines. Only whoever has
 // the action's claim may write, and writing lines again changes nothing.
 func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry) error {
 	if len(lines) > conversation.MostLines {

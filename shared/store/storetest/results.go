@@ -17,7 +17,7 @@ type Bucket map[string]aggregate.JSON
 // FetchCount is the key under which a Bucket has a digit for each time that arguments were opened.
 const FetchCount = "fetched"
 
-// Opened is result.Store's.
+// Opened does what large.Store's does.
 func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	out := *a
 	out.Gates = slices.Clone(a.Gates)
@@ -32,7 +32,7 @@ func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task
 	return &out, nil
 }
 
-// Open is result.Store's; what is not there has expired.
+// Open does what large.Store's does: what is not there has expired.
 func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		return json.RawMessage(b.JSON), nil
@@ -43,7 +43,7 @@ func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json
 	return nil, large.ErrExpired
 }
 
-// KeepContest is result.Store's.
+// KeepContest does what large.Store's does.
 func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
@@ -53,7 +53,7 @@ func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessag
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
 }
 
-// KeepTurn is result.Store's.
+// KeepTurn does what large.Store's does.
 func (s Bucket) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	return s.KeepContest(ctx, ref, v, inline)
 }

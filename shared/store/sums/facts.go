@@ -67,7 +67,7 @@ func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 	return f, ok, nil
 }
 
-// Sums are those of the days between two, both included, which must be fact.Days. A day of which all facts were counted
+// Sums are those of the days between two, both included, which must be daily.Days. A day of which all facts were counted
 // is read. An earlier one that may have become more since it was folded is folded anew, the newest first, as long as
 // the caller's time allows; the others are missing.
 func (s *Counter) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {

@@ -60,7 +60,7 @@ type Listed struct {
 }
 
 // Tools lists a server's tools, those that were allowed and are gone too. It returns
-// ErrField for a server that the settings don't name, and *failure.Error when it can't be asked.
+// ErrField for a server that the settings don't name, and *failedcall.Error when it can't be asked.
 func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
 	if err != nil {

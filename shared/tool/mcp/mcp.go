@@ -45,7 +45,7 @@ type Call struct {
 
 // Call makes the call if the server still has the tool that was allowed, and returns its
 // result: the structured content if the tool declares an output schema, else {"text": …}.
-// Its errors are *failure.Error: Failed when the call was not made or was refused, else
+// Its errors are *failedcall.Error: Failed when the call was not made or was refused, else
 // Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)

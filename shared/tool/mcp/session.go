@@ -25,7 +25,7 @@ type session struct {
 	server Server
 }
 
-// open initializes a session. Nothing is sent after ctx has ended. Its errors are *failure.Error with the outcome
+// open initializes a session. Nothing is sent after ctx has ended. Its errors are *failedcall.Error with the outcome
 // Failed.
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
@@ -50,7 +50,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	return session{opened, server}, nil
 }
 
-// List returns the tools that a server has now. Its errors are *failure.Error.
+// List returns the tools that a server has now. Its errors are *failedcall.Error.
 func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 	s, err := c.open(ctx, server)
 	if err != nil {

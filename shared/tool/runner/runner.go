@@ -70,7 +70,7 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 }
 
 // Run makes one call, within ctx and the tool's own timeout. Its errors are
-// *failure.Error with a sentence in the call's language; those of read tools are
+// *failedcall.Error with a sentence in the call's language; those of read tools are
 // always Failed.
 func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	effect, do, err := r.find(c)
@@ -121,7 +121,7 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	}, nil
 }
 
-// known turns any error into a *failure.Error. One that no client has classified has the
+// known turns any error into a *failedcall.Error. One that no client has classified has the
 // outcome Unknown, because it doesn't tell whether the call had an effect.
 func (r *Runner) known(err error, name string) *failedcall.Error {
 	var e *failedcall.Error

@@ -26,7 +26,7 @@ func (r *Runner) tokens(c tool.Call, p failedcall.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
-// Token returns a *failure.Error when there is no token; the call must then not be made.
+// Token returns a *failedcall.Error when there is no token; the call must then not be made.
 func (t *tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -40,7 +40,7 @@ type Client struct {
 	mayRead sync.Map // endpoints that were read
 }
 
-// Tokens are the credentials of one tenant for one vendor. Their errors are *failure.Error
+// Tokens are the credentials of one tenant for one vendor. Their errors are *failedcall.Error
 // that say Failed: without a token nothing is called.
 type Tokens interface {
 	Token(ctx context.Context) (string, error)
@@ -91,7 +91,7 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Read makes a call that changes nothing. It repeats a call that failed for a passing reason, up to
-// maxAttempts, while ctx allows. Its errors are *failure.Error with the outcome Failed.
+// maxAttempts, while ctx allows. Its errors are *failedcall.Error with the outcome Failed.
 func (c *Client) Read(ctx context.Context, path string, out any) error {
 	for attempt := 1; ; attempt++ {
 		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
@@ -107,7 +107,7 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 	}
 }
 
-// Write makes a call that changes something, once. Its errors are *failure.Error:
+// Write makes a call that changes something, once. Its errors are *failedcall.Error:
 // Failed when it cannot have been done, else Unknown.
 func (c *Client) Write(ctx context.Context, method, path string, in, out any) error {
 	if err := c.call(ctx, method, path, in, out); err != nil {

@@ -1,0 +1,100 @@
+package task
+
+import (
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// RetryGeneration unparks the head and starts a new run. While that generation runs, asking again is no change for the
+// same person and ErrDecided for another; it returns ErrNothingToRetry when none had failed or it is hopeless, and
+// ErrMaxRetries when it was asked for MaxRetries times.
+func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if err := p.Retry(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Head.Ended != nil {
+		return aggregate.Change{}, a.ended()
+	}
+	if a.Head.Parked == nil {
+		return aggregate.Change{}, a.Head.Retried.again(by)
+	}
+	if a.Head.Hopeless() {
+		return aggregate.Change{}, ErrNothingToRetry
+	}
+	if !a.Head.RetriesLeft() {
+		return aggregate.Change{}, ErrMaxRetries
+	}
+	c := a.begin(now)
+	layer := a.Head.Parked.Layer
+	a.relyOnStage(c)
+	c.progress()
+	c.startRun()
+	c.Head.Retries = a.Head.Retries + 1
+	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
+	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
+	return c.done(), nil
+}
+
+// RetryExecution starts the next attempt at the same process. Steps that any attempt completed are carried over. When
+// it finds a write whose outcome nobody saw, it records only that (Change.Then is ErrUncovered): the person must look,
+// and click again. ErrDecided names who was faster, ErrMaxAttempts ends it.
+func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	e := a.Execution()
+	if e == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if e.ID != id {
+		return aggregate.Change{}, a.retried(id, by)
+	}
+	if err := p.Retry(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
+		return aggregate.Change{}, a.ended()
+	}
+	if a.Head.Ended == nil {
+		return aggregate.Change{}, ErrNothingToRetry
+	}
+	process := a.ProcessOf(e)
+	if e.Status != ExecutionFailed || process == nil {
+		return aggregate.Change{}, aggregate.ErrConflict
+	}
+	if !e.AttemptsLeft() {
+		return aggregate.Change{}, ErrMaxAttempts
+	}
+	c := a.begin(now)
+	if err := a.recordCrashedCalls(c); err != nil {
+		return aggregate.Change{}, err
+	}
+	if slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
+		s, ok := r.(*StepResult)
+		return ok && s.Status == StepUnknown
+	}) {
+		c.Then = aggregate.ErrUncovered
+		return c.done(), nil
+	}
+	c.progress()
+	c.startRun()
+	c.Head.Ended = nil
+	if err := c.moveTask(a.Task, TaskRunning); err != nil {
+		return aggregate.Change{}, err
+	}
+	n := &Execution{
+		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1, Status: ExecutionPending,
+		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
+	}
+	n.ID = a.rowID(n.Key(), c.Now)
+	c.Put(n)
+	for _, step := range process.Steps {
+		if done := a.lastDone(e, step.Order); done != nil {
+			c.Put(done.carried(n))
+		}
+	}
+	c.RelyOn(e)
+	a.relyOnStep(c, e)
+	a.relyOnEarlierCalls(c, e)
+	c.audit(by, AuditExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
+	return c.done(), nil
+}
