@@ -19,8 +19,7 @@ type statement struct {
 	conditions map[string]any
 }
 
-// statements are all that a function's role carries: its own, its managed
-// policies', and those of policies that name the role.
+// statements are all that a function's role carries: its own, its managed policies', and those of policies that name it.
 func (s *stack) statements(role string) []statement {
 	if all, known := s.said[role]; known {
 		return all

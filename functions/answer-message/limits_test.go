@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/model"
+	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+// What bounds the day of a further workspace holds for its agents as well, whatever its administrators set: calls of
+// unknown price would count nothing towards that day.
+func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
+		s.FurtherDay = aggregate.USD(5)
+		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of", Capabilities: []agent.Capability{agent.Code}})
+	})
+	w.Open = func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+		if _, err := (provider.Config{}).OpenAgent(d, "", s); err != nil {
+			return nil, err
+		}
+		return w.vendor, nil
+	}
+	w.vendor.says.Usage = model.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, Unpriced: 1}
+	expect.Value(w.handle())(t)
+	if said := w.said(); said.Reason != task.ReasonModelUnpriced || w.load().Session.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+		t.Errorf("%d calls, and it said %+v", len(w.vendor.requests), said)
+	}
+}
+
+func testHourly(t *testing.T, w *world) {
+	now := time.Now() // no hour begins meanwhile
+	w.Now = func() time.Time { return now }
+	w.tell("1775034001.000100", "U1", "more")
+	w.tell("1775034002.000100", "U2", "and me")
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 0 {
+		t.Errorf("%+v", m)
+	}
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Content != "hi" || !w.load().Head.Resting {
+		t.Errorf("the other one is answered %+v", m)
+	}
+	w.tell("1775034003.000100", "U2", "once more")
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(now) }))(t)
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
+		t.Errorf("what was answered before does not count: %+v", m)
+	}
+}
+
+func testUndecidable(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	m := w.said()
+	if m.Reason != task.ReasonOnlyAskers && m.Reason != task.ReasonNoApprover || !strings.Contains(m.Content, "an administrator") || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
+		t.Errorf("it is answered %+v, and the model was asked %d times", m, len(w.vendor.requests))
+	}
+	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
+		return errorclass.ErrUnverified
+	}
+	w.tell("1775034001.000100", "U1", "more")
+	w.wake()
+	if _, err := w.handle(); errorclass.Of(err) != errorclass.Unavailable || len(w.load().Inbox) != 1 {
+		t.Errorf("while Slack doesn't say who is in a group: %v", err)
+	}
+}
