@@ -43,6 +43,9 @@ func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 			}
 		}
 	})
+	if testing.Short() {
+		return // a fifth of the walks reaches too little to judge by
+	}
 	if reached[ActionSucceeded] == 0 || reached[ActionFailed] == 0 || reached[ActionCancelled] == 0 {
 		t.Errorf("the walks reached only %v", reached)
 	}
