@@ -74,28 +74,27 @@ func (s Sessions) BeginSignIn(ctx context.Context, state string, x SignIn, now t
 // none, or it is too old.
 func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
 	var is SignIn
-	pk, sk := webKey(state, webSignIn)
-	it, err := s.taken(ctx, table.Key(pk, sk), now)
-	if err != nil {
-		return is, fmt.Errorf("take a sign-in: %w", err)
+	if err := s.take(ctx, state, webSignIn, now, &is); err != nil {
+		return SignIn{}, fmt.Errorf("take a sign-in: %w", err)
 	}
-	return is, table.Unpack(it, &is)
+	return is, nil
 }
 
-// taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it
-// is too old.
-func (s Sessions) taken(ctx context.Context, k table.Item, now time.Time) (table.Item, error) {
-	e := table.NewExpression()
+// take deletes the item of a state and hands it to one caller only. It returns aggregate.ErrNotFound when there is none,
+// or it is too old.
+func (s Sessions) take(ctx context.Context, state, sort string, now time.Time, into any) error {
+	pk, sk := webKey(state, sort)
+	k, e := table.Key(pk, sk), table.NewExpression()
 	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
 		TableName: &s.t.Name, Key: k, ConditionExpression: table.All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
 	}))
 	switch {
 	case table.ConditionFailed(err) || err == nil && table.Expired(out.Attributes, now):
-		return nil, aggregate.ErrNotFound
+		return aggregate.ErrNotFound
 	case err != nil:
-		return nil, err
+		return err
 	}
-	return out.Attributes, nil
+	return table.Unpack(out.Attributes, into)
 }
 
 // CountSignIn counts one that somebody begins from an address, and reports whether it is within the limit of this
@@ -156,10 +155,8 @@ func (s Sessions) BeginConsent(ctx context.Context, state string, x Consent, now
 // none, or it is too old.
 func (s Sessions) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
 	var is Consent
-	pk, sk := webKey(state, webConsent)
-	it, err := s.taken(ctx, table.Key(pk, sk), now)
-	if err != nil {
-		return is, fmt.Errorf("take a consent: %w", err)
+	if err := s.take(ctx, state, webConsent, now, &is); err != nil {
+		return Consent{}, fmt.Errorf("take a consent: %w", err)
 	}
-	return is, table.Unpack(it, &is)
+	return is, nil
 }
