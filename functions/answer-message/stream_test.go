@@ -146,9 +146,7 @@ func testNoStreams(t *testing.T, g *stage) {
 	g.vendor.says.Text = long
 	g.vendor.writes = func(onText func(string)) {
 		onText(long)
-		for len(g.slack.Calls()) == 0 { // it has been refused
-			time.Sleep(5 * time.Millisecond)
-		}
+		expect.Eventually(t, "it has been refused", func() bool { return len(g.slack.Calls()) > 0 })
 		onText(long + "and more ")
 	}
 	expect.Value(g.handle())(t)
@@ -173,12 +171,10 @@ func testStopped(t *testing.T, g *stage) {
 // recorded waits until the row names the message.
 func (g *stage) recorded() {
 	g.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if row := g.load().Stream; row != nil && row.TS != "" {
-			return
-		}
-	}
-	g.t.Fatal("no row names the message")
+	expect.Eventually(g.t, "a row names the message", func() bool {
+		row := g.load().Stream
+		return row != nil && row.TS != ""
+	})
 }
 
 func testClosed(t *testing.T, g *stage) {

@@ -109,7 +109,8 @@ func Eventually(t T, what string, holds func() bool) {
 	}
 }
 
-// Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not each time.
+// Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not
+// each time.
 func Within(t T, most time.Duration, do func()) {
 	t.Helper()
 	for range 5 {
