@@ -11,11 +11,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-const (
-
-	// dueAfterCommit is when the sweeper looks whether a commit's effects were done.
-	dueAfterCommit = time.Minute
-)
+// dueAfterCommit is when the sweeper looks whether a commit's effects were done.
+const dueAfterCommit = time.Minute
 
 // MaxPage is the largest page of a list.
 const MaxPage = table.MaxPage

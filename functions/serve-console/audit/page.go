@@ -126,9 +126,8 @@ type auditRow struct {
 func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	form, f := auditFormOf(r.URL.Query(), c.Now())
 	words := v.Texts("audit")
-	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: words.Say("export_about", "n", web.Count(
-		auditlog.MaxRows,
-	))}
+	about := words.Say("export_about", "n", web.Count(auditlog.MaxRows))
+	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: about}
 	d.People = c.actors(r, v, form.Actor, nil)
 	doc := web.Document{Title: v.Texts("layout").Say("audit"), Here: "audit"}
 	if form.Problem != "" {

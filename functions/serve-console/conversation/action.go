@@ -137,9 +137,8 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
 	if l := x.Late; l != nil {
-		out.Late = fmt.Sprintf("%s %s %s", words.In("action_status", l.Status), card.OneLine(l.Summary), card.OneLine(
-			l.ErrorDetail,
-		))
+		status := words.In("action_status", l.Status)
+		out.Late = fmt.Sprintf("%s %s %s", status, card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))
 		if l.ExitCode != nil {
 			out.Late += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
 		}

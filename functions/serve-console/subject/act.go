@@ -77,9 +77,8 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	case aggregate.ActApprove:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
 	case aggregate.ActReject:
-		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))}, x.Kind == "" || kinds.Asks(
-			x.Kind,
-		)
+		b.Act = decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))
+		return b, x.Kind == "" || kinds.Asks(x.Kind)
 	case on.Ends:
 		return decide.End(), true
 	}

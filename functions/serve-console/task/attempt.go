@@ -154,9 +154,8 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 		out.lasted = time.Duration(row.DurationMS) * time.Millisecond
 		out.Took = r.length(out.lasted)
 	}
-	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil && row.CompletedAt.After(
-		*e.CancelledAt,
-	)
+	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
+		row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
 		out.Error = ended.Sentence(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
 	}

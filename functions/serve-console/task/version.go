@@ -55,18 +55,16 @@ type Draft struct {
 }
 
 func (r Reader) draft(e task.Entry) Draft {
-	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, card.TeamEnd{Exit: e.Exit}.In(
-		r.Locale,
-	)}
+	why := card.TeamEnd{Exit: e.Exit}
+	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, why.In(r.Locale)}
 }
 
 func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	if p.Contest == nil {
 		return nil
 	}
-	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended, More: p.Contest.Failed - len(
-		p.Contest.Failures,
-	)}
+	more := p.Contest.Failed - len(p.Contest.Failures)
+	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended, More: more}
 	for _, f := range p.Contest.Failures {
 		why := card.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
 		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})

@@ -125,9 +125,8 @@ func written(t time.Time, layout string) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(Zone).Format(
-		layout,
-	)))
+	exact, shown := t.UTC().Format(time.RFC3339), t.In(Zone).Format(layout)
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, exact, shown))
 }
 
 // Count writes a number with its thousands apart.
