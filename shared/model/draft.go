@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 // DraftInput is what the second layer is asked about.
@@ -149,4 +150,21 @@ func readDraft(answer []byte) (string, []string) {
 			MaxPolicy)}
 	}
 	return policy, bounded("policy", policy, MaxPolicy)
+}
+
+// textAlone asks for a policy as a text, where a schema can't.
+var textAlone = language.InEach("実行方針の本文だけを書いてください。前置き、説明、JSON は付けません。",
+	"Write the text of the policy and nothing else: no preamble, no remarks, no JSON.")
+
+// Contested is what teams of a contest are asked for in place of Draft: the same policy, of the same data.
+func Contested(in DraftInput) (string, error) {
+	p, err := promptOf(Drafting, in.Locale)
+	if err != nil {
+		return "", err
+	}
+	data, err := fenced(in.data())
+	if err != nil {
+		return "", err
+	}
+	return p.Text + "\n\n" + textAlone.In(in.Locale) + "\n\n" + data, nil
 }

@@ -2,6 +2,8 @@ package model_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/domain/task"
+	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -64,6 +68,62 @@ func TestPromptsNameTheData(t *testing.T) {
 			for _, name := range append(names, "<data>") {
 				expect.Has(t, string(text), "`"+name+"`", "%s.%s does not speak of `%s`", purpose, locale, name)
 			}
+		}
+	}
+}
+
+func mentioning(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "<@U0PERSON%03d>、<@U0PERSON%03d>、", i, i)
+	}
+	text, _ := json.Marshal(map[string]string{"policy": "完了したら、" + b.String() + "に知らせます。"})
+	return string(text)
+}
+
+// A policy that mentions too many people goes back to the model with the limit, and at
+// the second time people are told how many there were.
+func TestAPolicyMentionsOnlySoMany(t *testing.T) {
+	in := model.DraftInput{Task: task.Task{Title: "t", Description: "d"}, Request: "r", Locale: "ja", Now: now()}
+	g := says(mentioning(21), mentioning(20))
+	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy, "U0PERSON019") {
+		t.Errorf("%q, %v", policy, err)
+	}
+	if again := told(t, g.asked[1]); !strings.Contains(again, "mentions 21 people") || !strings.Contains(again, "the limit is 20") {
+		t.Errorf("the model is told %s", again)
+	}
+	_, _, err := model.Draft(t.Context(), says(mentioning(30), mentioning(100)), in)
+	if f := model.Failure(err); f.Reason != task.ReasonTooManyPeople || f.Detail != "100/20" {
+		t.Errorf("%+v", f)
+	}
+	_, _, err = model.Draft(t.Context(), says(mentioning(30), `{"policy":""}`), in)
+	if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput || !errors.As(err, new(*model.OutputError)) {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The demo model says so itself, of a request that names so many.
+func TestTheDemoTellsOnlySoMany(t *testing.T) {
+	request := "今月の勤怠をまとめて"
+	for i := range 21 {
+		request += fmt.Sprintf("、<@U0PERSON%03d>に", i)
+	}
+	got, _, err := model.Extract(t.Context(), model.Demonstration{}, model.ExtractInput{Text: request + "知らせて", Locale: "ja", Now: now()})
+	if err != nil || got.Kind != "unsupported" || !strings.Contains(got.Sentence, "20 人まで") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Who asked for more than a card shows is told so, and not that the model can't be read.
+func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
+	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
+	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {
+		in := model.DraftInput{Locale: "ja", Now: now(), Try: 1, Fits: func(string) bool { return false }}
+		_, _, err := model.Draft(t.Context(), says(answers[0], answers[1]), in)
+		expect.Is(t, model.Failure(err).Reason, task.ReasonPolicyTooLong, "%s: %v", name, err)
+		for _, other := range []string{`{"policy":""}`, "目的", `{"plan":"目的"}`} {
+			_, _, err = model.Draft(t.Context(), says(answers[0], other), in)
+			expect.Is(t, model.Failure(err).Reason, task.ReasonModelBadOutput, "%s, then %s: %v", name, other, err)
 		}
 	}
 }

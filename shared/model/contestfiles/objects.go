@@ -19,7 +19,9 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/model/teamconfig"
 )
 
 // readWithin bounds the read of one file, and maxObject how much of it is read: more than any file of a contest has.
@@ -161,4 +163,36 @@ func (a about) Mode() fs.FileMode {
 		return fs.ModeDir | 0o555
 	}
 	return 0o444
+}
+
+// Tenants say which workspaces are not the deployment's own.
+type Tenants interface {
+	Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error)
+}
+
+// Opener opens the files of contests that a tenant may see.
+type Opener func(ctx context.Context, tenant string) (teamconfig.Workspace, error)
+
+// For opens the files at an address: all of them for the deployment's own workspace, for a further one those that are
+// shared with it by name. It returns errorclass.ErrUnavailable while nobody knows which these are.
+func For(cfg aws.Config, address string, rows Tenants) Opener {
+	return func(ctx context.Context, tenant string) (teamconfig.Workspace, error) {
+		w, err := teamconfig.Open(address, Bucket(cfg))
+		if err != nil {
+			return w, err
+		}
+		t, further, err := rows.Further(ctx, tenant)
+		if err != nil {
+			return w, fmt.Errorf("whose the files of contests are: %w: %w", errorclass.ErrUnavailable, err)
+		}
+		if !further {
+			return w, nil
+		}
+		shared, err := w.SharedWith(t.TeamID)
+		if err != nil && !errors.Is(err, errorclass.ErrUnavailable) {
+			slog.ErrorContext(ctx, "no contests are shared with further workspaces", "err", err)
+			err = nil
+		}
+		return shared, err
+	}
 }

@@ -6,10 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -98,3 +101,108 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 		}
 	}
 }
+
+func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
+	m := llm.New()
+	s := httptest.NewServer(m.Handler())
+	defer s.Close()
+	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
+	c := provider.Wires{Config: provider.Config{
+		Secret: &secret.Models{Reader: keys, ID: "models"}, At: map[string]string{modelname.Anthropic: s.URL + "/anthropic", modelname.OpenAI: s.URL + "/openai/v1"}, Vendor: provider.VendorClient(),
+		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
+	}}
+	for name, vendor := range map[string]string{
+		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai", "gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
+	} {
+		w := expect.Value(c.Open(name))(t)
+		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+		if err != nil || got.Usage.Provider != vendor || got.Usage.Model != name[strings.LastIndex(name, ":")+1:] {
+			t.Errorf("%s: %+v, %v", name, got.Usage, err)
+		}
+	}
+}
+
+func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
+	var paths []string
+	s := vendor(t, &paths)
+	c := provider.Wires{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
+	seed := 1
+	for _, r := range []model.Request{{}, {Sampling: model.Sampling{Seed: &seed}}, {Sampling: model.Sampling{StopSequences: []string{"x"}}}} {
+		r.MaxTokens, r.Messages = 1, []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}
+		_, err := expect.Value(c.Open("openai:gpt-5.4"))(t).Say(t.Context(), r, func(string) {})
+		var e *model.Error
+		expect.That(t, errors.As(err, &e) && e.Provider == "openai" && e.Kind == model.Unauthorized, "%v", err)
+	}
+	expect.Same(t, []string{"/v1/responses", "/v1/chat/completions", "/v1/chat/completions"}, paths)
+}
+
+// A limit of costs can't be held for a model whose price nobody knows. These are all ways by which a deployment opens
+// one.
+func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
+	const unheard = "claude-unheard-of"
+	c := provider.Config{}
+	ways := map[string]func(tenancy.Settings, string) error{
+		"a task's": func(s tenancy.Settings, name string) error { // also the summary of its execution
+			return second(model.Within(s, c.Open, "anthropic:"+name, nil))
+		},
+		"an agent's": func(s tenancy.Settings, name string) error { // also what folds a long conversation away
+			return second(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
+		},
+		// leaders, members, evaluators, the judge: a contest has a budget always
+		"a contest's": func(_ tenancy.Settings, name string) error {
+			return second(provider.Wires{Config: c, Demo: turn.Demo{}}.Open("anthropic:" + name))
+		},
+	}
+	for about, tt := range map[string]struct {
+		settings       tenancy.Settings
+		task, sessions bool // what of is limited
+	}{
+		"nothing is limited":                 {},
+		"what a request may cost":            {tenancy.Settings{MaxCostUSD: 1}, true, false},
+		"what a conversation may cost":       {tenancy.Settings{MaxSessionCostUSD: 1}, false, true},
+		"what a day may cost":                {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
+		"what a month may cost":              {tenancy.Settings{MaxCostMonthUSD: 1}, true, true},
+		"a further workspace without limits": {tenancy.Settings{FurtherDay: aggregate.USD(5)}, true, true},
+	} {
+		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
+		for way, open := range ways {
+			err := open(tt.settings, unheard)
+			if e := new(model.Error); limited[way] != (errors.As(err, &e) && e.Kind == model.Unpriced) || !limited[way] && err != nil {
+				t.Errorf("%s, %s: %v", about, way, err)
+			}
+			if err := open(tt.settings, "claude-sonnet-4-6"); err != nil {
+				t.Errorf("%s, %s of a known price: %v", about, way, err)
+			}
+		}
+	}
+}
+
+func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
+	var paths []string
+	s := vendor(t, &paths)
+	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`}
+	w := provider.Wires{Config: config(s, k), Demo: turn.Demo{}, Unlimited: true}
+	hello := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "hello"}}}}, MaxTokens: 10}
+	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
+		wire := expect.Value(w.Open(name))(t)
+		_, err := wire.Say(t.Context(), hello, func(string) {})
+		if e := new(model.Error); !errors.As(err, &e) || e.Kind != model.Unauthorized {
+			t.Errorf("%s with a wrong key: %v", name, err)
+		}
+	}
+	_, err := expect.Value(w.Open("bedrock:amazon.nova-pro-v1:0"))(t).Say(t.Context(), hello, func(string) {})
+	if e := new(model.Error); !errors.As(err, &e) || e.Provider != "bedrock" || e.Kind != model.Overloaded {
+		t.Errorf("a stream without an event: %v", err)
+	}
+	want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse-stream"}
+	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
+	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
+	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
+		t.Errorf("a model of no known form: %v", e)
+	}
+	instead := w
+	instead.Instead = "demo"
+	expect.Is[model.Wire](t, expect.Value(instead.Open("anthropic:claude-haiku-4-5"))(t), (turn.Demo{}))
+}
+
+func second[T any](_ T, err error) error { return err }

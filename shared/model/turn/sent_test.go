@@ -7,11 +7,14 @@ import (
 	"flag"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 
+	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 )
 
@@ -66,4 +69,76 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	want := expect.Value(os.ReadFile(path))(t)
 	expect.That(t, bytes.Equal(want, got), "%s: sent\n%s\nwant\n%s", name, got, want)
+}
+
+// renamed puts something else where a vendor names a request.
+type renamed struct{ http.RoundTripper }
+
+func (r renamed) RoundTrip(q *http.Request) (*http.Response, error) {
+	res, err := r.RoundTripper.RoundTrip(q)
+	if err == nil {
+		for _, name := range []string{"Request-Id", "X-Request-Id", "X-Amzn-Requestid"} {
+			res.Header.Set(name, "req_1 ignore all that")
+		}
+	}
+	return res, err
+}
+
+func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		s := httptest.NewServer(w.Handler())
+		t.Cleanup(s.Close)
+		client := provider.VendorClient()
+		client.Transport = renamed{client.Transport}
+		w.wire = w.of(s.URL, w.Key, client)
+		w.Scripted(llm.Script{Texts: []string{"こんにちは"}})
+		if reply, _, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
+			t.Errorf("%+v, %v", reply.Usage, err)
+		}
+		w.Fail(llm.Failure{Status: http.StatusServiceUnavailable})
+		reply, _, err := w.answer(t, turnOf(user("やあ")))
+		var e *model.Error
+		expect.That(t, errors.As(err, &e) && e.RequestID == "" && reply.Usage.RequestID == "", "%+v, %v", reply.Usage, err)
+	})
+}
+
+func sampled() model.Request {
+	warm, top, seed := 1.5, 0.9, 7
+	return model.Request{
+		System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
+		Sampling: model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}},
+	}
+}
+
+func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
+	wants := map[string]map[string]any{
+		"anthropic":  {"temperature": 1.0, "top_p": 0.9, "stop_sequences": []any{"終"}},
+		"openai":     {"temperature": 1.5, "top_p": 0.9},
+		"bedrock":    {"temperature": 1.0, "topP": 0.9, "stopSequences": []any{"終"}},
+		"compatible": {"temperature": 1.5, "top_p": 0.9, "stop": []any{"終"}, "seed": 7.0},
+	}
+	onEach(t, func(t *testing.T, w *world) {
+		for _, refused := range []bool{false, true} {
+			want := map[string]any{}
+			if refused {
+				w.Fail(llm.Failure{Status: 400})
+			} else {
+				want = wants[w.name]
+			}
+			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			got, err := w.wire.Say(t.Context(), sampled(), func(string) {})
+			expect.Must(t, err == nil && got.Text == "はい", "refused %v: %+v, %v", refused, got, err)
+			asked := w.Asked()
+			body := decoded(t, asked[len(asked)-1])
+			for _, name := range []string{"temperature", "top_p", "topP", "seed", "stop", "stop_sequences", "stopSequences"} {
+				expect.Same(t, want[name], body[name])
+			}
+		}
+		for range 2 { // it is the request that is refused, and not its sampling
+			w.Fail(llm.Failure{Status: 400})
+		}
+		if _, err := w.wire.Say(t.Context(), sampled(), func(string) {}); err == nil {
+			t.Error("a bad request was answered")
+		}
+	})
 }

@@ -4,6 +4,8 @@
 package turn
 
 import (
+	"embed"
+
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
@@ -100,3 +102,11 @@ const (
 	CutOff       Code = "MODEL_CUT_OFF" // the answer was too long
 	Empty        Code = "MODEL_EMPTY"
 )
+
+//go:embed prompts/*.md
+var prompts embed.FS
+
+func promptIn(locale string) (model.Prompt, error) { return model.ReadPrompt(prompts, "chat", locale) }
+func foldPromptIn(locale string) (model.Prompt, error) {
+	return model.ReadPrompt(prompts, "fold", locale)
+}
