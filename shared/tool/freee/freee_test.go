@@ -2,6 +2,7 @@ package freee_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/vendors/published"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/wire"
 )
@@ -37,5 +40,76 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	var e *failedcall.Error
 	if !errors.As(err, &e) || e.Problem != failedcall.ProblemTooLarge || e.Outcome != failedcall.Failed || pages != 200 {
 		t.Errorf("%v after %d pages", err, pages)
+	}
+}
+
+// renewableTokens has a second token when the first is refused, and keeps it as a call of a tool does.
+type renewableTokens struct{ renewed, ended int }
+
+func (p *renewableTokens) Token(context.Context) (string, error) {
+	if p.renewed > 0 {
+		return "new", nil
+	}
+	return "old", nil
+}
+func (p *renewableTokens) Renew(context.Context, string) (string, error) {
+	p.renewed++
+	return "new", nil
+}
+func (p *renewableTokens) Refused(context.Context, string) { p.ended++ }
+
+// The bodies are those of freee's schema; the codes beside its example are from its page
+// on errors of the 400s.
+func TestWhatFreeesRefusalsMean(t *testing.T) {
+	api := expect.Value(published.Open("freee"))(t)
+	flat := func(code string) map[string]any {
+		return api.Example("accessDeniedError", map[string]any{"code": code})
+	}
+	for name, test := range map[string]struct {
+		status  int
+		body    map[string]any
+		forever bool // the second token is refused too
+		problem failedcall.Problem
+		renewed int
+		ended   int
+		said    string
+	}{
+		"403 as published: the token expired": {403, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
+		"401 with the same body":              {401, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
+		"401 as published":                    {401, api.Example("unauthorizedError", nil), false, "", 1, 0, ""},
+		"403, and the new token too":          {403, api.Example("accessDeniedError", nil), true, failedcall.ProblemUnauthorized, 1, 1, ""},
+		"the app asks for more":               {401, flat("re_authorization_required"), true, failedcall.ProblemUnauthorized, 1, 1, ""},
+		"a person without permission":         {401, flat("user_do_not_have_permission"), true, failedcall.ProblemDenied, 0, 0, "アクセスする権限がありません"},
+		"a plan without the API":              {403, flat("freee_plan_limit"), true, failedcall.ProblemDenied, 0, 0, "アクセスする権限がありません"},
+		"403 that tells nothing":              {403, api.Example("forbiddenError", nil), true, failedcall.ProblemForbidden, 0, 0, ""},
+		"bad arguments":                       {400, api.Example("error", nil), true, failedcall.ProblemRejected, 0, 0, "リクエストの形式が不正です。"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if test.forever || r.Header.Get("Authorization") == "Bearer old" {
+					w.WriteHeader(test.status)
+					_ = json.NewEncoder(w).Encode(test.body) // else nobody is left to read
+					return
+				}
+				body := `{"companies":[{"id":1,"role":"company_admin"}]}`
+				if strings.HasSuffix(r.URL.Path, "/employees") {
+					body = "[]"
+				}
+				_, _ = w.Write([]byte(body))
+			}))
+			defer s.Close()
+			p := &renewableTokens{}
+			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
+			var e *failedcall.Error
+			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
+				t.Fatalf("%v", err)
+			}
+			if p.renewed != test.renewed || p.ended != test.ended {
+				t.Errorf("renewed %d times, ended %d times", p.renewed, p.ended)
+			}
+			if test.said != "" && !strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), test.said) {
+				t.Errorf("%v", e.Args)
+			}
+		})
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
 	"testing"
@@ -142,4 +144,15 @@ func classified(t *testing.T, err error, outcomes ...failedcall.Outcome) {
 		}
 	}
 	t.Errorf("the outcome is %s: %v", e.Outcome, e)
+}
+
+// stream answers with events: the place to go on from, news, and then the server's answer.
+func stream(w http.ResponseWriter, r *http.Request, s http.Handler) {
+	kept := httptest.NewRecorder()
+	s.ServeHTTP(kept, r)
+	body := kept.Body.Bytes()
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, "id: 1\nretry: 10\ndata:\n\n")
+	fmt.Fprint(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":{\"result\":1}}}\n\n")
+	fmt.Fprintf(w, "event: message\r\ndata: %s\r\n\r\n", body)
 }

@@ -11,11 +11,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool/wire"
 )
 
 // Client calls servers.
@@ -84,4 +87,66 @@ func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 func changed(s Server, tool string, err error) error {
 	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemChanged,
 		Args: []any{s.provider(), tool}, Err: err}
+}
+
+// result is a call's result. The structured content is taken from the answer's bytes,
+// because the library's decoded copy has lost digits of large numbers.
+func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
+	said := textOf(answer.Content)
+	if answer.NeedsInput() {
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+			Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+	}
+	if answer.IsError {
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+			Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
+	}
+	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
+		return m.Result.StructuredContent, nil
+	}
+	return map[string]string{"text": said}, nil
+}
+
+// textOf joins the texts of a result; other content is replaced by the name of its type.
+func textOf(parts []sdk.Content) string {
+	var said []string
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *sdk.TextContent:
+			said = append(said, part.Text)
+		case *sdk.ResourceLink:
+			said = append(said, part.URI)
+		case *sdk.EmbeddedResource:
+			if part.Resource != nil {
+				said = append(said, part.Resource.URI, part.Resource.Text)
+			}
+		case *sdk.ImageContent:
+			said = append(said, binary("image", part.MIMEType, len(part.Data)))
+		case *sdk.AudioContent:
+			said = append(said, binary("audio", part.MIMEType, len(part.Data)))
+		default:
+			kind, _ := json.Marshal(fmt.Sprintf("%T", part))
+			said = append(said, string(kind))
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+func binary(kind, mime string, bytes int) string {
+	return fmt.Sprintf("[%s %s, %d bytes]", kind, mime, bytes)
+}
+
+// CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never
+// connected is called without credentials: it may ask for none. Its errors are those of Call.
+func (c Client) CallAllowed(ctx context.Context, of Credentials, tenant, name string, pin tenancy.Pin,
+	arguments json.RawMessage) (any, error) {
+	server, tool, _ := tenancy.ServerTool(name)
+	s := Server{MCPServer: tenancy.MCPServer{Name: server, URL: pin.URL}}
+	var err error
+	s.Secret, err = of.ServerToken(ctx, tenant, s.MCPServer)
+	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) || err != nil &&
+		!errors.Is(err, aggregate.ErrNotFound) {
+		return nil, failedcall.NoToken(s.provider(), err)
+	}
+	return c.Call(ctx, Call{Server: s, Tool: tool, Hash: pin.Hash, Arguments: arguments})
 }

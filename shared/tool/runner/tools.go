@@ -10,6 +10,7 @@ import (
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
+	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/overtime"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/slackdm"
@@ -144,4 +145,10 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 		return slackdm.Sent{}, noTokenError(failedcall.Slack, err)
 	}
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
+}
+
+// callServer calls an MCP server's tool as it was allowed.
+func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
+	return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin,
+		c.Arguments.JSON())
 }

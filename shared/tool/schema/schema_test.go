@@ -1,7 +1,12 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -136,4 +141,88 @@ func TestDecodeTakesOneValue(t *testing.T) {
 		v, err := schema.Decode([]byte(text))
 		expect.That(t, err != nil, "%q gave %v", text, v)
 	}
+}
+
+// TestTheOfficialSuite holds verdicts against the JSON Schema Test Suite, which comes
+// with the library. What is refused must be refused for one of our reasons.
+func TestTheOfficialSuite(t *testing.T) {
+	dir := expect.Value(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output())(t)
+	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json")))(t)
+	reasons := regexp.MustCompile(`may not refer to (other documents|themselves)$|must be spelled dependentRequired or dependentSchemas$|only \$ref is followed$|\$id: only the whole may have one$|\$ref: "#\w+": there is no such schema$`)
+	const other = "ref overrides any sibling keywords" // only in draft 7; here they count
+	verdicts := 0
+	for _, file := range files {
+		b := expect.Value(os.ReadFile(file))(t)
+		var groups []struct {
+			Description string
+			Schema      json.RawMessage
+			Tests       []struct {
+				Description string
+				Data        json.RawMessage
+				Valid       bool
+			}
+		}
+		expect.NoError(t, json.Unmarshal(b, &groups))
+		for _, g := range groups {
+			s, err := schema.Compile(filepath.Base(file), string(g.Schema))
+			if err != nil {
+				expect.That(t, reasons.MatchString(err.Error()), "%s: %v", g.Description, err)
+				continue
+			}
+			for _, test := range g.Tests {
+				verdicts++
+				if found := check(t, s, string(test.Data)); (len(found) == 0) != test.Valid && g.Description != other {
+					t.Errorf("%s: %s: %s: %v, but it fits: %v", filepath.Base(file), g.Description, test.Description, found, test.Valid)
+				}
+			}
+		}
+	}
+	expect.That(t, verdicts >= 1500, "only %d verdicts: the suite is not where it was", verdicts)
+}
+
+func TestNamesThatASchemaLeavesOpen(t *testing.T) {
+	for name, test := range map[string]struct {
+		schema, value string
+		want          []string
+	}{
+		"declared":         {`{"properties":{"a":{"properties":{"b":{}}}}}`, `{"a":{"b":1}}`, nil},
+		"open":             {`{"type":"object"}`, `{"b":1,"a":2}`, []string{"a", "b"}},
+		"additional":       {`{"properties":{"a":{"additionalProperties":{"properties":{"known":{}}}}}}`, `{"a":{"x":{"known":1,"y":2}}}`, []string{"x", "y"}},
+		"by their form":    {`{"patternProperties":{"^x":{"properties":{"known":{}}}}}`, `{"x1":{"known":1}}`, []string{"x1"}},
+		"in lists":         {`{"properties":{"a":{"prefixItems":[{"properties":{"b":{}}}],"items":{"properties":{"c":{}}}}}}`, `{"a":[{"b":1},{"b":1,"c":2}]}`, []string{"b"}},
+		"in one of forms":  {`{"anyOf":[{"properties":{"a":{}}},{"$ref":"#/$defs/d"}],"$defs":{"d":{"properties":{"b":{}}}}}`, `{"a":1,"b":2,"c":3}`, []string{"c"}},
+		"under conditions": {`{"if":{"properties":{"a":{}}}}`, `{"a":1}`, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := expect.Value(schema.Compile(name, test.schema))(t)
+			v := expect.Value(schema.Decode([]byte(test.value)))(t)
+			expect.Same(t, test.want, s.Undeclared(v))
+		})
+	}
+}
+
+// FuzzCheck: whatever a schema and a value are, checking ends with an answer that
+// does not depend on when it is given.
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{
+		person, `false`, `{"const":null}`, `{"enum":[null,1.0,{"a":[]}]}`, `{"prefixItems":[true],"items":false,"contains":{"type":"null"},"uniqueItems":true}`,
+		`{"oneOf":[{"required":["a"]},{"not":{"multipleOf":0.1}}],"unevaluatedProperties":false,"patternProperties":{"^a":{"type":["string","null"]}}}`,
+		`{"if":{"minProperties":1},"then":{"propertyNames":{"pattern":"^a"}},"dependentSchemas":{"a":{"maxProperties":2}},"dependentRequired":{"a":["b"]}}`,
+	} {
+		for _, v := range []string{`null`, `{"a":null,"b":"x"}`, `[1,[],{},1.0]`, `-1e308`, `{"name":"a","tags":[1],"boss":{"age":0}}`} {
+			f.Add(s, v)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		s, err := schema.Compile("s", text)
+		if err != nil {
+			return
+		}
+		v, err := schema.Decode([]byte(value))
+		if err != nil {
+			return
+		}
+		first := s.Check(v)
+		expect.Is(t, len(first), len(s.Check(v)), "%v, then", first)
+	})
 }
