@@ -3,6 +3,7 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,7 +84,7 @@ func (c *Catalog) returns(name string, p Path) error {
 			return nil
 		}
 		if at, ok = members[key]; !ok {
-			return fmt.Errorf("$ref %s: %s returns no %q, only %s", p, name, key, strings.Join(sortedNames(members), ", "))
+			return fmt.Errorf("$ref %s: %s returns no %q, only %s", p, name, key, strings.Join(slices.Sorted(maps.Keys(members)), ", "))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/words/legible"
 )
 
 // Under is the catalog of a tenant: without the tools that its permissions forbid (see tenancy.Standing), the
@@ -37,10 +38,8 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 func (s Spec) Hold(r Resolved) *failedcall.Error {
 	if s.Pin == nil && len(r.nulls) > 0 {
 		from := r.nulls[0].Path
-		return &failedcall.Error{
-			Outcome: failedcall.Failed, Problem: failedcall.ProblemNoValue,
-			Args: []any{s.Name, dotted(r.nulls[0].At), strings.TrimPrefix(from.StepID, "step-"), dotted(from.Keys)},
-		}
+		return failedcall.Fail(failedcall.ProblemNoValue, nil, s.Name, dotted(r.nulls[0].At),
+			strings.TrimPrefix(from.StepID, "step-"), dotted(from.Keys))
 	}
 	return s.broken(r.members, false)
 }
@@ -66,8 +65,7 @@ func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
 func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
 	if name == tenancy.MaxRows {
 		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
-			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooMany,
-				Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
+			return failedcall.Fail(failedcall.ProblemTooMany, nil, s.Name, string(name), s.Bounds.MaxRows, len(rows))
 		}
 		return nil
 	}
@@ -88,22 +86,13 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *faile
 	if !ok {
 		text = kind(v)
 	}
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNotListed,
-		Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
+	return failedcall.Fail(failedcall.ProblemNotListed, nil, name, string(c), legible.Clip(spaced(text), 100), strings.Join(shown, ", "))
 }
 
 // same compares texts, e-mail addresses without regard to the case of A to Z.
 func same(one string, v any) bool {
 	text, ok := v.(string)
 	return ok && (text == one || strings.Contains(one, "@") && lowerASCII(one) == lowerASCII(text))
-}
-
-func brief(s string) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > 100 {
-		r = append(r[:99], '…')
-	}
-	return string(r)
 }
 
 // listed reports whether an argument can only be a value that a constraint lists.

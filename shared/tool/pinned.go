@@ -61,17 +61,13 @@ func LeftOut(s Spec, a Arguments) aggregate.JSON {
 	if s.Pin == nil || s.Access != aggregate.Write {
 		return ""
 	}
-	var input struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
+	var input struct{ Properties map[string]json.RawMessage }
 	if json.Unmarshal([]byte(s.InputSchema), &input) != nil {
 		return ""
 	}
 	out := map[string]json.RawMessage{}
 	for name, schema := range input.Properties {
-		var member struct {
-			Default json.RawMessage `json:"default"`
-		}
+		var member struct{ Default json.RawMessage }
 		if _, given := a.members[name]; given || json.Unmarshal(schema, &member) != nil { // true and false are schemas too
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -142,7 +143,7 @@ func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (a
 			return replace(p, at)
 		}
 		out := make(map[string]any, len(v))
-		for _, name := range sortedNames(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			member, err := walk(v[name], append(at, name), replace)
 			if err != nil {
 				return nil, err
@@ -162,15 +163,6 @@ func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (a
 		return out, nil
 	}
 	return v, nil
-}
-
-func sortedNames(m map[string]any) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // encode writes JSON as people read it, with < > & as they are.

@@ -31,6 +31,11 @@ type Error struct {
 	Err error
 }
 
+// Fail is a call that had no effect. args fill in the sentence; err is the cause, nil for none.
+func Fail(why Problem, err error, args ...any) *Error {
+	return &Error{Outcome: Failed, Problem: why, Args: args, Err: err}
+}
+
 func (e *Error) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s (%s): %v", e.Problem, e.Outcome, e.Err)

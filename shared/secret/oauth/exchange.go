@@ -117,19 +117,14 @@ func (p Provider) failed(err error, a *answer) *Error {
 		return &Error{Unclear, cause}
 	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 &&
 		said.ErrorCode != "":
-		return &Error{Refused, &failedcall.Error{
-			Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized, Args: []any{name},
-			Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
-		}}
+		return &Error{Refused, failedcall.Fail(failedcall.ProblemUnauthorized,
+			fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode), name)}
 	case a.status >= 300:
 		cause := wire.Refused(name, a.status, a.header, said.ErrorCode)
 		cause.Outcome = failedcall.Failed
 		return &Error{Unspent, cause}
 	}
-	return &Error{Unclear, &failedcall.Error{
-		Outcome: failedcall.Failed, Problem: failedcall.ProblemBadAnswer, Args: []any{name},
-		Err: errors.New("the answer holds no token"),
-	}}
+	return &Error{Unclear, failedcall.Fail(failedcall.ProblemBadAnswer, errors.New("the answer holds no token"), name)}
 }
 
 // ErrNoRevoking: the vendor has no place where tokens are revoked.
@@ -160,9 +155,7 @@ func (p Provider) Revoke(ctx context.Context, c Client, token string) error {
 		return fmt.Errorf("revoke a token of %s: no answer", p.Name) // the error may quote the address
 	}
 	defer res.Body.Close()
-	var said struct {
-		Error string `json:"error"`
-	}
+	var said struct{ Error string }
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10)) // the status counts
 	_ = json.Unmarshal(body, &said)
 	switch {

@@ -113,12 +113,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 		case ok && attempt == 0 && (beside == 1 || beside == -1):
 			paid = paid.AddDate(0, beside, 0)
 		default:
-			return Record{}, &failedcall.Error{
-				Outcome: failedcall.Failed, Problem: failedcall.ProblemPeriod,
-				Args: []any{failedcall.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate),
-					wire.Short(r.EndDate)},
-				Err: errors.New("a summary is of another month"),
-			}
+			return Record{}, failedcall.Fail(failedcall.ProblemPeriod, errors.New("a summary is of another month"),
+				failedcall.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate))
 		}
 	}
 }

@@ -79,9 +79,7 @@ func (c *Client) ListDepartments(ctx context.Context, department string, listed 
 
 // departments are all that the company has.
 func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
-	var all struct {
-		Groups []group `json:"groups"`
-	}
+	var all struct{ Groups []group }
 	err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all)
 	return all.Groups, err
 }
@@ -103,8 +101,7 @@ func unknown(name string, all []group) *failedcall.Error {
 	if left := len(all) - len(names); left > 0 {
 		listed += fmt.Sprintf(" … (+%d)", left)
 	}
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNoDepartment,
-		Args: []any{failedcall.Freee, wire.Short(name), cmp.Or(listed, "—")}}
+	return failedcall.Fail(failedcall.ProblemNoDepartment, nil, failedcall.Freee, wire.Short(name), cmp.Or(listed, "—"))
 }
 
 // below are the departments of these names or codes, with all that are below them.
@@ -195,8 +192,8 @@ func pages(name string, read func(offset int) (int, error)) error {
 
 // tooMany says that a list has more than a tool gives.
 func tooMany(name string, limit int) *failedcall.Error {
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge,
-		Args: []any{name, fmt.Sprint(limit)}, Err: fmt.Errorf("there are more than %d", limit)}
+	return failedcall.Fail(failedcall.ProblemTooLarge, fmt.Errorf("there are more than %d", limit), name,
+		fmt.Sprint(limit))
 }
 
 // today is the date in Japan.

@@ -96,6 +96,5 @@ func paidNextMonth(said *string) (bool, error) {
 	case "next_month", "next":
 		return true, nil
 	}
-	return false, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemPayMonth,
-		Args: []any{failedcall.Freee, wire.Short(*said)}}
+	return false, failedcall.Fail(failedcall.ProblemPayMonth, nil, failedcall.Freee, wire.Short(*said))
 }

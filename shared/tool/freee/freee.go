@@ -39,8 +39,7 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 func (c *Client) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
-		return 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemLocked,
-			Args: []any{failedcall.Freee}, Err: err}
+		return 0, failedcall.Fail(failedcall.ProblemLocked, err, failedcall.Freee)
 	}
 	var me struct {
 		Companies []struct {
@@ -56,11 +55,9 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 			return company.ID, nil
 		}
 	}
-	return 0, &failedcall.Error{
-		Outcome: failedcall.Failed, Problem: failedcall.ProblemNoCompany, Args: []any{failedcall.Freee},
-		Err: fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies),
-			chosen != ""),
-	}
+	return 0, failedcall.Fail(failedcall.ProblemNoCompany,
+		fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies), chosen != ""),
+		failedcall.Freee)
 }
 
 // tokyo is the zone of freee's dates.

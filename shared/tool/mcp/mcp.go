@@ -85,8 +85,7 @@ func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 }
 
 func changed(s Server, tool string, err error) error {
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemChanged,
-		Args: []any{s.provider(), tool}, Err: err}
+	return failedcall.Fail(failedcall.ProblemChanged, err, s.provider(), tool)
 }
 
 // result is a call's result. The structured content is taken from the answer's bytes,
@@ -94,12 +93,12 @@ func changed(s Server, tool string, err error) error {
 func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
-		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
-			Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool asks for more input"), p,
+			"input_required "+wire.Short(said))
 	}
 	if answer.IsError {
-		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
-			Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
+		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool reports an error"), p,
+			wire.Short(said))
 	}
 	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
 		return m.Result.StructuredContent, nil

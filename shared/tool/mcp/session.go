@@ -30,8 +30,7 @@ type session struct {
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
-		return session{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized,
-			Args: []any{server.provider()}, Err: err}
+		return session{}, failedcall.Fail(failedcall.ProblemUnauthorized, err, server.provider())
 	}
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
@@ -89,10 +88,8 @@ func (s session) list(ctx context.Context) ([]Tool, error) {
 }
 
 func (s session) tooMany() error {
-	return &failedcall.Error{
-		Outcome: failedcall.Failed, Problem: failedcall.ProblemBadAnswer, Args: []any{s.server.provider()},
-		Err: fmt.Errorf("the server lists over %d tools or %d pages", maxTools, maxPages),
-	}
+	return failedcall.Fail(failedcall.ProblemBadAnswer,
+		fmt.Errorf("the server lists over %d tools or %d pages", maxTools, maxPages), s.server.provider())
 }
 
 var (

@@ -85,9 +85,7 @@ func (t Tool) Problem() string {
 	case len(t.Input) > MaxSchema || len(t.Output) > MaxSchema:
 		return fmt.Sprintf("a schema of it is over %d bytes", MaxSchema)
 	}
-	var shape struct {
-		Type string `json:"type"`
-	}
+	var shape struct{ Type string }
 	if json.Unmarshal([]byte(t.Input), &shape) != nil || shape.Type != "object" {
 		return "its arguments are no object"
 	}

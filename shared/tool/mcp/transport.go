@@ -37,19 +37,22 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	rec.begin()
+	rec.note(func() {
+		rec.status, rec.header, rec.kind, rec.err = 0, nil, "", nil
+		rec.body.Reset()
+	})
 	r = r.Clone(httptrace.WithClientTrace(r.Context(),
-		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.connected() }}))
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.note(func() { rec.sent = true }) }}))
 	r.GetBody = nil // a request that was sent is not sent again
 	if t.name != "" {
 		r.Header.Set(t.name, t.value)
 	}
 	res, err := t.next.RoundTrip(r)
 	if err != nil {
-		rec.broke(err)
+		rec.note(func() { rec.err = err })
 		return nil, err
 	}
-	rec.answered(res)
+	rec.note(func() { rec.status, rec.header, rec.kind = res.StatusCode, res.Header, res.Header.Get("Content-Type") })
 	res.Body = &tee{res.Body, rec}
 	return res, nil
 }
@@ -73,29 +76,10 @@ func (r *record) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, recordKey{}, r)
 }
 
-func (r *record) begin() {
+func (r *record) note(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.status, r.header, r.kind, r.err = 0, nil, "", nil
-	r.body.Reset()
-}
-
-func (r *record) connected() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sent = true
-}
-
-func (r *record) broke(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.err = err
-}
-
-func (r *record) answered(res *http.Response) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.status, r.header, r.kind = res.StatusCode, res.Header, res.Header.Get("Content-Type")
+	change()
 }
 
 // tee keeps what is read of a body; the outbound dialer bounds it.
@@ -106,12 +90,12 @@ type tee struct {
 
 func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
-	t.record.mu.Lock()
-	defer t.record.mu.Unlock()
-	t.record.body.Write(p[:n])
-	if err != nil && err != io.EOF {
-		t.record.err = err
-	}
+	t.record.note(func() {
+		t.record.body.Write(p[:n])
+		if err != nil && err != io.EOF {
+			t.record.err = err
+		}
+	})
 	return n, err
 }
 
@@ -159,8 +143,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 	defer r.mu.Unlock()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
-		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemAddress, Args: []any{p},
-			Err: outbound.ErrRefused}
+		return failedcall.Fail(failedcall.ProblemAddress, outbound.ErrRefused, p)
 	case !r.sent:
 		cause := r.err
 		if cause == nil {

@@ -50,9 +50,7 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	var m struct {
-		Method string `json:"method"`
-	}
+	var m struct{ Method string }
 	_ = json.Unmarshal(body, &m) // a request without a body has no method
 	v.mu.Lock()
 	v.asked[m.Method]++
@@ -131,9 +129,7 @@ func answer(kind, body string) http.HandlerFunc {
 // replying answers a request with a result.
 func replying(result string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var in struct {
-			ID json.RawMessage `json:"id"`
-		}
+		var in struct{ ID json.RawMessage }
 		_ = json.NewDecoder(r.Body).Decode(&in) // without an id nobody takes the answer
 		answer("application/json", `{"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":`+result+`}`)(w, r)
 	}

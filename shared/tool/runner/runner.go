@@ -95,8 +95,8 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 			Args: []any{c.Tool}, Err: err})
 	}
 	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && b.Len() > spec.MaxBytes {
-		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge,
-			Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
+		return nil, r.say(c, failedcall.Fail(failedcall.ProblemTooLarge, nil, c.Tool,
+			fmt.Sprintf("%d bytes", spec.MaxBytes)))
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
@@ -137,6 +137,6 @@ func (r *Runner) say(c tool.Call, e *failedcall.Error) *failedcall.Error {
 }
 
 func badArguments(name string, err error) *failedcall.Error {
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments,
-		Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
+	return failedcall.Fail(failedcall.ProblemBadArguments, errors.New("arguments do not fit the schema"), name,
+		err.Error())
 }

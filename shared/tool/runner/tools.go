@@ -51,10 +51,7 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
-	var in struct {
-		Department string `json:"department"`
-		Status     string `json:"status"`
-	}
+	var in struct{ Department, Status string }
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
@@ -62,9 +59,7 @@ func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
 }
 
 func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) {
-	var in struct {
-		Department string `json:"department"`
-	}
+	var in struct{ Department string }
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
@@ -77,9 +72,8 @@ func (r *Runner) listPositions(ctx context.Context, c tool.Call) (any, error) {
 
 func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
 	var in struct {
-		Year      int              `json:"year"`
-		Month     int              `json:"month"`
-		Employees []freee.Employee `json:"employees"`
+		Year, Month int
+		Employees   []freee.Employee
 	}
 	if err := read(c, &in); err != nil {
 		return nil, err
@@ -89,9 +83,9 @@ func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
 
 func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) {
 	var in struct {
-		Mode    string           `json:"mode"`
-		Records []freee.Record   `json:"records"`
-		Earlier [][]freee.Record `json:"earlier"`
+		Mode    string
+		Records []freee.Record
+		Earlier [][]freee.Record
 	}
 	if err := read(c, &in); err != nil {
 		return nil, err
@@ -107,8 +101,7 @@ func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) 
 		}
 	}
 	if len(problems) > 0 {
-		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadData,
-			Args: []any{len(problems), problems[0]}}
+		return nil, failedcall.Fail(failedcall.ProblemBadData, nil, len(problems), problems[0])
 	}
 	return out, nil
 }

@@ -59,10 +59,8 @@ type Written struct {
 // Values are stored raw: nothing becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm().MatchString(t.SpreadsheetID) {
-		return Written{}, &failedcall.Error{
-			Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments,
-			Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
-		}
+		return Written{}, failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet",
+			wire.Short(t.SpreadsheetID)+" is no spreadsheet id")
 	}
 	address, height, err := c.tab(ctx, t)
 	if err != nil {

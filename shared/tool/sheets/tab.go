@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,8 +81,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 		}}
 	}
 	if cells > MaxCells {
-		return "", 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemSheetFull,
-			Args: []any{failedcall.Google, cells, MaxCells}}
+		return "", 0, failedcall.Fail(failedcall.ProblemSheetFull, nil, failedcall.Google, cells, MaxCells)
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
@@ -171,27 +171,15 @@ func (c *Client) below(ctx context.Context, t Table, height int) (count *int, wh
 	}
 	ctx, cancel := context.WithTimeout(ctx, belowWithin)
 	defer cancel()
-	var read struct {
-		Values [][]any `json:"values"`
-	}
+	var read struct{ Values [][]any }
 	path := "/" + url.PathEscape(t.SpreadsheetID) + "/values/" + url.PathEscape(a1(t.Sheet, first, len(t.Columns), last))
 	if err := c.wire.Read(ctx, path+"?majorDimension=ROWS&fields=values", &read); err != nil {
 		return nil, true
 	}
 	for _, row := range read.Values {
-		if holdsAny(row) {
+		if slices.ContainsFunc(row, func(v any) bool { return v != nil && v != "" }) {
 			n++
 		}
 	}
 	return &n, last == height
-}
-
-// holdsAny reports whether a row has a value.
-func holdsAny(row []any) bool {
-	for _, v := range row {
-		if v != nil && v != "" {
-			return true
-		}
-	}
-	return false
 }

@@ -70,20 +70,15 @@ type Sent struct {
 func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
 	user := m.Recipient
 	if strings.Contains(user, "@") {
-		var found *slack.User
-		err := patiently(ctx, func() (err error) {
-			found, err = c.reads.GetUserByEmailContext(ctx, user)
-			return err
-		})
+		found, err := patiently(ctx, func() (*slack.User, error) { return c.reads.GetUserByEmailContext(ctx, user) })
 		if err != nil {
 			return Sent{}, before(err, m.Recipient)
 		}
 		user = found.ID
 	}
-	var channel *slack.Channel
-	err := patiently(ctx, func() (err error) {
-		channel, _, _, err = c.writes.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
-		return err
+	channel, err := patiently(ctx, func() (*slack.Channel, error) {
+		opened, _, _, err := c.writes.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
+		return opened, err
 	})
 	if err != nil {
 		return Sent{}, before(err, m.Recipient)
@@ -97,11 +92,11 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		return out, nil
 	}
 	text := c.fitting(ctx, m)
-	err = patiently(ctx, func() (err error) {
-		_, out.MessageTS, err = c.writes.PostMessageContext(ctx, channel.ID,
+	out.MessageTS, err = patiently(ctx, func() (string, error) {
+		_, ts, err := c.writes.PostMessageContext(ctx, channel.ID,
 			slack.MsgOptionText(text, false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
-		return err
+		return ts, err
 	})
 	if err != nil {
 		return Sent{}, classify(err, m.Recipient)
@@ -129,19 +124,19 @@ func (c *Client) fitting(ctx context.Context, m Message) string {
 // patiently makes a call, counts it, and makes it again as long as Slack says that it has done nothing and
 // when to ask again: nothing is written twice by it. It gives up when the call's time
 // would not suffice.
-func patiently(ctx context.Context, call func() error) error {
+func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
-		err := call()
+		got, err := call()
 		_ = slackapi.Count(err) // what can have been done is classify's to say
 		var limited *slack.RateLimitedError
 		if !errors.As(err, &limited) || limited.RetryAfter <= 0 {
-			return err
+			return got, err
 		}
 		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) <= limited.RetryAfter+answerTime {
-			return err
+			return got, err
 		}
 		if sleep.For(ctx, limited.RetryAfter+rand.N(limited.RetryAfter/2+1)) != nil {
-			return err
+			return got, err
 		}
 	}
 }
@@ -152,12 +147,10 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 	var self *slack.AuthTestResponse
 	cursor := ""
 	for range pages {
-		var page *slack.GetConversationHistoryResponse
-		err := patiently(ctx, func() (err error) {
-			page, err = c.reads.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
+		page, err := patiently(ctx, func() (*slack.GetConversationHistoryResponse, error) {
+			return c.reads.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
 				ChannelID: channel, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
 			})
-			return err
 		})
 		if err != nil {
 			return "", err
@@ -167,10 +160,7 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 				continue
 			}
 			if self == nil {
-				err := patiently(ctx, func() (err error) {
-					self, err = c.reads.AuthTestContext(ctx)
-					return err
-				})
+				self, err = patiently(ctx, func() (*slack.AuthTestResponse, error) { return c.reads.AuthTestContext(ctx) })
 				if err != nil {
 					return "", err
 				}
@@ -209,8 +199,7 @@ func classify(err error, recipient string) *failedcall.Error {
 	if !errors.As(err, &refused) {
 		return wire.Broken(failedcall.Slack, err)
 	}
-	e := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
-		Args: []any{failedcall.Slack, refused.Err}, Err: errors.New(refused.Err)}
+	e := failedcall.Fail(failedcall.ProblemRejected, errors.New(refused.Err), failedcall.Slack, refused.Err)
 	switch refused.Err {
 	case "fatal_error", "internal_error", "service_unavailable":
 		e.Outcome, e.Problem, e.Args = failedcall.Unknown, failedcall.ProblemDown, []any{failedcall.Slack, refused.Err}

@@ -158,15 +158,13 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
-			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider},
-				Err: err}
+			return failedcall.Fail(failedcall.ProblemInternal, err, c.Provider)
 		}
 		body = bytes.NewReader(b)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
 	if err != nil {
-		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider},
-			Err: err}
+		return failedcall.Fail(failedcall.ProblemInternal, err, c.Provider)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept", "application/json")
