@@ -110,9 +110,8 @@ func sameTexts(t *testing.T) {
 	_, notSet := teamconfig.Open("", nil)
 	team := func(lines string) error {
 		w := teamconfig.Workspace{FS: fstest.MapFS{"a.toml": {Data: []byte(lines)}}}
-		_, found := w.Team("a.toml")
 		var out []error
-		for _, f := range found {
+		for _, f := range teamconfig.Check(w, "a.toml").Errors {
 			out = append(out, errors.New(f.Message))
 		}
 		return errors.Join(out...)

@@ -59,17 +59,12 @@ func (c Call) Over(other Call) Call {
 
 // called is how a model is called, with what stands for the timeout and the retries that aren't set.
 func called(c Call, timeout int) Call {
-	if c.TimeoutSeconds == nil {
-		c.TimeoutSeconds = &timeout
-	}
+	c.TimeoutSeconds = cmp.Or(c.TimeoutSeconds, &timeout)
 	return retried(c)
 }
 
 func retried(c Call) Call {
-	retries := DefaultMaxRetries
-	if c.MaxRetries == nil {
-		c.MaxRetries = &retries
-	}
+	c.MaxRetries = cmp.Or(c.MaxRetries, new(DefaultMaxRetries))
 	return c
 }
 
@@ -83,9 +78,7 @@ func (r *reading) judgmentOf(s *section) Judgment {
 
 // judged is how a judge is called: as certain as it can be, unless its file says otherwise.
 func judged(c Call) Call {
-	if c.Temperature == nil {
-		c.Temperature = new(float64)
-	}
+	c.Temperature = cmp.Or(c.Temperature, new(0.0))
 	return called(c, defaultJudgeTimeout)
 }
 
@@ -98,16 +91,6 @@ func (r *reading) judgment(file, path string, tables map[string]any) Judgment {
 	s.ignored("after the last round there is nothing to decide", "judge_on_final_round")
 	s.end()
 	return j
-}
-
-// Evaluator reads an evaluator's file.
-func (w Workspace) Evaluator(file string) (Evaluator, []Finding) {
-	r := &reading{w: w}
-	tables := r.file(file, "")
-	if tables == nil {
-		return Evaluator{}, r.found
-	}
-	return r.evaluator(file, "", tables), r.found
 }
 
 func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator {

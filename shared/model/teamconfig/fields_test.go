@@ -20,6 +20,13 @@ func workspace(files map[string]string) Workspace {
 	return Workspace{FS: m}
 }
 
+// read returns what a file has, which begins with the table of a T.
+func read[T any](w Workspace, file string) (T, []Finding) {
+	config, found := w.any(file)
+	x, _ := config.(T)
+	return x, found
+}
+
 const (
 	smallTeam   = "[team]\nteam_id = 'a'\nteam_name = 'A'\n"
 	smallMember = smallTeam + "[[team.members]]\nagent_name = 'x'\nagent_type = 'plain'\ntool_description = 'd'\nmodel = 'gpt-5'\n"

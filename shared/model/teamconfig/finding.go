@@ -2,6 +2,7 @@ package teamconfig
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringi/shared/words/legible"
@@ -35,30 +36,22 @@ func (f Finding) String() string {
 
 // Valid reports whether none of the findings is more than a warning.
 func Valid(found []Finding) bool {
-	for _, f := range found {
-		if !f.Warning {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning })
 }
 
 // written is a value as a file says it, short enough for a message.
 func written(v any) string {
-	var s string
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		s = fmt.Sprintf("%q", legible.Beginning(v, maxShown))
+		return fmt.Sprintf("%q", legible.Beginning(v, maxShown))
 	case map[string]any:
 		return "a table"
 	case []any:
 		return fmt.Sprintf("a list of %d", len(v))
-	default:
-		s = legible.Beginning(fmt.Sprint(v), maxShown)
 	}
-	return s
+	return legible.Beginning(fmt.Sprint(v), maxShown)
 }
 
 // maxShown is how much of a value a message repeats, in characters.

@@ -35,10 +35,8 @@ func (r *reading) member(file, path string, keys map[string]any) Member {
 
 // named puts shorter names of fields into the long ones.
 func (r *reading) named(s *section) *section {
-	keys := maps.Clone(s.keys)
-	if keys == nil {
-		keys = map[string]any{}
-	}
+	keys := map[string]any{}
+	maps.Copy(keys, s.keys)
 	for _, a := range aliases {
 		short, long := a[0], a[1]
 		v, ok := keys[short]
@@ -97,12 +95,10 @@ func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 
 // agent reads a member's fields.
 func (s *section) agent() Member {
-	c := retried(s.call())
 	m := Member{
-		AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
+		Call: retried(s.call()), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
 		ToolDescription: s.described(), Model: s.model("model", ""),
 		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
-		Call: c,
 	}
 	if m.ToolName != nil && blank(*m.ToolName) {
 		m.ToolName = nil
@@ -111,8 +107,7 @@ func (s *section) agent() Member {
 		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
 	}
 	if !blank(m.AgentName) {
-		tool := m.Tool()
-		m.ToolName = &tool
+		m.ToolName = new(m.Tool())
 	}
 	if _, ok := s.take("plugin"); ok {
 		s.refuse("plugin", "can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec")

@@ -212,8 +212,7 @@ func (s *section) whole(key string, least, most int) *int {
 	case n < int64(least), n > int64(most):
 		s.refuse(key, "must be %d to %d", least, most)
 	default:
-		x := int(n)
-		return &x
+		return new(int(n))
 	}
 	return nil
 }

@@ -17,13 +17,6 @@ const (
 	maxName                  = 200 // characters
 )
 
-// Team reads a team's file and those of its members.
-func (w Workspace) Team(file string) (Team, []Finding) {
-	r := &reading{w: w}
-	t := r.team(file, "", r.file(file, ""))
-	return t, r.found
-}
-
 // file reads a file that stands at a field; nil: it can't be read, which is recorded.
 func (r *reading) file(file, field string) map[string]any {
 	name, err := inside(file)
@@ -90,12 +83,9 @@ func (s *section) unique(members []Member) {
 
 func (r *reading) leader(file, path string, keys map[string]any) Leader {
 	s := r.section(file, path, keys)
-	c := called(s.callWithin(MinLeaderTimeout, MaxLeaderTimeout), DefaultLeaderTimeout)
-	l := Leader{
+	l := Leader{Call: called(s.callWithin(MinLeaderTimeout, MaxLeaderTimeout), DefaultLeaderTimeout),
 		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"),
-		Model: s.model("model", DefaultLeaderModel),
-		Call:  c,
-	}
+		Model: s.model("model", DefaultLeaderModel)}
 	if l.SystemPrompt != nil && blank(*l.SystemPrompt) {
 		s.refuse("system_prompt", "system_prompt cannot be empty string. Use None for default prompt or provide valid text.")
 	}

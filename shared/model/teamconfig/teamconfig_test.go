@@ -85,7 +85,7 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 		"agents/x.toml": "[agent]\nname = 'file'\ntype = 'web_search'\nmodel = 'google-gla:gemini-2.5-flash-lite'\ntemperature = 0.2\nmax_tokens = 100\ntool_description = 'looks'\n" +
 			"[agent.system_instruction]\ntext = 'Look.'\n[agent.tool_settings.web_search]\nmax_results = 3\n[agent.metadata]\nversion = '1'\n",
 	})
-	team, found := w.Team("team.toml")
+	team, found := read[Team](w, "team.toml")
 	expect.Must(t, Valid(found) && len(team.Members) == 1, "%v", found)
 	m := team.Members[0]
 	if m.AgentName != "own" || m.AgentType != "web-search" || m.Tool() != "ask" || *m.Temperature != 0.5 || *m.MaxTokens != 100 || *m.SystemInstruction != "Look." || *m.Config != "agents/x.toml" || *m.MaxRetries != 3 {
@@ -98,7 +98,7 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 
 func TestAnEmptyToolNameIsMadeOfTheAgents(t *testing.T) {
 	for _, empty := range []string{"", " ", "\u3000"} {
-		team, found := workspace(map[string]string{"a.toml": smallMember + "tool_name = '" + empty + "'\n"}).Team("a.toml")
+		team, found := read[Team](workspace(map[string]string{"a.toml": smallMember + "tool_name = '" + empty + "'\n"}), "a.toml")
 		if len(found) != 0 || team.Members[0].Tool() != "delegate_to_x" {
 			t.Errorf("%q: %s %v", empty, team.Members[0].Tool(), found)
 		}
@@ -137,7 +137,7 @@ func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 
 func TestAnEvaluatorsDefaultsMayStandInATable(t *testing.T) {
 	w := workspace(map[string]string{"judge.toml": "default_model = 'demo'\nmax_retries = 7\nseed = 3\n" + smallMetric + "[llm_default]\nmodel = 'anthropic:claude-sonnet-4-5-20250929'\ntemperature = 0.0\nmax_tokens = 2000\nmax_retries = 0\nstop_sequences = ['END']\n"})
-	e, found := w.Evaluator("judge.toml")
+	e, found := read[Evaluator](w, "judge.toml")
 	if len(found) != 0 || e.DefaultModel != "anthropic:claude-sonnet-4-5-20250929" || e.Metrics[0].Model != e.DefaultModel {
 		t.Fatalf("%+v %v", e, found)
 	}
@@ -174,7 +174,7 @@ func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
 		bucket, prefix = b, p
 		return workspace(map[string]string{"a.toml": smallTeam}).FS, nil
 	})
-	if team, found := w.Team("a.toml"); err != nil || bucket != "files" || prefix != "contests" || team.TeamID != "a" || len(found) != 0 {
+	if team, found := read[Team](w, "a.toml"); err != nil || bucket != "files" || prefix != "contests" || team.TeamID != "a" || len(found) != 0 {
 		t.Errorf("%s %s %v %v", bucket, prefix, err, found)
 	}
 	for _, value := range []string{"s3://", "s3://files"} {
@@ -203,12 +203,12 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 	w, err := Open(folder, nil)
 	expect.NoError(t, err)
 	for _, file := range []string{"link.toml", "absolute.toml", "up/secret.toml", "../secret.toml", "deep/../../secret.toml", "/a.toml", filepath.Join(outer, "secret.toml"), `..\secret.toml`, "", ".", "\x00"} {
-		if _, found := w.Team(file); Valid(found) {
+		if _, found := read[Team](w, file); Valid(found) {
 			t.Errorf("%q is read", file)
 		}
 	}
 	for _, file := range []string{"a.toml", "./a.toml", "deep/../a.toml", "good.toml"} {
-		if _, found := w.Team(file); !Valid(found) {
+		if _, found := read[Team](w, file); !Valid(found) {
 			t.Errorf("%q: %v", file, found)
 		}
 	}
@@ -221,7 +221,7 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 
 func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
 	w := workspace(map[string]string{"a.toml": smallTeam + "# " + strings.Repeat("x", maxFile)})
-	_, found := w.Team("a.toml")
+	_, found := read[Team](w, "a.toml")
 	expect.That(t, len(found) == 1 && found[0].Message == "must be at most 1048576 bytes", "%v", found)
 }
 
@@ -279,6 +279,6 @@ func TestACheckTakesAModelOfEachProvider(t *testing.T) {
 }
 
 func TestAMetricsNameIsOneLine(t *testing.T) {
-	e, found := workspace(map[string]string{"e.toml": "[[metrics]]\nname = \" Wit\\n (1.00): good\"\nsystem_instruction = 'Is it witty?'\n"}).Evaluator("e.toml")
+	e, found := read[Evaluator](workspace(map[string]string{"e.toml": "[[metrics]]\nname = \" Wit\\n (1.00): good\"\nsystem_instruction = 'Is it witty?'\n"}), "e.toml")
 	expect.That(t, len(found) == 0 && e.Metrics[0].Name == "Wit (1.00): good", "%+v %v", e.Metrics, found)
 }

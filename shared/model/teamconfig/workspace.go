@@ -122,12 +122,11 @@ func (r *reading) tables(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("is one too many: all files of a contest must be at most %d bytes, each counted as often as it is named", maxRead)
 	}
 	var tables map[string]any
-	if err := unmarshal(b, &tables); err != nil {
-		var at *toml.DecodeError
-		if errors.As(err, &at) {
-			line, column := at.Position()
-			return nil, fmt.Errorf("is not TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
-		}
+	err = unmarshal(b, &tables)
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := at.Position()
+		return nil, fmt.Errorf("is not TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
+	} else if err != nil {
 		return nil, fmt.Errorf("is not TOML: %w", err)
 	}
 	return tables, nil
@@ -140,8 +139,7 @@ func unmarshal(b []byte, tables *map[string]any) error {
 
 // bare is an error without the path that the file system puts before it.
 func bare(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
 	}
 	return err
