@@ -135,13 +135,8 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	return nil, nil
 }
 
-func only(seen []*conversation.Inbox, user string) (out []*conversation.Inbox) {
-	for _, i := range seen {
-		if i.User == user {
-			out = append(out, i)
-		}
-	}
-	return out
+func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {
+	return slices.DeleteFunc(slices.Clone(seen), func(i *conversation.Inbox) bool { return i.User != user })
 }
 
 // hourly is the counter of a person's messages to agents within a clock hour, by UTC.
@@ -164,11 +159,9 @@ func (t *answering) counted(c aggregate.Change, err error) (aggregate.Change, er
 
 // count adds to a counter, which a transaction moves once.
 func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
-	for i := range counts {
-		if counts[i].Key == n.Key {
-			counts[i].By += n.By
-			return counts
-		}
+	if i := slices.IndexFunc(counts, func(c aggregate.Count) bool { return c.Key == n.Key }); i >= 0 {
+		counts[i].By += n.By
+		return counts
 	}
 	return append(counts, n)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -164,9 +165,9 @@ func (g *growing) begin(ctx context.Context, text string) error {
 
 // asker is who wrote last of what is answered.
 func asker(seen []*conversation.Inbox, s *conversation.Session) string {
-	for i := len(seen) - 1; i >= 0; i-- {
-		if seen[i].User != "" {
-			return seen[i].User
+	for _, i := range slices.Backward(seen) {
+		if i.User != "" {
+			return i.User
 		}
 	}
 	return s.Opener
@@ -212,22 +213,10 @@ func (t *answering) clear(ctx context.Context) bool {
 }
 
 // unknown returns those messages that belong to no card.
-func (t *answering) unknown(found []string) (out []string) {
-	for _, ts := range found {
-		if !shownBy(t.a.Cards, ts) {
-			out = append(out, ts)
-		}
-	}
-	return out
-}
-
-func shownBy(cards []*aggregate.Card, ts string) bool {
-	for _, c := range cards {
-		if c.MessageTS == ts {
-			return true
-		}
-	}
-	return false
+func (t *answering) unknown(found []string) []string {
+	return slices.DeleteFunc(slices.Clone(found), func(ts string) bool {
+		return slices.ContainsFunc(t.a.Cards, func(c *aggregate.Card) bool { return c.MessageTS == ts })
+	})
 }
 
 // orphaned deletes a message whose answer was superseded.

@@ -286,10 +286,8 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 
 // localeOf is the language of a prompt.
 func localeOf(prompt string) string {
-	for _, r := range prompt {
-		if unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) {
-			return "ja"
-		}
+	if strings.ContainsFunc(prompt, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+		return "ja"
 	}
 	return "en"
 }

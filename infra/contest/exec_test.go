@@ -185,9 +185,7 @@ func TestJSONSaysNothingToATerminal(t *testing.T) {
 	line := expect.Value(traced{Event: round.Event{Text: value}}.line())(t)
 	var is map[string]string
 	expect.NoError(t, json.Unmarshal(out.Bytes(), &is))
-	var event struct {
-		Text string `json:"text"`
-	}
+	var event struct{ Text string }
 	expect.NoError(t, json.Unmarshal(line, &event))
 	expect.That(t, is["submission_content"] == value && event.Text == value, "%q and %q are read", is, event.Text)
 	for _, text := range []string{out.String(), string(line)} {

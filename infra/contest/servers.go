@@ -54,10 +54,8 @@ func (l *listed) ToolPermissions(context.Context, string) ([]tenancy.ToolPermiss
 func (l *listed) ToolPermission(_ context.Context, _, name string) (tenancy.ToolPermission, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, p := range l.tools {
-		if p.ToolName == name {
-			return p, true, nil
-		}
+	if i := slices.IndexFunc(l.tools, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
+		return l.tools[i], true, nil
 	}
 	return tenancy.ToolPermission{}, false, nil
 }

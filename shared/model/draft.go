@@ -138,9 +138,7 @@ func taskData(t task.Task) TaskData {
 }
 
 func readDraft(answer []byte) (string, []string) {
-	var a struct {
-		Policy string `json:"policy"`
-	}
+	var a struct{ Policy string }
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return "", []string{err.Error()}
 	}

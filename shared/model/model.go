@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 )
@@ -104,6 +106,30 @@ type Tool struct {
 	Schema            json.RawMessage // every property required, none beside them
 	// Foreign says that the schema is somebody else's, and may be any.
 	Foreign bool
+}
+
+// Identifier is a name in which the given rune stands for each one that vendors take in no name: they take letters,
+// digits, _ and -. A negative rune drops those.
+func Identifier(name string, instead rune) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return instead
+	}, name)
+}
+
+// Shape takes an object's schema apart into what Anthropic's SDK has fields for, and the rest but for its type.
+func Shape(schema json.RawMessage) (properties map[string]any, required []string, rest map[string]any, err error) {
+	var shape struct {
+		Properties map[string]any
+		Required   []string
+	}
+	err = cmp.Or(json.Unmarshal(schema, &shape), json.Unmarshal(schema, &rest))
+	for _, name := range []string{"type", "properties", "required"} {
+		delete(rest, name)
+	}
+	return shape.Properties, shape.Required, rest, err
 }
 
 // Role is who speaks.

@@ -140,9 +140,7 @@ func Plain(in SummaryInput) string {
 }
 
 func readSummary(answer []byte) (string, []string) {
-	var a struct {
-		Summary string `json:"summary"`
-	}
+	var a struct{ Summary string }
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return "", []string{err.Error()}
 	}

@@ -206,12 +206,12 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 		}
 	}
 	for _, t := range r.Tools {
-		schema, err := inputOf(t)
-		if err != nil {
+		tool := sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description)}
+		in, err := &tool.InputSchema, error(nil)
+		if in.Properties, in.Required, in.ExtraFields, err = model.Shape(t.Schema); err != nil {
 			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{Name: t.Name,
-			Description: sdk.String(t.Description), InputSchema: schema}})
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
 	}
 	if len(p.Tools) > 0 {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
@@ -234,25 +234,6 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 		}
 	}
 	return p, nil
-}
-
-// inputOf is a tool's schema; what the SDK has no field for goes along.
-func inputOf(t model.Tool) (out sdk.ToolInputSchemaParam, err error) {
-	var shape struct {
-		Properties map[string]any `json:"properties"`
-		Required   []string       `json:"required"`
-	}
-	if err := json.Unmarshal(t.Schema, &shape); err != nil {
-		return out, err
-	}
-	out.Properties, out.Required = shape.Properties, shape.Required
-	if err := json.Unmarshal(t.Schema, &out.ExtraFields); err != nil {
-		return out, err
-	}
-	for _, name := range []string{"type", "properties", "required"} {
-		delete(out.ExtraFields, name)
-	}
-	return out, nil
 }
 
 func blocksOf(m model.Message) (blocks []sdk.ContentBlockParamUnion) {

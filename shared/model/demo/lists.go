@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,19 +33,15 @@ var allLists = sync.OnceValue(func() (all []*list) {
 		}
 		var input struct{ Properties map[string]any }
 		_ = json.Unmarshal(f.Input, &input) // then it takes no department
-		all = append(all, &list{File: f, asks: regexp.MustCompile(`(?i)` + f.Demo.Asks),
+		at := len(all)
+		if f.Name == people {
+			at = 0
+		}
+		all = slices.Insert(all, at, &list{File: f, asks: regexp.MustCompile(`(?i)` + f.Demo.Asks),
 			departments: input.Properties["department"] != nil})
 	}
-	slices.SortStableFunc(all, func(a, b *list) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
 })
-
-func rank(l *list) int {
-	if l.Name == people {
-		return 0
-	}
-	return 1
-}
 
 // list is what a topic lists, nil for every topic that is planned in code.
 func (t topic) list() *list {

@@ -106,9 +106,7 @@ func mention(id string) string {
 
 // tell adds somebody who is told of the result, each once.
 func (r *reading) tell(id string) {
-	if !slices.Contains(r.recipients, id) {
-		r.recipients = append(r.recipients, id)
-	}
+	r.recipients = add(r.recipients, id)
 }
 
 // staff puts plain staff in the place of a department's, and names the department.
@@ -133,9 +131,7 @@ func (s *scanner) named() (departments []string) {
 		if known, ok := english[strings.ToLower(name)]; ok {
 			name = known
 		}
-		if !slices.Contains(departments, name) {
-			departments = append(departments, name)
-		}
+		departments = add(departments, name)
 	}
 	for _, word := range keep {
 		s.text = strings.Replace(s.text, "\x1e", word, 1)

@@ -91,9 +91,7 @@ func (s *scanner) unread() []string {
 		if r := []rune(word); len(r) == 1 && unicode.Is(unicode.Hiragana, r[0]) {
 			continue
 		}
-		if !slices.Contains(out, word) {
-			out = append(out, word)
-		}
+		out = add(out, word)
 	}
 	return out
 }

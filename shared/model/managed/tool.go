@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/model"
 	"ringi/shared/model/price"
 )
 
@@ -24,34 +24,17 @@ const maxName = 128
 
 // Name is how a session calls a tool: the vendor takes letters, digits, _ and -.
 func Name(tool string) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
-			return r
-		}
-		return '_'
-	}, tool)
+	name := model.Identifier(tool, '_')
 	return name[:min(len(name), maxName)]
 }
 
 func (t Tool) custom() (sdk.BetaManagedAgentsCustomToolParams, error) {
 	p := sdk.BetaManagedAgentsCustomToolParams{Name: t.Name, Description: t.Description,
 		Type: sdk.BetaManagedAgentsCustomToolParamsTypeCustom}
-	var input struct {
-		Properties map[string]any `json:"properties"`
-		Required   []string       `json:"required"`
-	}
-	if err := json.Unmarshal(t.Input, &input); err != nil {
+	in, err := &p.InputSchema, error(nil)
+	if in.Properties, in.Required, in.ExtraFields, err = model.Shape(t.Input); err != nil {
 		return p, fmt.Errorf("read the input schema of %s: %w", t.Name, err)
 	}
-	p.InputSchema.Properties, p.InputSchema.Required = input.Properties, input.Required
-	var all map[string]any
-	if err := json.Unmarshal(t.Input, &all); err != nil {
-		return p, fmt.Errorf("read the input schema of %s: %w", t.Name, err)
-	}
-	for _, named := range []string{"type", "properties", "required"} {
-		delete(all, named)
-	}
-	p.InputSchema.ExtraFields = all
 	return p, nil
 }
 

@@ -105,12 +105,7 @@ func spoken(name string) string {
 	if len(name) > maxName {
 		return hashed(name)
 	}
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
-			return r
-		}
-		return '_'
-	}, name)
+	return model.Identifier(name, '_')
 }
 
 // hashed is a name for a tool whose own is too long, or looks like another's.

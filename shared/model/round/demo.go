@@ -54,7 +54,7 @@ func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (mode
 	case s.TeamID != "" && len(r.Tools) > 0 && len(results) == 0:
 		for i, t := range r.Tools {
 			out.Calls = append(out.Calls, model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name,
-				Input: object("task", s.subject())})
+				Input: encoded(map[string]string{"task": s.subject()})})
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(r.System, results, trouble)
@@ -90,8 +90,8 @@ func read(r model.Request) (s shown, results []string) {
 	return s, results
 }
 
-func object(name, value string) json.RawMessage {
-	b, err := json.Marshal(map[string]string{name: value})
+func encoded(v any) json.RawMessage {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return json.RawMessage("{}")
 	}
@@ -226,11 +226,7 @@ func (s shown) scored() string {
 	if score >= 80 {
 		comment = w.good
 	}
-	b, err := json.Marshal(map[string]any{"score": score, "comment": comment})
-	if err != nil {
-		return "{}"
-	}
-	return string(b)
+	return string(encoded(map[string]any{"score": score, "comment": comment}))
 }
 
 func withoutScores(text string) string {
@@ -255,11 +251,7 @@ func (s shown) member(r model.Request, results []string, out *model.Response) {
 		if t.Name == executeCode {
 			input["script"] = "echo 42"
 		}
-		b, err := json.Marshal(input)
-		if err != nil {
-			b = []byte("{}")
-		}
-		out.Calls = []model.Call{{ID: "demo", Name: t.Name, Input: b}}
+		out.Calls = []model.Call{{ID: "demo", Name: t.Name, Input: encoded(input)}}
 		return
 	}
 	out.Text = fmt.Sprintf(demoWords.In(s.locale()).member, demo.Plain(s.Task))
@@ -276,11 +268,7 @@ func (s shown) judged(trouble demo.Trouble) string {
 	if n > 1 && s.History[n-1].Score < s.History[n-2].Score+1 && !trouble.NeverStops {
 		more, why = false, w.enough
 	}
-	b, err := json.Marshal(contest.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8})
-	if err != nil {
-		return "{}"
-	}
-	return string(b)
+	return string(encoded(contest.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8}))
 }
 
 func hashOf(texts ...string) uint32 {

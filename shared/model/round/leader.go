@@ -85,16 +85,14 @@ func (l *leader) submit(ctx context.Context) (string, error) {
 }
 
 func (l *leader) problems(text string) []string {
-	if !legible.Text(text) {
+	switch {
+	case !legible.Text(text):
 		return []string{"it is empty"}
-	}
-	if l.cutOff {
+	case l.cutOff:
 		return []string{fmt.Sprintf("it was cut off after %d tokens: be shorter", l.tokens)}
-	}
-	if len(text) > maxSubmission {
+	case len(text) > maxSubmission:
 		return []string{fmt.Sprintf("it has %d bytes, the limit is %d: be shorter", len(text), maxSubmission)}
-	}
-	if l.Accept == nil {
+	case l.Accept == nil:
 		return nil
 	}
 	return l.Accept(text)

@@ -3,6 +3,7 @@ package turn
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -86,12 +87,7 @@ type judged struct {
 
 // judge checks a call. Nothing of a model's answer is used before.
 func (t Turn) judge(c model.Call, offered []model.Tool) judged {
-	i := -1
-	for n, tool := range offered {
-		if tool.Name == c.Name {
-			i = n
-		}
-	}
+	i := slices.IndexFunc(offered, func(t model.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return judged{code: NotSupported, problems: []string{fmt.Sprintf("there is no tool %.50q here", c.Name)}}
 	}

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -265,15 +266,7 @@ func (t *turns) outcome(action string, later []Message) string {
 
 // idOf makes the id of a call: vendors take letters, digits, _ and -, and at most 64 of them.
 func idOf(p Proposal, n int) string {
-	id := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return -1
-	}, p.ActionID)
-	if id == "" {
-		id = fmt.Sprint(n)
-	}
+	id := cmp.Or(model.Identifier(p.ActionID, -1), fmt.Sprint(n))
 	return id[:min(len(id), 40)]
 }
 

@@ -19,6 +19,7 @@ package overtime
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"ringi/shared/tool/freee"
@@ -93,7 +94,7 @@ func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) 
 			over100h:       {&out.Over45h, &out.Over80h, &out.Over100h},
 			over80hAverage: {&average}, over360h: {&year},
 		} {
-			if marked(row, mark) {
+			if slices.Contains(strings.Split(row.Flag, ", "), mark) {
 				for _, count := range n {
 					*count++
 				}
@@ -106,15 +107,6 @@ func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) 
 	}
 	out.TotalOvertimeHours = hours(total)
 	return out, nil
-}
-
-func marked(r Row, mark string) bool {
-	for one := range strings.SplitSeq(r.Flag, ", ") {
-		if one == mark {
-			return true
-		}
-	}
-	return false
 }
 
 // calculate makes the row of a person's months, the one in question first.
@@ -147,8 +139,7 @@ func calculate(months []freee.Record) Row {
 	}
 	row.YearHours = hours(year)
 	if len(months) > 1 {
-		average := math.Round(highest/60*100) / 100
-		row.AverageHours = &average
+		row.AverageHours = new(math.Round(highest/60*100) / 100)
 	}
 	if above {
 		marks = append(marks, over80hAverage)
