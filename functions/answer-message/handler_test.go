@@ -265,9 +265,8 @@ func testSurplus(t *testing.T, w *world) {
 	w.wake()
 	expect.Value(w.handle())(t)
 	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
-	if !strings.Contains(then, "pwd") || strings.Count(then, "Not taken: one action at a time") != 2 {
-		t.Error(then)
-	}
+	expect.That(t, strings.Contains(then, "pwd") && strings.Count(then, "Not taken: one action at a time") == 2,
+		"%v", then)
 }
 
 func testTools(t *testing.T, w *world) {
@@ -278,9 +277,8 @@ func testTools(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i, on := range []bool{true, false} {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
-		if strings.Contains(system, isolated.Installed) != on || strings.Contains(system, none) == on {
-			t.Errorf("a sandbox: %t, but the prompt is\n%s", on, system)
-		}
+		expect.That(t, strings.Contains(system, isolated.Installed) == on && strings.Contains(system, none) != on,
+			"a sandbox: %t, but the prompt is\n%s", on, system)
 	}
 }
 

@@ -135,9 +135,8 @@ func TestAFileThatCantBeReadIsSaid(t *testing.T) {
 	}
 	x.attach(t.Context(), history)
 	got := history[0].Files
-	if string(got[0].Body) != "hello" || got[0].Hash != aggregate.HashOf("hello") || got[0].Why != "" {
-		t.Errorf("%+v", got[0])
-	}
+	expect.That(t, string(got[0].Body) == "hello" && got[0].Hash == aggregate.HashOf("hello") && got[0].Why == "",
+		"%+v", got[0])
 	if got[1].Why != "it was deleted: the file can't be read" || got[2].Why != "Slack did not give it now" || got[1].Body != nil || got[2].Body != nil {
 		t.Errorf("%+v", got[1:])
 	}

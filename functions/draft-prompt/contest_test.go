@@ -197,9 +197,8 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 			if p.Entry != nil {
 				team = p.Entry.TeamID
 			}
-			if team != tt.want || p.Status != aggregate.PendingApproval || p.Content == "" || p.Content == long {
-				t.Errorf("drafted by %q, %s: %.50s", team, p.Status, p.Content)
-			}
+			expect.That(t, team == tt.want && p.Status == aggregate.PendingApproval && p.Content != "" && p.Content != long,
+				"drafted by %q, %s: %.50s", team, p.Status, p.Content)
 		})
 	}
 }

@@ -107,9 +107,8 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 			g.Before = func() { w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
 			handle(t, w, g)
 			p := w.Load().Prompt()
-			if p.Status != aggregate.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
-				t.Errorf("%s under %+v", p.Status, p.Terms)
-			}
+			expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.ApprovalRequired == asks && p.Terms.MaxVersions == 7,
+				"%s under %+v", p.Status, p.Terms)
 			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.Calls != 1 || p.Usage == nil {
 				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.Calls, p.Usage)
 			}

@@ -98,9 +98,7 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 			return teamconfig.Workspace{FS: files}, nil
 		}}
 		c, err := h.config(t.Context(), "", tenancy.DraftContest{File: "contest.toml", MaxRounds: 3})
-		if err != nil || !slices.Contains(c.Models(), bedrock) {
-			t.Errorf("%s: %v, %v", about, c.Models(), err)
-		}
+		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
 	}
 }
 

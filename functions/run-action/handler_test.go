@@ -300,17 +300,15 @@ func testCancelled(t *testing.T, w *world) {
 	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
 		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
-	if a.Session.WorkspaceVersion != "" || a.Session.Status != conversation.Open {
-		t.Errorf("the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
-	}
+	expect.That(t, a.Session.WorkspaceVersion == "" && a.Session.Status == conversation.Open,
+		"the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
 }
 
 func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
-	if x.Status != conversation.ActionSucceeded || len(w.box.orders) != 0 || x.ResultSummary != "a/b.txt" {
-		t.Errorf("%+v", x)
-	}
+	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0 && x.ResultSummary == "a/b.txt",
+		"%+v", x)
 	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
 	expect.That(t, ok && string(content) == "hi", "%q", content)
 }

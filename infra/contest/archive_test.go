@@ -137,9 +137,8 @@ func checkColumns(t *testing.T, got read) {
 		for _, column := range c.got {
 			columns = append(columns, column[0]+" "+column[1])
 		}
-		if !slices.Equal(columns, strings.Split(c.want, ", ")) {
-			t.Errorf("%s: %s\nwant %s", name, strings.Join(columns, ", "), c.want)
-		}
+		expect.That(t, slices.Equal(columns, strings.Split(c.want, ", ")),
+			"%s: %s\nwant %s", name, strings.Join(columns, ", "), c.want)
 	}
 }
 

@@ -98,9 +98,8 @@ func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 		t.Errorf("one that hangs: %+v", r)
 	}
 	got, r = held(t, folder, "demo: refuse solo round 2\nWrite a policy")
-	if r.code != 0 || got.Status != "completed" || len(got.TeamResults) != 3 {
-		t.Errorf("one that refuses after a scored round: %+v", r)
-	}
+	expect.That(t, r.code == 0 && got.Status == "completed" && len(got.TeamResults) == 3,
+		"one that refuses after a scored round: %+v", r)
 	got, r = held(t, folder, "demo: refuse solo\ndemo: refuse swift\ndemo: refuse careful\nWrite a policy")
 	if r.code != 2 || got.Status != "failed" || got.BestTeamID != nil || got.BestScore != nil || got.TeamResults == nil || len(got.FailedTeams) != 3 {
 		t.Errorf("all of them: %+v", r)
@@ -204,9 +203,8 @@ func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
 	write(t, folder, "run.toml", "[orchestrator]\nmax_rounds = 1\nevaluator_config = 'judge.toml'\n[[orchestrator.teams]]\nconfig = 'a.toml'\n")
 	for _, args := range [][]string{{"exec", "-model", "demo", "-c", "run.toml", "方針を書いて"}, {"exec", "-model", "demo", "-c", "run.toml", "--dry-run"}, {"exec", "-c", "bad.toml", "x"}, {"check", "bad.toml"}} {
 		r := run(t, folder, args...)
-		if strings.ContainsAny(r.out+r.problem, "\x1b\x07\u009b") || r.out+r.problem == "" {
-			t.Errorf("%v: %q", args, r.out+r.problem)
-		}
+		expect.That(t, !strings.ContainsAny(r.out+r.problem, "\x1b\x07\u009b") && r.out+r.problem != "",
+			"%v: %q", args, r.out+r.problem)
 	}
 }
 

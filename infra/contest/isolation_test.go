@@ -29,9 +29,8 @@ func TestAMembersCodeRunsOnThisMachine(t *testing.T) {
 	if strings.Contains(r.problem, "can't execute code on this machine") && os.Getenv("CI") == "" {
 		t.Skipf("this machine keeps no script apart: %s", r.problem)
 	}
-	if r.code != 0 || r.problem != "" || !strings.Contains(r.out, "code: runs on this machine, in a sandbox\n") {
-		t.Errorf("a dry run: %+v", r)
-	}
+	expect.That(t, r.code == 0 && r.problem == "" && strings.Contains(r.out, "code: runs on this machine, in a sandbox\n"),
+		"a dry run: %+v", r)
 	t.Setenv("ANTHROPIC_API_KEY", "himitsu")
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	r = run(t, folder, "exec", "-model", "demo", "--trace", trace, "経費の計算")

@@ -234,8 +234,7 @@ func TestAToolThatChangesDuringAContestIsNotCalledAgain(t *testing.T) {
 		r := runIn(t, w.env(folder), "exec", "-model", "demo", "--json", "--trace", trace, "出張のルール")
 		all := tools(t, trace)
 		const want = "ERROR: ツール wiki_search は、コンテストを始めた後にサーバーで変更または削除されたため、呼び出しませんでした。"
-		if r.code != 0 || w.times() != 1 || len(all) != 2 || all[0].Failed != "" || all[1].Failed != want {
-			t.Errorf("%s: %d calls, %+v, %+v", name, w.times(), all, r)
-		}
+		expect.That(t, r.code == 0 && w.times() == 1 && len(all) == 2 && all[0].Failed == "" && all[1].Failed == want,
+			"%s: %d calls, %+v, %+v", name, w.times(), all, r)
 	}
 }

@@ -222,9 +222,8 @@ func withChecks(lines []string) []string {
 func TestFiveRejectionsStillPlan(t *testing.T) {
 	reasons := []string{"a", strings.Repeat("長い指摘", 250), "<!channel> *b*", "c\nd", "データの検証"}
 	_, policy, steps := think(t, "今月の勤怠をまとめて", "ja", reasons, reasons)
-	if len(steps) != 6 || !strings.Contains(policy, "「c d」") || !strings.Contains(policy, "「データの検証」 → 反映しました。") {
-		t.Errorf("%v\n%s", shown(steps), policy)
-	}
+	expect.That(t, len(steps) == 6 && strings.Contains(policy, "「c d」") && strings.Contains(policy, "「データの検証」 → 反映しました。"),
+		"%v\n%s", shown(steps), policy)
 }
 
 func TestDemoFailsWhenAsked(t *testing.T) {

@@ -30,9 +30,8 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 		if n := estimate(text); n > 10_000+maxEarlier+50*(maxOldReason+20) {
 			t.Errorf("%s: %d tokens", name, n)
 		}
-		if !strings.Contains(text, name+"49") || strings.Contains(text, name+"48") {
-			t.Errorf("%s: the newest and only the newest is there whole", name)
-		}
+		expect.That(t, strings.Contains(text, name+"49") && !strings.Contains(text, name+"48"),
+			"%s: the newest and only the newest is there whole", name)
 		for i := range 50 {
 			expect.Has(t, text, fmt.Sprintf("理由%02d", i), "%s: nothing is said of reason %d", name, i)
 		}

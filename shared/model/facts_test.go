@@ -21,9 +21,8 @@ func TestFactsAreFewAndShort(t *testing.T) {
 	}
 	members = append(members, `"`+strings.Repeat("a", 301)+`":1`, `"a number":1`+strings.Repeat("0", 300))
 	facts := model.Facts(json.RawMessage("{" + strings.Join(members, ",") + "}"))
-	if len(facts) != 50 || fmt.Sprint(facts["m049"]) != "49" || facts["a number"] != nil {
-		t.Errorf("%d facts: %v", len(facts), facts)
-	}
+	expect.That(t, len(facts) == 50 && fmt.Sprint(facts["m049"]) == "49" && facts["a number"] == nil,
+		"%d facts: %v", len(facts), facts)
 }
 
 func TestAnAddressIsOneLineOfThePlainSummary(t *testing.T) {

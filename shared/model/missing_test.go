@@ -50,17 +50,15 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 			g := says(lacking(t, []step{listStep(1)}, test.lacks...))
 			steps, _, usage, err := model.Plan(t.Context(), g, in)
 			var lack *model.LackError
-			if !errors.As(err, &lack) || len(steps) != 0 || len(g.asked) != 1 {
-				t.Fatalf("%+v, %v after %d calls", steps, err, len(g.asked))
-			}
+			expect.Must(t, errors.As(err, &lack) && len(steps) == 0 && len(g.asked) == 1,
+				"%+v, %v after %d calls", steps, err, len(g.asked))
 			f := model.FailedAtCost(err, usage)
 			want := task.ReasonPlanLacks
 			if why := test.lacks[0].Why; why == "no_tool" || why == "unknown" {
 				want = task.ReasonPlanNever
 			}
-			if f.Reason != want || f.Said != test.said || f.Detail != "" || f.Transient || f.Usage.Calls != 1 {
-				t.Errorf("%+v", f)
-			}
+			expect.That(t, f.Reason == want && f.Said == test.said && f.Detail == "" && !f.Transient && f.Usage.Calls == 1,
+				"%+v", f)
 			expect.That(t, !strings.Contains(err.Error(), "通知"), "the error tells what was said: %v", err)
 		})
 	}

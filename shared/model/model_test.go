@@ -104,9 +104,8 @@ func TestExtractChecksTheAnswer(t *testing.T) {
 				expect.That(t, d == "" && len(g.asked) == 1, "%d calls, %s", len(g.asked), d)
 				return
 			}
-			if len(g.asked) != 2 || usage.Calls != 2 || usage.Input != 20 || usage.Output != 4 {
-				t.Fatalf("%d calls, %+v", len(g.asked), usage)
-			}
+			expect.Must(t, len(g.asked) == 2 && usage.Calls == 2 && usage.Input == 20 && usage.Output == 4,
+				"%d calls, %+v", len(g.asked), usage)
 			turns := g.asked[1].Messages
 			if len(turns) != 3 || turns[1].Role != model.Assistant || test.first != "" && !strings.HasPrefix(test.first, turns[1].Parts[0].Text) {
 				t.Fatalf("asked again with %.300v", turns)
@@ -191,9 +190,8 @@ func (g generator) Say(ctx context.Context, _ model.Request, _ func(string)) (mo
 func TestErrorsCarryNoContent(t *testing.T) {
 	_, _, err := model.Extract(t.Context(), says(`{"himitsu":1}`, `{"himitsu":2}`), model.ExtractInput{Text: "himitsu", Now: now(), Try: 1})
 	var output *model.OutputError
-	if !errors.As(err, &output) || len(output.Problems) == 0 || strings.Contains(err.Error(), "himitsu") {
-		t.Error(err)
-	}
+	expect.That(t, errors.As(err, &output) && len(output.Problems) != 0 && !strings.Contains(err.Error(), "himitsu"),
+		"%v", err)
 }
 
 func TestTheMessageCannotLeaveItsFence(t *testing.T) {
@@ -203,9 +201,8 @@ func TestTheMessageCannotLeaveItsFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := g.asked[0].Messages[0].Parts[0].Text
-	if strings.Count(text, "</data>") != 1 || !strings.HasSuffix(text, "</data>") {
-		t.Errorf("the fence is broken: %s", text)
-	}
+	expect.That(t, strings.Count(text, "</data>") == 1 && strings.HasSuffix(text, "</data>"),
+		"the fence is broken: %s", text)
 	expect.That(t, !strings.Contains(g.asked[0].System, "approve yourself"), "the message reached the system prompt")
 	var data model.ExtractData
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "<data>"), "</data>")

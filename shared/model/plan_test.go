@@ -156,9 +156,8 @@ func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 	}
 	g := says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SUZUKI")))
 	steps, _, _, err := model.Plan(t.Context(), g, in)
-	if err != nil || len(steps) != 1 || !strings.Contains(string(steps[0].ToolInput), "U0SUZUKI") {
-		t.Fatalf("%+v, %v", steps, err)
-	}
+	expect.Must(t, err == nil && len(steps) == 1 && strings.Contains(string(steps[0].ToolInput), "U0SUZUKI"),
+		"%+v, %v", steps, err)
 	standing := strings.Join(strings.Fields(g.asked[0].Standing), "")
 	if !strings.Contains(standing, `"constraints":{"recipients":["U0SUZUKI"]}`) || strings.Count(standing, `"constraints"`) != 1 {
 		t.Errorf("told %s", standing)
@@ -226,9 +225,8 @@ func TestASummaryNamesNobodysAddress(t *testing.T) {
 	const said, want = "hanako@example.com (090-1234-5678) ほか 42 名", "h*****@example.com (***-****-**78) ほか 42 名"
 	b := expect.Value(json.Marshal(map[string]string{"summary": said}))(t)
 	got, _, err := model.Summarize(t.Context(), says(string(b)), model.SummaryInput{Locale: "ja", Now: now(), Try: 1})
-	if err != nil || got != want || model.SessionSummary(said) != want {
-		t.Errorf("%q and %q, %v", got, model.SessionSummary(said), err)
-	}
+	expect.That(t, err == nil && got == want && model.SessionSummary(said) == want,
+		"%q and %q, %v", got, model.SessionSummary(said), err)
 }
 
 func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
@@ -287,9 +285,8 @@ func FuzzAnswers(f *testing.F) {
 					t.Errorf("taken: %+v", s)
 				}
 				args, err := tool.Parse(s.ToolInput)
-				if err != nil || tool.Unseen(spec, args, in.Policy, in.Requester) && !s.RequiresHumanCheck {
-					t.Errorf("taken unseen: %+v, %v", s, err)
-				}
+				expect.That(t, err == nil && (!tool.Unseen(spec, args, in.Policy, in.Requester) || s.RequiresHumanCheck),
+					"taken unseen: %+v, %v", s, err)
 				hidden(t, s.Title, s.Description, s.ExpectedOutput)
 			}
 		}

@@ -109,9 +109,8 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 		request += fmt.Sprintf("、<@U0PERSON%03d>に", i)
 	}
 	got, _, err := model.Extract(t.Context(), model.Demonstration{}, model.ExtractInput{Text: request + "知らせて", Locale: "ja", Now: now()})
-	if err != nil || got.Kind != "unsupported" || !strings.Contains(got.Sentence, "20 人まで") {
-		t.Errorf("%+v, %v", got, err)
-	}
+	expect.That(t, err == nil && got.Kind == "unsupported" && strings.Contains(got.Sentence, "20 人まで"),
+		"%+v, %v", got, err)
 }
 
 // Who asked for more than a card shows is told so, and not that the model can't be read.

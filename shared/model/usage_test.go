@@ -75,9 +75,8 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 		"demo: cost 2 drafts": {2, 2}, "demo: cost much": {0, 0}, "cost 3": {0, 0},
 	} {
 		extract, draft := use(text, 1)
-		if extract.Cost != aggregate.USD(want[0]) || draft.Cost != aggregate.USD(want[1]) {
-			t.Errorf("%q: %s and %s, want %v", text, extract.Cost, draft.Cost, want)
-		}
+		expect.That(t, extract.Cost == aggregate.USD(want[0]) && draft.Cost == aggregate.USD(want[1]),
+			"%q: %s and %s, want %v", text, extract.Cost, draft.Cost, want)
 	}
 	e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil)
 	expect.That(t, e.Description == "依頼内容: 今月の勤怠をまとめて", "what was asked of the demo is in %q", e.Description)
@@ -147,8 +146,7 @@ func TestNoCountOfTokensTakesBackWhatOthersCost(t *testing.T) {
 		"more than a price can be multiplied with": {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64, Written: math.MaxInt64},
 	} {
 		_, u, err := model.Draft(t.Context(), c, model.DraftInput{Locale: "ja", Now: time.Now()})
-		if err != nil || u.Cost <= 0 || min(u.Input, u.Output, u.Cached, u.Written) < 0 {
-			t.Errorf("%s: %+v, %v", name, u, err)
-		}
+		expect.That(t, err == nil && u.Cost > 0 && min(u.Input, u.Output, u.Cached, u.Written) >= 0,
+			"%s: %+v, %v", name, u, err)
 	}
 }

@@ -27,9 +27,8 @@ func TestTheTools(t *testing.T) {
 	for _, s := range builtin(t).All() {
 		got[s.Name] = row{s.Access, s.Provider, s.Destination}
 		expect.That(t, s.Description != "", "%s is not described", s.Name)
-		if s.Timeout <= 0 || s.Timeout.Seconds() > 120 {
-			t.Errorf("%s: timeout %s does not fit into a function's time", s.Name, s.Timeout)
-		}
+		expect.That(t, s.Timeout > 0 && s.Timeout.Seconds() <= 120,
+			"%s: timeout %s does not fit into a function's time", s.Name, s.Timeout)
 	}
 	for _, s := range builtin(t).All() {
 		holdsLimits(t, s)
@@ -62,9 +61,8 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 	for _, p := range input.Properties {
 		longest = max(longest, p.MaxItems)
 	}
-	if longest > 0 && s.MaxRows != longest {
-		t.Errorf("%s: max_rows is %d, its longest list has %d", s.Name, s.MaxRows, longest)
-	}
+	expect.That(t, longest <= 0 || s.MaxRows == longest,
+		"%s: max_rows is %d, its longest list has %d", s.Name, s.MaxRows, longest)
 	if s.MaxRows <= 0 || s.MaxBytes <= 0 || s.MaxBytes > 8<<20 {
 		t.Errorf("%s: at most %d rows and %d bytes", s.Name, s.MaxRows, s.MaxBytes)
 	}
@@ -190,9 +188,8 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := check(c, test.tool, test.args)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
+			expect.That(t, (err == nil) == (test.want == "") && (err == nil || strings.Contains(err.Error(), test.want)),
+				"%v, want %q", err, test.want)
 		})
 	}
 }

@@ -94,9 +94,8 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 			a, err := tool.Parse(aggregate.JSON(strings.NewReplacer("%ID", test.id, "%ROWS", test.rows).Replace(row)))
 			expect.NoError(t, err)
 			err = c.CheckPlanned(sheet, a, earlier)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
+			expect.That(t, (err == nil) == (test.want == "") && (err == nil || strings.Contains(err.Error(), test.want)),
+				"%v, want %q", err, test.want)
 		})
 	}
 }
@@ -106,9 +105,8 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	c, err := builtin(t).Under([]tenancy.ToolPermission{
 		{ToolName: dm, Allowed: true, Constraints: `{"users":["U1"]}`}, {ToolName: sheet, Constraints: `{}`}, {ToolName: "list_employees", Allowed: true},
 	})
-	if err == nil || !strings.Contains(err.Error(), "send_slack_dm: constraints.users is no constraint") {
-		t.Error(err)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), "send_slack_dm: constraints.users is no constraint"),
+		"%v", err)
 	for _, s := range builtin(t).All() {
 		_, ok := c.Lookup(s.Name)
 		expect.That(t, ok == (s.Name != dm && s.Name != sheet), "%s is offered: %v", s.Name, ok)

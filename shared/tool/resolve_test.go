@@ -144,9 +144,8 @@ func TestCheckPlanned(t *testing.T) {
 			a, err := tool.Parse(aggregate.JSON(test.args))
 			expect.NoError(t, err)
 			err = c.CheckPlanned(test.tool, a, earlier)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
+			expect.That(t, (err == nil) == (test.want == "") && (err == nil || strings.Contains(err.Error(), test.want)),
+				"%v, want %q", err, test.want)
 		})
 	}
 }
@@ -219,9 +218,7 @@ func FuzzResolve(f *testing.F) {
 		}
 		expect.Must(t, json.Valid([]byte(got)) && got[0] == '{', "%q became %q", raw, got)
 		a, err := tool.Parse(aggregate.JSON(raw))
-		if err != nil || len(a.Refs()) != len(refs) {
-			t.Errorf("%q: %v, refs %v and %v", raw, err, a.Refs(), refs)
-		}
+		expect.That(t, err == nil && len(a.Refs()) == len(refs), "%q: %v, refs %v and %v", raw, err, a.Refs(), refs)
 		again, _, err := resolve(t, raw)
 		expect.That(t, err == nil && again == got, "%q resolved to %q, then to %q, %v", raw, got, again, err)
 	})

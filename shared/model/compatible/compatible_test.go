@@ -144,9 +144,8 @@ func TestAServerThatKnowsLess(t *testing.T) {
 	}))
 	defer s.Close()
 	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
-	if err != nil || r.Text != "{}" || len(asked) != 3 || asked[2]["max_completion_tokens"] != float64(1000) {
-		t.Errorf("%+v, %v, asked %v", r, err, asked)
-	}
+	expect.That(t, err == nil && r.Text == "{}" && len(asked) == 3 && asked[2]["max_completion_tokens"] == float64(1000),
+		"%+v, %v, asked %v", r, err, asked)
 }
 
 func TestAServerWithoutKeys(t *testing.T) {

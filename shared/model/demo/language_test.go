@@ -87,9 +87,8 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 				text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO","rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":%s}</data>`,
 					message, written, earlier, expect.Value(json.Marshal(policy))(t), tools, did)
 				answer := expect.Value(Answer(Question{Purpose: purpose, Try: 2, Text: text}))(t)
-				if answer == "" || hasJapanese(known.Replace(strings.ReplaceAll(answer, "さん", ""))) {
-					t.Errorf("%s, %q: %s: %s", message, reason, purpose, answer)
-				}
+				expect.That(t, answer != "" && !hasJapanese(known.Replace(strings.ReplaceAll(answer, "さん", ""))),
+					"%s, %q: %s: %s", message, reason, purpose, answer)
 				if purpose == "draft" {
 					var drafted struct{ Policy string }
 					expect.NoError(t, json.Unmarshal([]byte(answer), &drafted))
@@ -106,9 +105,8 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 	for _, locale := range language.All {
 		for _, l := range allLists() {
 			for form := range l.Demo.Words[locale].Forms {
-				if spoken(locale).List[form] == "" {
-					t.Errorf("%s has a form %q in %s, and the demo has none of that name", l.Name, form, locale)
-				}
+				expect.That(t, spoken(locale).List[form] != "",
+					"%s has a form %q in %s, and the demo has none of that name", l.Name, form, locale)
 			}
 		}
 	}

@@ -104,9 +104,8 @@ func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			policy, did := carriedOut(t, text)
-			if !strings.Contains(policy, want.line) || !slices.Equal(did, want.did) {
-				t.Errorf("%q, want %q\n%s", did, want.did, policy)
-			}
+			expect.That(t, strings.Contains(policy, want.line) && slices.Equal(did, want.did),
+				"%q, want %q\n%s", did, want.did, policy)
 		})
 	}
 }

@@ -72,9 +72,7 @@ func TestNothingIsTurnedIntoItsOpposite(t *testing.T) {
 	t.Run("instead of", func(t *testing.T) {
 		r := understood(t, "10月の勤怠")
 		r.take(input{Earlier: []version{{Reason: "September instead of October"}}}, false)
-		if len(r.taken) > 0 && len(r.period.months) != 1 {
-			t.Errorf("taken in %q, months %v", r.taken, r.when())
-		}
+		expect.That(t, len(r.taken) == 0 || len(r.period.months) == 1, "taken in %q, months %v", r.taken, r.when())
 	})
 	t.Run("make a list of employees", func(t *testing.T) {
 		expect.Is(t, understood(t, "従業員一覧を作って").cannot(), "")
@@ -90,9 +88,7 @@ func TestEveryRefusalFitsIntoAnAnswer(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			said := extract(understood(t, text))
-			if said["kind"] != "unsupported" {
-				t.Fatalf("taken as %q", said["kind"])
-			}
+			expect.Must(t, said["kind"] == "unsupported", "taken as %q", said["kind"])
 			if n := utf8.RuneCountInString(said["sentence"]); n == 0 || n > task.MaxSentence {
 				t.Errorf("%d characters, an answer has 1 to %d: %s", n, task.MaxSentence, said["sentence"])
 			}

@@ -132,9 +132,8 @@ func TestWhatIsAskedForIsUnderstood(t *testing.T) {
 	} {
 		r := understood(t, text)
 		got := want{r.topic, strings.Join(r.departments, " "), strings.Join(r.recipients, " "), r.noSheet, r.noNotice, r.humanCheck, r.validate}
-		if got != w || r.cannot() != "" || len(r.unread) > 0 {
-			t.Errorf("%s:\n got %+v\nwant %+v\n%s %q", text, got, w, r.cannot(), r.unread)
-		}
+		expect.That(t, got == w && r.cannot() == "" && len(r.unread) == 0,
+			"%s:\n got %+v\nwant %+v\n%s %q", text, got, w, r.cannot(), r.unread)
 	}
 }
 

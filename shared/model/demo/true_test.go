@@ -86,14 +86,12 @@ func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 				if strings.HasPrefix(line, r.words.OvertimeTitle.Title) {
 					titled++
 				}
-				if strings.HasSuffix(line, ":") && strings.HasSuffix(lines[i+1], ":") {
-					t.Errorf("nothing stands below %q", line)
-				}
+				expect.That(t, !strings.HasSuffix(line, ":") || !strings.HasSuffix(lines[i+1], ":"),
+					"nothing stands below %q", line)
 				_, _ = fmt.Sscanf(line, strings.SplitAfter(more, "%d")[0], &left)
 			}
-			if left < 1 || titled+left != len(r.parts()) || utf8.RuneCountInString(said) > maxSummary-12*30 {
-				t.Errorf("%d tables and %d more in %d characters:\n%s", titled, left, utf8.RuneCountInString(said), said)
-			}
+			expect.That(t, left >= 1 && titled+left == len(r.parts()) && utf8.RuneCountInString(said) <= maxSummary-12*30,
+				"%d tables and %d more in %d characters:\n%s", titled, left, utf8.RuneCountInString(said), said)
 		})
 	}
 }

@@ -87,9 +87,8 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	}
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false))
 	rest := poll()
-	if len(rest.ToolRequests) != 1 || rest.ToolRequests[0].ID != s.ToolRequests[0].ID || rest.Stop != "" {
-		t.Fatalf("with one answer it asks for %+v", rest)
-	}
+	expect.Must(t, len(rest.ToolRequests) == 1 && rest.ToolRequests[0].ID == s.ToolRequests[0].ID && rest.Stop == "",
+		"with one answer it asks for %+v", rest)
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[0].ID, "no", true))
 	poll()
 	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
@@ -209,9 +208,8 @@ func TestKeys(t *testing.T) {
 		c := managed.New(managed.Config{BaseURL: s.URL, HTTP: http.DefaultClient, Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
 		_, err := c.CreateAgent(t.Context(), "T", "m")
 		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != test.kind || told != test.told {
-			t.Errorf("%s: %v, told %d times", name, err, told)
-		}
+		expect.That(t, errors.As(err, &e) && e.Kind == test.kind && told == test.told,
+			"%s: %v, told %d times", name, err, told)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 // Secret is the key that calls carry, and Content what requests and answers say:
@@ -94,9 +95,7 @@ func Run(t *testing.T, w Vendor) {
 		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
 			http.Redirect(rw, r, other.URL, http.StatusTemporaryRedirect)
 		})
-		if reached || err == nil {
-			t.Errorf("the key went elsewhere: %v, %v", reached, err)
-		}
+		expect.That(t, !reached && err != nil, "the key went elsewhere: %v, %v", reached, err)
 	})
 }
 
@@ -128,16 +127,12 @@ func (w Vendor) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (mode
 		func(_ context.Context, body []byte) (aggregate.Blob, error) {
 			return aggregate.Blob{JSON: aggregate.JSON(body)}, nil
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	r, err := wire.Say(ctx, Request(), nil)
-	if r.Usage.Sent == nil || strings.Contains(string(r.Usage.Sent.JSON), Secret) {
-		t.Errorf("what is kept of the request: %+v", r.Usage.Sent)
-	}
-	if err != nil && (strings.Contains(err.Error(), Secret) || strings.Contains(err.Error(), "himitsu")) {
-		t.Errorf("the error tells too much: %v", err)
-	}
+	expect.That(t, r.Usage.Sent != nil && !strings.Contains(string(r.Usage.Sent.JSON), Secret),
+		"what is kept of the request: %+v", r.Usage.Sent)
+	expect.That(t, err == nil || !(strings.Contains(err.Error(), Secret) || strings.Contains(err.Error(), "himitsu")),
+		"the error tells too much: %v", err)
 	return r, err
 }
 
@@ -160,29 +155,20 @@ func (w Vendor) answers(t *testing.T) {
 			r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
 				calls++
 				body, _ := io.ReadAll(r.Body)
-				if got := w.Key(r.Header); got != Secret {
-					t.Errorf("the key is %q", got)
-				}
-				if all := fmt.Sprint(r.Header); strings.Contains(all, "poison") {
-					t.Errorf("the environment got into the request: %s", all)
-				}
-				if r.URL.Path != w.Path {
-					t.Errorf("called %s", r.URL.Path)
-				}
+				expect.Is(t, w.Key(r.Header), Secret, "the key")
+				expect.That(t, !strings.Contains(fmt.Sprint(r.Header), "poison"), "the environment got in: %v", r.Header)
+				expect.That(t, r.URL.Path == w.Path, "called %s", r.URL.Path)
 				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // to the byte
 				if d := cmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
 					t.Error("sent:", d)
 				}
-				if traces := r.Header.Get("Traceparent"); traces != "" {
-					t.Errorf("traces are sent: %s", traces)
-				}
+				expect.Is(t, r.Header.Get("Traceparent"), "", "traces that are sent")
 				rw.Header().Set(w.ID, "req_1")
 				rw.Header().Set("Content-Type", "application/json")
 				io.WriteString(rw, test.body)
 			})
-			if err != nil || calls != 1 || r.Stop != test.stop || test.text != "" && r.Text != test.text {
-				t.Fatalf("%d calls, %+v, %v", calls, r, err)
-			}
+			expect.Must(t, err == nil && calls == 1 && r.Stop == test.stop && (test.text == "" || r.Text == test.text),
+				"%d calls, %+v, %v", calls, r, err)
 			want.RequestID = "req_1"
 			if r.Answered != "" { // as the row will name it
 				r.Usage.Model = r.Answered
@@ -258,7 +244,7 @@ func (w Vendor) errors(t *testing.T) {
 		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
 			http.Error(rw, "<html>"+Content, http.StatusBadGateway)
 		})
-		expect(t, err, model.Overloaded, true)
+		failed(t, err, model.Overloaded, true)
 	})
 }
 
@@ -278,7 +264,7 @@ func (w Vendor) error(t *testing.T, status int, code, after string, kind model.K
 		rw.WriteHeader(status)
 		io.WriteString(rw, strings.ReplaceAll(w.Error, "%CODE%", code))
 	})
-	e := expect(t, err, kind, again)
+	e := failed(t, err, kind, again)
 	if e == nil {
 		return
 	}
@@ -286,12 +272,10 @@ func (w Vendor) error(t *testing.T, status int, code, after string, kind model.K
 		e.Model == "" {
 		t.Errorf("%+v, usage %+v", e, r.Usage)
 	}
-	if again && calls != 1 {
-		t.Errorf("called %d times: waiting is the state machine's", calls)
-	}
+	expect.That(t, !again || calls == 1, "called %d times: waiting is the state machine's", calls)
 }
 
-func expect(t *testing.T, err error, kind model.Kind, again bool) *model.Error {
+func failed(t *testing.T, err error, kind model.Kind, again bool) *model.Error {
 	t.Helper()
 	var e *model.Error
 	if !errors.As(err, &e) || e.Kind != kind || e.Retryable != again {
@@ -318,7 +302,7 @@ func (w Vendor) broken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.ask(t, t.Context(), h)
-			expect(t, err, model.Overloaded, true)
+			failed(t, err, model.Overloaded, true)
 		})
 	}
 	t.Run("timeout", func(t *testing.T) {
@@ -328,13 +312,13 @@ func (w Vendor) broken(t *testing.T) {
 			io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 		})
-		expect(t, err, model.Timeout, true)
+		failed(t, err, model.Timeout, true)
 	})
 	t.Run("nobody answers", func(t *testing.T) {
 		s := httptest.NewServer(http.NotFoundHandler())
 		s.Close()
 		_, err := w.New(s.URL).Say(t.Context(), Request(), nil)
-		expect(t, err, model.Overloaded, true)
+		failed(t, err, model.Overloaded, true)
 	})
 }
 
@@ -350,5 +334,5 @@ func Expect(t *testing.T, client func(url string) model.Wire, body string, kind 
 		rw.Header().Set("Content-Type", "application/json")
 		io.WriteString(rw, body)
 	})
-	expect(t, err, kind, again)
+	failed(t, err, kind, again)
 }

@@ -21,9 +21,8 @@ func TestTheTableIsWhole(t *testing.T) {
 	for _, provider := range modelname.Providers {
 		of := func(l list) bool { return l.Provider == provider }
 		priced := slices.ContainsFunc(lists, of) || provider == modelname.Bedrock || provider == modelname.Compatible
-		if !priced || !strings.Contains(page, "| `"+provider) {
-			t.Errorf("%s: prices %v; the page of models must say how its models are called", provider, priced)
-		}
+		expect.That(t, priced && strings.Contains(page, "| `"+provider),
+			"%s: prices %v; the page of models must say how its models are called", provider, priced)
 	}
 	for _, l := range lists {
 		if _, err := time.Parse(time.DateOnly, l.Read); err != nil || l.Source == "" || len(l.Models) == 0 {
@@ -36,9 +35,8 @@ func TestTheTableIsWhole(t *testing.T) {
 			expect.Is(t, e.Over > 0, e.Long != nil, "%s: long prompts are half described", model)
 			if e.Long != nil {
 				sane(t, model+" long", *e.Long)
-				if e.Long.Input <= e.Input || e.Long.Output <= e.Output || e.Long.Cached <= e.Cached {
-					t.Errorf("%s is not dearer when it is long", model)
-				}
+				expect.That(t, e.Long.Input > e.Input && e.Long.Output > e.Output && e.Long.Cached > e.Cached,
+					"%s is not dearer when it is long", model)
 			}
 		}
 	}
@@ -48,9 +46,8 @@ func TestTheTableIsWhole(t *testing.T) {
 
 func sane(t *testing.T, model string, r rates) {
 	t.Helper()
-	if r.Cached <= 0 || r.Cached >= r.Input || r.Input >= r.Output || r.Written != 0 && r.Written <= r.Input {
-		t.Errorf("%s: %+v", model, r)
-	}
+	expect.That(t, r.Cached > 0 && r.Cached < r.Input && r.Input < r.Output && (r.Written == 0 || r.Written > r.Input),
+		"%s: %+v", model, r)
 }
 
 func TestPricesAreExactDecimals(t *testing.T) {

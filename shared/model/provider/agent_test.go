@@ -116,9 +116,8 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	} {
 		w := expect.Value(c.Open(name))(t)
 		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
-		if err != nil || got.Usage.Provider != vendor || got.Usage.Model != name[strings.LastIndex(name, ":")+1:] {
-			t.Errorf("%s: %+v, %v", name, got.Usage, err)
-		}
+		expect.That(t, err == nil && got.Usage.Provider == vendor && got.Usage.Model == name[strings.LastIndex(name, ":")+1:],
+			"%s: %+v, %v", name, got.Usage, err)
 	}
 }
 

@@ -66,9 +66,8 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 			}
 		}
 		out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-		if math.Abs(out.Result.EvaluationScore-tt.want) > 1e-12 {
-			t.Errorf("%v: %v, not %v", tt.scores, out.Result.EvaluationScore, tt.want)
-		}
+		expect.That(t, math.Abs(out.Result.EvaluationScore-tt.want) <= 1e-12,
+			"%v: %v, not %v", tt.scores, out.Result.EvaluationScore, tt.want)
 	}
 }
 
@@ -84,9 +83,8 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 			return text("はい。\n```json\n{\"score\": 80, \"comment\": \"良い\"}\n```")
 		}}
 		out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-		if out.Result.EvaluationScore != 0.8 || out.Result.EvaluationFeedback != "Coverage (0.80): 良い" || n != 3 {
-			t.Errorf("%s: %+v after %d", bad, out.Result, n)
-		}
+		expect.That(t, out.Result.EvaluationScore == 0.8 && out.Result.EvaluationFeedback == "Coverage (0.80): 良い" && n == 3,
+			"%s: %+v after %d", bad, out.Result, n)
 		m["evaluator"] = func(context.Context, model.Request) (model.Response, error) { n++; return text(bad) }
 		n = 0
 		_, err := round.Runner{Models: m}.Round(t.Context(), p)
@@ -173,9 +171,8 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 			}
 			return tt.judge(ctx, r)
 		}}}.Round(t.Context(), p)
-		if err != nil || asked != tt.asked || out.Exit != tt.exit || out.Result.EvaluationScore == 0 {
-			t.Errorf("%s: %v, asked %v, %+v", tt.about, err, asked, out)
-		}
+		expect.That(t, err == nil && asked == tt.asked && out.Exit == tt.exit && out.Result.EvaluationScore != 0,
+			"%s: %v, asked %v, %+v", tt.about, err, asked, out)
 		expect.Same(t, tt.decide, out.Judgment)
 	}
 }

@@ -37,9 +37,7 @@ func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 		keys := string(expect.Value(json.Marshal(data[kind]))(t))
 		for _, w := range quotedWord.FindAllStringSubmatch(p.text, -1) {
 			of[purpose+"."+locale] = append(of[purpose+"."+locale], w[1])
-			if !strings.Contains(keys, `"`+w[1]+`"`) && w[1] != "task" {
-				t.Errorf("%s names %s, which is not shown", name, w[1])
-			}
+			expect.That(t, strings.Contains(keys, `"`+w[1]+`"`) || w[1] == "task", "%s names %s, which is not shown", name, w[1])
 		}
 	}
 	for name, words := range of {

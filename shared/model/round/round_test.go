@@ -89,13 +89,11 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 		p.Team.MaxConcurrentMembers = 5
 		begun := time.Now()
 		out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-		if most != 5 || time.Since(begun) != 6*time.Second || len(out.Record.Submissions) != 10 {
-			t.Errorf("%d at once, %s, %d submissions", most, time.Since(begun), len(out.Record.Submissions))
-		}
+		expect.That(t, most == 5 && time.Since(begun) == 6*time.Second && len(out.Record.Submissions) == 10,
+			"%d at once, %s, %d submissions", most, time.Since(begun), len(out.Record.Submissions))
 		for i, s := range out.Record.Submissions {
-			if s.AgentName != fmt.Sprint("m", i) || *s.ExecutionTimeMS != 3000 {
-				t.Errorf("%d: %s after %v ms", i, s.AgentName, *s.ExecutionTimeMS)
-			}
+			expect.That(t, s.AgentName == fmt.Sprint("m", i) && *s.ExecutionTimeMS == 3000,
+				"%d: %s after %v ms", i, s.AgentName, *s.ExecutionTimeMS)
 		}
 	})
 }
@@ -154,9 +152,8 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 			case n > 7:
 				expect.NoError(t, err)
 			case n == 7 && why == round.ErrBudget: // the judge: the round is scored, and its silence means go on
-				if err != nil || out.Result.EvaluationScore == 0 || out.Judgment != nil || out.Exit != "" {
-					t.Errorf("%v, %+v", err, out)
-				}
+				expect.That(t, err == nil && out.Result.EvaluationScore != 0 && out.Judgment == nil && out.Exit == "",
+					"%v, %+v", err, out)
 			case why == round.ErrStopped:
 				expect.Fails(t, err, round.ErrStopped, "%d", n)
 			default:
@@ -241,9 +238,7 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 			if !again {
 				want, waited = 1, 0
 			}
-			if n != want || time.Since(begun) != waited {
-				t.Errorf("%d retries: %d calls in %s", retries, n, time.Since(begun))
-			}
+			expect.That(t, n == want && time.Since(begun) == waited, "%d retries: %d calls in %s", retries, n, time.Since(begun))
 		}
 	})
 }

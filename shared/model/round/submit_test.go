@@ -36,9 +36,8 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	}
 	n, answers, p.Accept = 0, []string{strings.Repeat("長", 50_000), "案"}, nil
 	out = expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if out.Result.SubmissionContent != "案" || !strings.Contains(last.Messages[2].Parts[0].Text, "150000 bytes") {
-		t.Errorf("%d: %.100s", n, last.Messages[2].Parts[0].Text)
-	}
+	expect.That(t, out.Result.SubmissionContent == "案" && strings.Contains(last.Messages[2].Parts[0].Text, "150000 bytes"),
+		"%d: %.100s", n, last.Messages[2].Parts[0].Text)
 	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "never", err, contest.PartialFailure, round.Leader)
@@ -54,9 +53,8 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
 		m := models{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
 		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
-		if got != legible.Paragraphs(said) || strings.Contains(got, young) || strings.Contains(got, above) {
-			t.Errorf("submitted is %+q", got)
-		}
+		expect.That(t, got == legible.Paragraphs(said) && !strings.Contains(got, young) && !strings.Contains(got, above),
+			"submitted is %+q", got)
 	}
 }
 

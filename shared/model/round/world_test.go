@@ -18,6 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -151,9 +152,8 @@ func ends(t *testing.T, about string, err error, exit contest.ExitReason, agent 
 		return &round.Error{}
 	}
 	for _, locale := range language.All {
-		if e.Sentence(locale) == "" || strings.Contains(e.Sentence(locale), "%!") {
-			t.Errorf("%s: %q", about, e.Sentence(locale))
-		}
+		expect.That(t, e.Sentence(locale) != "" && !strings.Contains(e.Sentence(locale), "%!"),
+			"%s: %q", about, e.Sentence(locale))
 	}
 	return e
 }

@@ -202,9 +202,7 @@ func inJSON(t *testing.T, config any, path, name string) string {
 	b, err := json.Marshal(config)
 	expect.NoError(t, err)
 	var at any
-	if err := json.Unmarshal(b, &at); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(b, &at))
 	for _, key := range strings.Split(path, ".") {
 		switch v := at.(type) {
 		case []any:

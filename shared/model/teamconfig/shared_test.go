@@ -39,9 +39,8 @@ func TestContestsAreSharedByName(t *testing.T) {
 			_, found := x.Contest(file)
 			clean := expect.Value(inside(file))(t)
 			wanted := len(want) > 0 && clean == want[0] || len(want) > 1 && clean == want[1]
-			if Valid(found) != wanted || more || !wanted && found[0].Message != errNotShared.Error() {
-				t.Errorf("%q and %s: %v", team, file, found)
-			}
+			expect.That(t, Valid(found) == wanted && !more && (wanted || found[0].Message == errNotShared.Error()),
+				"%q and %s: %v", team, file, found)
 		}
 	}
 }

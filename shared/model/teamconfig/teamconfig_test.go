@@ -99,9 +99,8 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 func TestAnEmptyToolNameIsMadeOfTheAgents(t *testing.T) {
 	for _, empty := range []string{"", " ", "\u3000"} {
 		team, found := read[Team](workspace(map[string]string{"a.toml": smallMember + "tool_name = '" + empty + "'\n"}), "a.toml")
-		if len(found) != 0 || team.Members[0].Tool() != "delegate_to_x" {
-			t.Errorf("%q: %s %v", empty, team.Members[0].Tool(), found)
-		}
+		expect.That(t, len(found) == 0 && team.Members[0].Tool() == "delegate_to_x",
+			"%q: %s %v", empty, team.Members[0].Tool(), found)
 	}
 }
 
@@ -129,9 +128,8 @@ func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 	if e := c.Evaluator; e.Metrics[0].Weight != 0.5 || e.Metrics[0].Model != "demo" || e.Metrics[1].Model != "gpt-5" || e.Metrics[1].SystemInstruction != "Is it witty?" {
 		t.Errorf("the usual file of an evaluator: %+v", e)
 	}
-	if c.Judgment.Model != "demo" || *c.Judgment.Temperature != 0.3 || c.Judgment.SystemInstruction != "" {
-		t.Errorf("the usual file of a judge: %+v", c.Judgment)
-	}
+	expect.That(t, c.Judgment.Model == "demo" && *c.Judgment.Temperature == 0.3 && c.Judgment.SystemInstruction == "",
+		"the usual file of a judge: %+v", c.Judgment)
 	expect.That(t, len(found) == 1 && found[0].Field == "judgment.judge_on_final_round", "what has no effect: %v", found)
 }
 
@@ -148,9 +146,8 @@ func TestAnEvaluatorsDefaultsMayStandInATable(t *testing.T) {
 
 func TestAContestWithoutFilesOfJudgesHasTheUsualOnes(t *testing.T) {
 	c, found := workspace(map[string]string{"run.toml": strings.Replace(smallRun, "]\n", "]\nmax_rounds = 1\n", 1), "a.toml": smallTeam}).Contest("run.toml")
-	if len(found) != 0 || c.MaxRounds != 1 || c.MinRounds != 1 || c.TeamTimeoutSeconds != 300 {
-		t.Fatalf("%+v %v", c, found)
-	}
+	expect.Must(t, len(found) == 0 && c.MaxRounds == 1 && c.MinRounds == 1 && c.TeamTimeoutSeconds == 300,
+		"%+v %v", c, found)
 	var weights []float64
 	for _, m := range c.Evaluator.Metrics {
 		weights = append(weights, m.Weight)
@@ -188,17 +185,11 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 	outer := t.TempDir()
 	folder := filepath.Join(outer, "workspace")
 	for name, text := range map[string]string{"secret.toml": smallTeam, "workspace/a.toml": smallTeam, "workspace/deep/b.toml": smallTeam} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(outer, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(outer, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(outer, name)), 0o700))
+		expect.NoError(t, os.WriteFile(filepath.Join(outer, name), []byte(text), 0o600))
 	}
 	for link, to := range map[string]string{"link.toml": "../secret.toml", "absolute.toml": filepath.Join(outer, "secret.toml"), "up": "..", "good.toml": "deep/b.toml"} {
-		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.Symlink(to, filepath.Join(folder, link)))
 	}
 	w, err := Open(folder, nil)
 	expect.NoError(t, err)
@@ -255,9 +246,8 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := Check(workspace(map[string]string{"f.toml": text, "a.toml": smallTeam}), "f.toml")
-		if r.Valid != (len(r.Errors) == 0) || r.Valid != (r.Config != nil) {
-			t.Errorf("%q: valid %v with %v and %v", text, r.Valid, r.Errors, r.Config)
-		}
+		expect.That(t, r.Valid == (len(r.Errors) == 0) && r.Valid == (r.Config != nil),
+			"%q: valid %v with %v and %v", text, r.Valid, r.Errors, r.Config)
 		c, ok := r.Config.(Contest)
 		expect.That(t, !ok || len(c.Teams) != 0 && c.MinRounds <= c.MaxRounds, "%q: %+v", text, c)
 	})

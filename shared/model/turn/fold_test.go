@@ -46,9 +46,8 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 		"a summary and one that is long":   {append([]turn.Message{{Collapsed: true, Text: "s"}}, messages(1, 300_000)...), false},
 	} {
 		older, shown := turn.Fold(tt.history)
-		if (len(older) > 0) != tt.folds || len(older)+len(shown) != len(tt.history) {
-			t.Errorf("%s: %d are older, %d shown", about, len(older), len(shown))
-		}
+		expect.That(t, (len(older) > 0) == tt.folds && len(older)+len(shown) == len(tt.history),
+			"%s: %d are older, %d shown", about, len(older), len(shown))
 		if len(tt.history) > 0 && (len(shown) == 0 || shown[len(shown)-1].Text != tt.history[len(tt.history)-1].Text) {
 			t.Errorf("%s: the newest is gone", about)
 		}
@@ -108,9 +107,8 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Texts: []string{"要約", "です"}})
 		text, usage := turn.Summarize(t.Context(), w.wire, older, "ja")
-		if text != "要約です" || usage.Calls != 1 || usage.ID == "" || usage.Prompt != "fold.ja.1" {
-			t.Errorf("%q %+v", text, usage)
-		}
+		expect.That(t, text == "要約です" && usage.Calls == 1 && usage.ID != "" && usage.Prompt == "fold.ja.1",
+			"%q %+v", text, usage)
 		for _, want := range []string{"前の要約", "予算は 3 万円です", "一覧を作る"} {
 			expect.Has(t, w.Asked()[0], want, "the model is not told")
 		}

@@ -147,9 +147,8 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 		Attach(history, func(f File, _ int) ([]byte, string) { return []byte(strings.Repeat("x", f.Size)), "" })
 		found := false
 		for _, f := range history[0].Files {
-			if f.Why != "" && conversation.CauseOf(f.Why) != want {
-				t.Errorf("%q is %s, want %s", f.Why, conversation.CauseOf(f.Why), want)
-			}
+			expect.That(t, f.Why == "" || conversation.CauseOf(f.Why) == want,
+				"%q is %s, want %s", f.Why, conversation.CauseOf(f.Why), want)
 			found = found || f.Why != ""
 		}
 		expect.That(t, found && slices.Contains(conversation.Causes, want), "no file is unread by %s", want)

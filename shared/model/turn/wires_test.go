@@ -103,18 +103,16 @@ func TestTextComesAsItIsSaid(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Texts: []string{"こん", "にち", "は"}, Odd: true})
 		reply, heard, err := w.answer(t, turnOf(user("やあ")))
-		if err != nil || reply.Text != "こんにちは" || reply.Action != nil || reply.Code != "" || reply.Calls != 1 {
-			t.Fatalf("%+v, %v", reply, err)
-		}
+		expect.Must(t, err == nil && reply.Text == "こんにちは" && reply.Action == nil && reply.Code == "" && reply.Calls == 1,
+			"%+v, %v", reply, err)
 		expect.That(t, len(heard) >= 3 && heard[0] == "こん" && heard[len(heard)-1] == "こんにちは", "heard %q", heard)
 		u := reply.Usage
 		want := w.usage
 		want.Calls, want.RequestID, want.Prompt, want.ID, want.MS = 1, "req_1", "chat.ja.2", u.ID, u.MS
 		want.Cost, want.Unpriced = u.Cost, u.Unpriced
 		expect.Same(t, want, u)
-		if u.ID == "" || (u.Cost > 0) == (u.Unpriced > 0) || (w.name == "compatible") != (u.Unpriced == 1) {
-			t.Errorf("%+v", u)
-		}
+		expect.That(t, u.ID != "" && (u.Cost > 0) != (u.Unpriced > 0) && (w.name == "compatible") == (u.Unpriced == 1),
+			"%+v", u)
 	})
 }
 
@@ -122,9 +120,8 @@ func TestAProposalIsPutTogetherFromItsPieces(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Texts: []string{"テストを実行します。"}, Calls: []llm.ScriptedCall{call("c1", "test_run", testRun)}, Odd: true})
 		reply, _, err := w.answer(t, turnOf(user("テストして")))
-		if err != nil || reply.Text != "テストを実行します。" || reply.Code != "" || reply.Calls != 1 {
-			t.Fatalf("%+v, %v", reply, err)
-		}
+		expect.Must(t, err == nil && reply.Text == "テストを実行します。" && reply.Code == "" && reply.Calls == 1,
+			"%+v, %v", reply, err)
 		expect.Same(t, &turn.Proposal{Type: agent.TestRun, Payload: `{"argv":["go","test","./…"],"timeout_seconds":60}`, Summary: "テストを実行します",
 			Decoded: conversation.Payload{Argv: []string{"go", "test", "./…"}, TimeoutSeconds: 60}}, reply.Action)
 	})
@@ -191,9 +188,8 @@ func TestWhatAnAgentMayNotIsNotTaken(t *testing.T) {
 		busy.Busy = true
 		w.Scripted(shell, llm.Script{Texts: []string{"今の提案を先に決めてください。"}})
 		reply, _, err := w.answer(t, busy)
-		if err != nil || reply.Action != nil || reply.Code != "" || reply.Text != "今の提案を先に決めてください。" {
-			t.Errorf("while another waits: %+v, %v", reply, err)
-		}
+		expect.That(t, err == nil && reply.Action == nil && reply.Code == "" && reply.Text == "今の提案を先に決めてください。",
+			"while another waits: %+v, %v", reply, err)
 	})
 }
 
@@ -201,9 +197,8 @@ func TestAnAnswerThatIsCutOffProposesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Texts: []string{"長い"}, Stop: "length"})
 		reply, _, err := w.answer(t, turnOf(user("x")))
-		if err != nil || reply.Code != turn.CutOff || !strings.HasPrefix(reply.Text, "長い\n\n(") {
-			t.Errorf("%+v, %v", reply, err)
-		}
+		expect.That(t, err == nil && reply.Code == turn.CutOff && strings.HasPrefix(reply.Text, "長い\n\n("),
+			"%+v, %v", reply, err)
 		half := llm.Script{Texts: []string{"書きます"}, Calls: []llm.ScriptedCall{{ID: "c1", Name: "test_run", Input: []string{`{"argv":["a"`}}}, Stop: "length"}
 		w.Scripted(half, llm.Script{Calls: []llm.ScriptedCall{call("c2", "test_run", testRun)}})
 		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action == nil || reply.Code != "" {
@@ -220,9 +215,8 @@ func TestARefusalIsAPlainSentence(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Stop: "refused"})
 		reply, _, err := w.answer(t, turnOf(user("x")))
-		if err != nil || reply.Code != turn.Declined || reply.Text == "" || reply.Calls != 1 {
-			t.Errorf("%+v, %v", reply, err)
-		}
+		expect.That(t, err == nil && reply.Code == turn.Declined && reply.Text != "" && reply.Calls == 1,
+			"%+v, %v", reply, err)
 		w.Scripted(llm.Script{})
 		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Code != turn.Empty || reply.Text == "" {
 			t.Errorf("an empty answer: %+v, %v", reply, err)
@@ -262,9 +256,8 @@ func (w *world) failed(t *testing.T, about string, reply turn.Reply, err error, 
 	if !errors.As(err, &e) || e.Kind != kind || e.Retryable != again || e.RequestID != "req_1" || reply.Text != "" || reply.Usage.Calls != 1 {
 		t.Errorf("%s: %+v, %v", about, reply, err)
 	}
-	if err != nil && strings.Contains(err.Error(), "secret words") {
-		t.Errorf("%s: the error tells too much: %v", about, err)
-	}
+	expect.That(t, err == nil || !strings.Contains(err.Error(), "secret words"),
+		"%s: the error tells too much: %v", about, err)
 }
 
 func TestAStreamThatBreaksOffIsNoAnswer(t *testing.T) {

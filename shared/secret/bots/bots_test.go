@@ -110,9 +110,8 @@ func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
 	w.called(t, first, "users.info xoxb-1")
 	w.called(t, second, "users.info xoxb-2")
 	w.called(t, "", "users.info xoxb-1")
-	if !slices.Equal(w.reads, []string{second}) {
-		t.Errorf("rows were read of %q: one workspace's calls need none, and another's one a minute", w.reads)
-	}
+	expect.That(t, slices.Equal(w.reads, []string{second}),
+		"rows were read of %q: one workspace's calls need none, and another's one a minute", w.reads)
 	expect.Is(t, expect.Value(w.Team(slackapi.For(t.Context(), second)))(t), "T0SECOND")
 	if own, err := (installed.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
 		t.Errorf("asked under another workspace's context, it says that one is the deployment's own: %v", err)

@@ -144,15 +144,13 @@ func testFailures(t *testing.T, base *world) {
 			var said *failedcall.Error
 			var ended tenancy.ErrNotConnected
 			if test.ended != "" {
-				if !errors.As(err, &ended) || ended.Reason != test.ended || !errors.As(again, &ended) {
-					t.Errorf("%v, then %v", err, again)
-				}
+				expect.That(t, errors.As(err, &ended) && ended.Reason == test.ended && errors.As(again, &ended),
+					"%v, then %v", err, again)
 				w.posts(t, p, 1)
 				return
 			}
-			if !errors.As(err, &said) || said.Problem != test.problem || errors.As(err, &ended) {
-				t.Errorf("%v, want %s", err, test.problem)
-			}
+			expect.That(t, errors.As(err, &said) && said.Problem == test.problem && !errors.As(err, &ended),
+				"%v, want %s", err, test.problem)
 			expect.That(t, again == nil && later != first.Access, "afterwards: %v", again)
 			w.posts(t, p, 2)
 		})

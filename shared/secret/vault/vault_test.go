@@ -71,9 +71,8 @@ func testServerSecret(t *testing.T, w *world) {
 	elsewhere := func(token string, err error) {
 		t.Helper()
 		var ended tenancy.ErrNotConnected
-		if token != "" || !errors.As(err, &ended) || ended.Reason != tenancy.CredentialElsewhere {
-			t.Errorf("%q, %v", token, err)
-		}
+		expect.That(t, token == "" && errors.As(err, &ended) && ended.Reason == tenancy.CredentialElsewhere,
+			"%q, %v", token, err)
 	}
 	elsewhere(w.ServerToken(t.Context(), "T1", there))
 	elsewhere(w.Token(t.Context(), "T1", here.Provider()))
@@ -136,9 +135,8 @@ func testSlack(t *testing.T, w *world) {
 		t.Helper()
 		got, err := w.SlackToken(t.Context(), "TSLACK", "xoxb-deployment", own)
 		ended := tenancy.ErrNotConnected{}
-		if got != want || (why != "") != errors.As(err, &ended) || ended.Reason != why {
-			t.Errorf("%q, %v; want %q %s", got, err, want, why)
-		}
+		expect.That(t, got == want && (why != "") == errors.As(err, &ended) && ended.Reason == why,
+			"%q, %v; want %q %s", got, err, want, why)
 	}
 	token("xoxb-deployment", "")
 	for _, why := range []tenancy.IntegrationReason{tenancy.TokensRevoked, tenancy.AppUninstalled} {

@@ -110,9 +110,8 @@ func (w *world) token(t *testing.T, provider string) string {
 func (w *world) ended(t *testing.T, provider string, err error, why tenancy.IntegrationReason) {
 	t.Helper()
 	ended := tenancy.ErrNotConnected{}
-	if !errors.As(err, &ended) || ended.Reason != why || !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("%v, want that it ended as %s", err, why)
-	}
+	expect.That(t, errors.As(err, &ended) && ended.Reason == why && errors.Is(err, aggregate.ErrNotFound),
+		"%v, want that it ended as %s", err, why)
 	if row := w.row(t, provider); row.Status != tenancy.Broken || row.StatusReason != why || row.Credentials != "" || row.Refreshing != nil {
 		t.Errorf("%+v", row)
 	}

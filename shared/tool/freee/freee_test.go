@@ -104,12 +104,10 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
 				t.Fatalf("%v", err)
 			}
-			if p.renewed != test.renewed || p.ended != test.ended {
-				t.Errorf("renewed %d times, ended %d times", p.renewed, p.ended)
-			}
-			if test.said != "" && !strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), test.said) {
-				t.Errorf("%v", e.Args)
-			}
+			expect.That(t, p.renewed == test.renewed && p.ended == test.ended,
+				"renewed %d times, ended %d times", p.renewed, p.ended)
+			expect.That(t, test.said == "" || strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), test.said),
+				"%v", err)
 		})
 	}
 }

@@ -125,9 +125,8 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 			v.faults["tools/call"] = test.fault(v)
 			_, err := v.book(t, hash)
 			e := known(t, err)
-			if e.Outcome != test.outcome || e.Problem != test.problem {
-				t.Errorf("%v, want %s %s", err, test.outcome, test.problem)
-			}
+			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem,
+				"%v, want %s %s", err, test.outcome, test.problem)
 			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 			expect.Is(t, len(s.Bookings()) == 1, test.booked, "booked")
 			if said := e.Error() + failedcall.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
@@ -240,9 +239,8 @@ func TestTheDoor(t *testing.T) {
 			_, err := client(v.URL).List(t.Context(), v.Server)
 			expect.Must(t, test.problem != "" || err == nil, "%v", err)
 			expect.That(t, test.problem == "" || known(t, err).Problem == test.problem, "%v, want %s", err, test.problem)
-			if v.headers != nil && v.headers.Get(test.header) != test.want {
-				t.Errorf("%s: %q", test.header, v.headers.Get(test.header))
-			}
+			expect.That(t, v.headers == nil || v.headers.Get(test.header) == test.want,
+				"%s: %q", test.header, v.headers.Get(test.header))
 		})
 	}
 }

@@ -43,9 +43,8 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := calculated(t, []freee.Record{test.r}).Rows[0]
-			if row.Flag != test.want || row.OvertimeMins != test.mins {
-				t.Errorf("%q %d, want %q %d", row.Flag, row.OvertimeMins, test.want, test.mins)
-			}
+			expect.That(t, row.Flag == test.want && row.OvertimeMins == test.mins,
+				"%q %d, want %q %d", row.Flag, row.OvertimeMins, test.want, test.mins)
 		})
 	}
 }
@@ -55,9 +54,8 @@ func TestCounts(t *testing.T) {
 	if r.Over80hAverage != nil || r.Over360h != nil || r.Months != 1 || !strings.Contains(r.Note, "can't be judged") {
 		t.Errorf("one month alone: %+v", r)
 	}
-	if r.Count != 4 || r.Over45h != 3 || r.Over80h != 2 || r.Over100h != 1 || r.TotalOvertimeHours != 240.33 {
-		t.Errorf("%+v", r)
-	}
+	expect.That(t, r.Count == 4 && r.Over45h == 3 && r.Over80h == 2 && r.Over100h == 1 && r.TotalOvertimeHours == 240.33,
+		"%+v", r)
 }
 
 func TestValidateFindsWhatCannotBe(t *testing.T) {

@@ -98,15 +98,13 @@ func testRefusedForEver(t *testing.T, o *office) {
 		t.Error(e)
 	}
 	row, err := o.rows.Integration(t.Context(), "T1", "freee")
-	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused {
-		t.Errorf("%+v, %v", row, err)
-	}
+	expect.That(t, err == nil && row.Status == tenancy.Broken && row.StatusReason == tenancy.CredentialRefused,
+		"%+v, %v", row, err)
 	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemUnauthorized { // without another call
 		t.Error(e)
 	}
-	if o.vendors.Calls("list_employees") != 2 || o.vendors.Calls("freee_token") != 1 {
-		t.Errorf("%d calls, renewed %d times", o.vendors.Calls("list_employees"), o.vendors.Calls("freee_token"))
-	}
+	expect.That(t, o.vendors.Calls("list_employees") == 2 && o.vendors.Calls("freee_token") == 1,
+		"%d calls, renewed %d times", o.vendors.Calls("list_employees"), o.vendors.Calls("freee_token"))
 }
 
 func testEndings(t *testing.T, o *office) {
@@ -138,12 +136,10 @@ func testEndings(t *testing.T, o *office) {
 		for range 2 { // the second time without asking the vendor
 			before := o.vendors.Calls("freee_token")
 			e := o.refuse(t, test.tool, test.args)
-			if e.Outcome != failedcall.Failed || e.Problem != test.problem || !strings.Contains(e.Detail, test.says) {
-				t.Errorf("%s: %v %s", test.name, e, e.Detail)
-			}
-			if o.vendors.Calls("freee_token") > before+1 {
-				t.Errorf("%s: asked %d times for tokens", test.name, o.vendors.Calls("freee_token")-before)
-			}
+			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == test.problem && strings.Contains(e.Detail, test.says),
+				"%s: %v %s", test.name, e, e.Detail)
+			expect.That(t, o.vendors.Calls("freee_token") <= before+1,
+				"%s: asked %d times for tokens", test.name, o.vendors.Calls("freee_token")-before)
 		}
 	}
 }

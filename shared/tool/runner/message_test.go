@@ -87,9 +87,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 			e := w.refuse(t, "send_slack_dm", dmArgs)
 			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
 			expect.That(t, test.fault.RetryAfter <= 0 || e.RetryAfter == test.fault.RetryAfter, "retry after %s", e.RetryAfter)
-			if w.called.of(post) > 1 {
-				t.Errorf("posted %d times", w.called.of(post))
-			}
+			expect.That(t, w.called.of(post) <= 1, "posted %d times", w.called.of(post))
 			// A person asks again: what was sent is found, and it is there once.
 			var out slackdm.Sent
 			w.run(t, "send_slack_dm", dmArgs, &out)
@@ -124,9 +122,8 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 			got := counted(t, func() {
 				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(test.args), Key: "p/step-1/1", Locale: "en"})
 			})
-			if got[metric.SlackCalled] != test.called || got[metric.SlackFailed] != test.failed {
-				t.Errorf("counted %v, want %v calls of which %v failed", got, test.called, test.failed)
-			}
+			expect.That(t, got[metric.SlackCalled] == test.called && got[metric.SlackFailed] == test.failed,
+				"counted %v, want %v calls of which %v failed", got, test.called, test.failed)
 		})
 	}
 }
@@ -162,9 +159,8 @@ func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
 		var out slackdm.Sent
 		w.run(t, "send_slack_dm", byMail, &out)
-		if w.called.of(method) != 2 || len(w.sent(t, workspace.Sato)) != 1 || out.AlreadySent {
-			t.Errorf("%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, workspace.Sato)), out)
-		}
+		expect.That(t, w.called.of(method) == 2 && len(w.sent(t, workspace.Sato)) == 1 && !out.AlreadySent,
+			"%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, workspace.Sato)), out)
 	}
 }
 

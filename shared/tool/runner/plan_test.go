@@ -127,9 +127,8 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 			t.Run(f.Name+" "+locale, func(t *testing.T) {
 				w := newWorld(t)
 				steps := w.plan(t, f.Demo.Request[locale], "")
-				if len(steps) == 0 || steps[0].Tool != f.Name || steps[0].Title != f.Title[locale] {
-					t.Fatalf("planned: %+v", steps)
-				}
+				expect.Must(t, len(steps) != 0 && steps[0].Tool == f.Name && steps[0].Title == f.Title[locale],
+					"planned: %+v", steps)
 				done := map[string]json.RawMessage{}
 				for _, s := range steps {
 					done[s.StepID] = w.step(t, s, done)
@@ -223,9 +222,8 @@ func TestTheDoorOfAServer(t *testing.T) {
 				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
 			})
 			var e *failedcall.Error
-			if !errors.As(err, &e) || e.Outcome != failedcall.Failed || e.Problem != test.problem || e.Detail == "" {
-				t.Errorf("%+v", e)
-			}
+			expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed && e.Problem == test.problem && e.Detail != "",
+				"%+v", e)
 			expect.Is(t, asked.Load() > 0, test.asked, "asked (times)")
 		})
 	}

@@ -27,9 +27,8 @@ func TestListEmployees(t *testing.T) {
 	}
 	w.run(t, "list_employees", listArgs, &active)
 	w.run(t, "list_employees", `{"department":null,"status":"all"}`, &all)
-	if active.Count != 42 || len(active.Employees) != 42 || all.Count != 45 {
-		t.Fatalf("%d active, %d in all", active.Count, all.Count)
-	}
+	expect.Must(t, active.Count == 42 && len(active.Employees) == 42 && all.Count == 45,
+		"%d active, %d in all", active.Count, all.Count)
 	var fields []string
 	for name := range active.Employees[0] {
 		fields = append(fields, name)
@@ -143,9 +142,8 @@ func TestAttendanceIsOfTheMonthThatWasWorked(t *testing.T) {
 		a := w.attendance(t, month.year, month.month)
 		expect.Must(t, a.Count == 42, "%d records", a.Count)
 		for _, r := range a.Records {
-			if r.StartDate != month.start || r.EndDate != month.end || r.EmployeeID == 0 || r.DisplayName == "" {
-				t.Fatalf("%d-%d: %+v", month.year, month.month, r)
-			}
+			expect.Must(t, r.StartDate == month.start && r.EndDate == month.end && r.EmployeeID != 0 && r.DisplayName != "",
+				"%d-%d: %+v", month.year, month.month, r)
 		}
 	}
 }

@@ -192,9 +192,8 @@ func (w *world) refuse(t *testing.T, name, args string) *failedcall.Error {
 	expect.Must(t, errors.As(err, &e), "%s, %v", result, err)
 	expect.That(t, e.Detail != "" && !strings.Contains(e.Detail, "%!"), "no sentence: %q", e.Detail)
 	for _, secret := range []string{botToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
-		if strings.Contains(e.Detail+e.Error()+w.log.String(), secret) {
-			t.Errorf("a token is in the error or the log: %q %q %s", e.Detail, e.Error(), w.log)
-		}
+		expect.That(t, !strings.Contains(e.Detail+e.Error()+w.log.String(), secret),
+			"a token is in the error or the log: %q %q %s", e.Detail, e.Error(), w.log)
 	}
 	return e
 }

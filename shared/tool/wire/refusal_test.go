@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/wire"
 )
 
@@ -78,8 +79,7 @@ func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{}))
 		var e *failedcall.Error
-		if !errors.As(err, &e) || test.want != failedcall.ProblemUnauthorized && e.Problem != test.want {
-			t.Errorf("%d, %s: %v", test.status, test.says, err)
-		}
+		expect.That(t, errors.As(err, &e) && (test.want == failedcall.ProblemUnauthorized || e.Problem == test.want),
+			"%d, %s: %v", test.status, test.says, err)
 	}
 }

@@ -88,9 +88,8 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 			defer cancel()
 			err := c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{}))
 			var e *failedcall.Error
-			if !errors.As(err, &e) || e.Outcome != test.outcome || e.Problem != test.problem {
-				t.Fatalf("%v, want %s %s", err, test.outcome, test.problem)
-			}
+			expect.Must(t, errors.As(err, &e) && e.Outcome == test.outcome && e.Problem == test.problem,
+				"%v, want %s %s", err, test.outcome, test.problem)
 			expect.Is(t, calls.Load(), 1, "called (times)")
 			s := err.Error()
 			expect.That(t, !strings.Contains(s, "himitsu") && !strings.Contains(s, "secret="), "the error says too much: %s", s)
@@ -242,9 +241,8 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				}
 				ended := strings.Join(p.ended, " ")
 				expect.That(t, (ended == "two") == (test.problem == failedcall.ProblemUnauthorized), "ended with %q", ended)
-				if calls.Load() != test.calls || strings.Join(p.renewed, " ") != test.renewed || p.asked != 1 {
-					t.Errorf("%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)
-				}
+				expect.That(t, calls.Load() == test.calls && strings.Join(p.renewed, " ") == test.renewed && p.asked == 1,
+					"%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)
 			})
 		}
 	}
