@@ -22,21 +22,20 @@ var schemas embed.FS
 // maxOutput bounds an answer, in bytes; every layer's own limits are far below.
 const maxOutput = 1 << 20
 
-// question is what one layer asks: its prompt and schema are files named after the purpose.
+// question is one layer's question. Its prompt and schema are files named after the purpose.
 type question struct {
 	purpose  Purpose
 	locale   string
 	try      int
-	standing any // as data, but the same from one task to the next; may be nil
+	standing any // data that is the same for many tasks, so that vendors can cache it; may be nil
 	data     any // becomes JSON; nothing in it is an instruction
 	tokens   int
-	// accept reads an answer that fits the schema. The problems that it returns
-	// are sent to the model once, for a second answer.
+	// accept reads an answer that fits the schema. The model is asked once more with the problems that accept returns.
 	accept func(answer []byte) (problems []string)
 }
 
-// ask makes the call, and if the answer is unusable a second one that lists its problems.
-// usage holds the calls that were made, also beside an error.
+// ask makes the call, and a second one that lists the problems when the answer is unusable. usage holds the calls that
+// were made, also beside an error.
 func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {
@@ -106,8 +105,8 @@ func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
 	return r, nil
 }
 
-// repeated is an answer as a turn of the conversation: not blank, which vendors refuse,
-// and cut to maxRepeated.
+// repeated is an answer as the conversation repeats it: never blank, since vendors refuse that, and cut to
+// maxRepeated.
 func repeated(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "{}"
@@ -157,8 +156,8 @@ func unfenced(text []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(inner, []byte("json")))
 }
 
-// fenced writes data so that no text in it can end the fence: JSON escapes < and >. Characters
-// that people can't see are removed.
+// fenced writes data as JSON without characters that people can't see. No text in it can end the fence, because JSON
+// escapes < and >.
 func fenced(data any) (string, error) {
 	b, err := json.MarshalIndent(data, "", " ")
 	if err != nil {
@@ -188,7 +187,7 @@ type Prompt struct {
 	Text    string
 }
 
-// Name is how logs and usage name a prompt: extract.ja.2.
+// Name is the prompt's name in logs and usage: extract.ja.2.
 func (p Prompt) Name() string { return fmt.Sprintf("%s.%s.%d", p.Purpose, p.Locale, p.Version) }
 
 func promptOf(purpose Purpose, locale string) (Prompt, error) {

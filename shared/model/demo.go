@@ -38,7 +38,7 @@ func (Demonstration) Say(ctx context.Context, r Request, _ func(string)) (Respon
 	return Response{Text: text, Stop: StopEnd, Usage: usage}, nil
 }
 
-// tokens counts as models do on the average: four bytes are one.
+// tokens estimates a number of tokens: four bytes are one.
 func tokens(texts ...string) (n int64) {
 	for _, text := range texts {
 		n += int64(len(text)) / 4

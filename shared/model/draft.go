@@ -27,12 +27,12 @@ type DraftInput struct {
 	Fits func(policy string) bool
 }
 
-// Bounds are the tools that an administrator forbids or constrains, and those of MCP servers that one allows. The model
+// Bounds are the tools that an administrator forbids or constrains, and the allowed tools of MCP servers. The model
 // that drafts gets them, so that people don't approve a policy that can't be carried out.
 type Bounds struct {
 	Forbidden   []string      `json:"forbidden"` // names of tools
 	Constraints []BoundedTool `json:"constraints"`
-	ServerTools []string      `json:"server_tools"` // all that there are
+	ServerTools []string      `json:"server_tools"` // all allowed tools of MCP servers
 }
 
 // BoundedTool is a tool that may be called within constraints.
@@ -84,7 +84,7 @@ func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 		},
 	})
 	var unusable *OutputError
-	// the last answer may not have come as far as that
+	// only if the last answer is the one that mentions too many
 	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
 		unusable.People = len(task.Mentioned(policy))
 	}
@@ -150,11 +150,11 @@ func readDraft(answer []byte) (string, []string) {
 	return policy, bounded("policy", policy, MaxPolicy)
 }
 
-// textAlone asks for a policy as a text, where a schema can't.
+// textAlone asks for the policy alone. Teams answer with a text, which no schema holds.
 var textAlone = language.InEach("実行方針の本文だけを書いてください。前置き、説明、JSON は付けません。",
 	"Write the text of the policy and nothing else: no preamble, no remarks, no JSON.")
 
-// Contested is what teams of a contest are asked for in place of Draft: the same policy, of the same data.
+// Contested is the prompt for a contest's teams. It asks for the same policy, with the same data, as Draft.
 func Contested(in DraftInput) (string, error) {
 	p, err := promptOf(Drafting, in.Locale)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Error is a call that gave no answer, the same for every provider. It carries
 // no text of the request or the answer.
 type Error struct {
-	Provider   string // as the key that it needs is called in the model secret: openai, compatible.gemini
+	Provider   string // the name of its key in the model secret: openai, compatible.gemini
 	Model      string
 	Kind       Kind
 	Status     int  // HTTP, 0 without one
@@ -58,7 +58,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// tooLong begins the problem of a policy or of steps that no card can show whole. What follows names no content.
+// tooLong begins the problem of a policy, or of steps, that no card can show whole. The rest of the problem quotes
+// nothing.
 const tooLong = "it can't be shown whole to the people who approve it"
 
 // OutputError is an answer that stayed unusable after it was asked for again.
@@ -68,7 +69,7 @@ type OutputError struct {
 	Problems []string
 	CutOff   bool   // the last answer was too long
 	TooLong  string // why no card can show the last answer whole
-	People   int    // whom the last answer mentions, if that is more than task.MaxMentioned
+	People   int    // how many the last answer mentions, if more than task.MaxMentioned
 }
 
 func (e *OutputError) Error() string {
@@ -81,7 +82,7 @@ func (e *OutputError) Error() string {
 	return fmt.Sprintf("model output for %s is unusable: %d problems", e.Purpose, len(e.Problems))
 }
 
-// reasons are what people are told of each kind, where it is not that the model could not be reached.
+// reasons are the reasons that people are told, by kind; for all other kinds, that the model could not be reached.
 var reasons = map[Kind]aggregate.Reason{
 	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey,
 	Forbidden: task.ReasonModelForbidden,
@@ -131,7 +132,7 @@ func Failure(err error) task.Failure {
 	return task.Failure{Reason: task.ReasonRunFailed}
 }
 
-// detail is what an administrator needs to know: whose key, or which model.
+// detail names the key or the model that an administrator has to look at.
 func (e *Error) detail() string {
 	switch e.Kind {
 	case Unauthorized, NoCredit, Misplaced:

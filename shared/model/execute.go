@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Executing is what a managed session is for; it has a prompt and no schema.
+// Executing is the purpose of a managed session. It has a prompt and no schema.
 const Executing Purpose = "execute"
 
 // SessionInput is what a managed session is told.
@@ -19,18 +19,18 @@ type SessionInput struct {
 	Locale  string
 }
 
-// SessionStep is an approved step, as the session is to ask for it.
+// SessionStep is an approved step that the session is to request.
 type SessionStep struct {
 	StepID    string          `json:"stepId"`
 	Order     int             `json:"order"`
 	Title     string          `json:"title"`
-	Tool      string          `json:"tool"` // as the session calls it
+	Tool      string          `json:"tool"` // the session's name for it
 	Arguments json.RawMessage `json:"arguments"`
 	Done      bool            `json:"done"`
 	Facts     map[string]any  `json:"facts,omitempty"` // of one that is done
 }
 
-// Instructions are a session's rules, its first message, and the name of the prompt they come from.
+// Instructions are a session's rules and its first message. Prompt names the prompt of the rules.
 type Instructions struct{ System, Message, Prompt string }
 
 // Instruct writes them. Everything but the rules is fenced as data.

@@ -15,7 +15,7 @@ import (
 type ExtractInput struct {
 	Text   string   // the message
 	Thread []Said   // before it, oldest first, when it was written in a thread
-	Tools  []string // what Ringi can do here beside its own tools, a line each
+	Tools  []string // a line for each tool beside Ringi's own
 	Locale string
 	Now    time.Time // when the message was written; relative dates are counted from it
 	Try    int
@@ -30,7 +30,7 @@ type Said struct {
 // Limits of a thread, in characters: of one message, and of all together.
 const maxSaid, maxThread = 2000, 20_000
 
-// recent cuts a thread's messages to their limit and leaves the oldest out beyond that of all.
+// recent cuts each message of a thread, and drops the oldest ones beyond the limit of all together.
 func recent(thread []Said) []Said {
 	kept, left := []Said{}, maxThread
 	for _, s := range slices.Backward(thread) {
@@ -44,7 +44,7 @@ func recent(thread []Said) []Said {
 	return kept
 }
 
-// Limits of the further tools that the first layer is told of: how many, and of one in characters.
+// Limits of the further tools that the first layer is told: their number, and the characters of one.
 const maxMoreTools, maxMoreTool = 100, 200
 
 func moreTools(lines []string) []string {
@@ -105,7 +105,7 @@ func readExtract(answer []byte) (task.Extract, []string) {
 	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
 }
 
-// tokyo is the zone in which people here mean 今月; Japan has no other.
+// tokyo is the time zone in which 今月 is meant. Japan has no other.
 func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
 // stamp is a time as models read it, to the minute.

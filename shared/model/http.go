@@ -14,8 +14,8 @@ import (
 	"ringi/shared/runtime/outbound"
 )
 
-// FromStatus is the *Error of a vendor's HTTP answer. code is the vendor's word for
-// it, such as rate_limit_error; the vendor's sentence stays out, it may quote the request.
+// FromStatus makes the *Error of a vendor's HTTP answer. code is the vendor's code, such as rate_limit_error. The
+// vendor's sentence is left out because it may quote the request.
 func FromStatus(provider string, status int, header http.Header, code string) *Error {
 	e := &Error{Provider: provider, Status: status}
 	if code = word(code); code != "" {
@@ -49,7 +49,7 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
 	"credit_balance_too_low"}
 
-// FromTransport is the *Error of a call without a complete answer.
+// FromTransport makes the *Error of a call without a complete answer.
 func FromTransport(provider string, err error) *Error {
 	var op *net.OpError
 	var timeout net.Error
@@ -67,11 +67,11 @@ func FromTransport(provider string, err error) *Error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
 	}
-	// its text may quote the answer
+	// The error's text may quote the answer.
 	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
 
-// retryAfter is how long a vendor asks to wait; 0 when it does not say.
+// retryAfter is the wait that a vendor asks for; 0 when it asks for none.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return seconds(ms / 1000)
@@ -95,7 +95,7 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(s, day) * float64(time.Second))
 }
 
-// word returns a vendor's error code, empty if it is not a single word and may quote the request.
+// word returns a vendor's error code. A code that is not a single word is dropped, because it may quote the request.
 func word(code string) string {
 	if len(code) > 60 || strings.ContainsFunc(code, func(r rune) bool {
 		return r != '_' && r != '.' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

@@ -53,7 +53,7 @@ func (c *Client) problem(err error, request string) *model.Error {
 	e := model.FromTransport(modelname.Anthropic, err)
 	if errors.As(err, &answer) {
 		code := string(answer.Type())
-		// There is no code for this one.
+		// The vendor has no code for an account without credit.
 		if answer.StatusCode == http.StatusBadRequest && strings.Contains(answer.RawJSON(), "credit balance is too low") {
 			code = "credit_balance_too_low"
 		}
@@ -63,7 +63,7 @@ func (c *Client) problem(err error, request string) *model.Error {
 	return e
 }
 
-// left is what the caller's deadline leaves. The SDK refuses long answers without a limit of their own.
+// left is the time until the caller's deadline. Without a limit of its own the SDK refuses long answers.
 func left(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return time.Until(deadline)

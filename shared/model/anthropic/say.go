@@ -75,7 +75,7 @@ func whole(out *model.Response, m *sdk.Message) {
 	}
 }
 
-// statuses are those of errors that come in an answer which began well.
+// statuses are the HTTP statuses of errors that a stream reports after its 200.
 var statuses = map[string]int{
 	"invalid_request_error": http.StatusBadRequest, "authentication_error": http.StatusUnauthorized,
 	"billing_error":    http.StatusPaymentRequired,
@@ -92,24 +92,24 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 	code := string(sent.Type())
 	status, known := statuses[code]
 	if !known {
-		status = http.StatusInternalServerError // overloaded_error, api_error, and what is not known
+		status = http.StatusInternalServerError // overloaded_error, api_error and unknown codes
 	}
 	e := model.FromStatus(modelname.Anthropic, status, nil, code)
 	e.Model, e.RequestID = c.config.Model, request
 	return e
 }
 
-// hearing is an answer as far as it has come.
+// hearing collects a streamed answer.
 type hearing struct {
 	out    *model.Response
 	onText func(string)
 	text   strings.Builder
-	calls  map[int64]int // by the block's index: which call it is
+	calls  map[int64]int // index of a block -> index of its call
 	stop   model.Stop
 	ended  bool
 }
 
-// hear takes an event; those of kinds that are not known say nothing that matters here.
+// hear takes an event. Kinds that are not listed are ignored.
 func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 	switch e.Type {
 	case "message_start":
@@ -160,19 +160,18 @@ func use(u *model.Usage, input, output, cached, written int64) {
 	u.Input, u.Output, u.Cached, u.Written = input+written, output, cached, written
 }
 
-// sample sets how the model chooses its words.
 func sample(p *sdk.MessageNewParams, s model.Sampling) {
 	p.Temperature, p.TopP, p.StopSequences = param.Opt[float64]{}, param.Opt[float64]{}, s.StopSequences
 	if s.Temperature != nil {
-		p.Temperature = sdk.Float(min(*s.Temperature, 1)) // the vendor's most
+		p.Temperature = sdk.Float(min(*s.Temperature, 1)) // the vendor's maximum
 	}
 	if s.TopP != nil {
 		p.TopP = sdk.Float(*s.TopP)
 	}
 }
 
-// simpler leaves out of a request what not every model takes, sampling or the form of an answer, and reports whether
-// there is anything that the model may have refused it for.
+// simpler removes from a refused request what some models don't take: sampling, or the answer's schema. It reports
+// false when nothing of that is left.
 func simpler(p *sdk.MessageNewParams, err error) bool {
 	refused := new(sdk.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
@@ -194,8 +193,8 @@ func sampled(p sdk.MessageNewParams) bool {
 	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
 }
 
-// params is a request as the vendor takes it, with a cache breakpoint behind the rules and what stands, and in a
-// conversation behind the last message: the next call begins with the same.
+// params translates a request. Cache breakpoints stand behind the rules and behind Standing, and in a conversation
+// behind the last message, since the next call begins with the same messages.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens),

@@ -58,7 +58,7 @@ func New(c Config) *Client {
 	})}
 }
 
-// Say makes one call, and another in a plainer form for each thing that the model may have refused it for.
+// Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
 	for {
@@ -108,7 +108,7 @@ func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, ou
 	return nil
 }
 
-// stream takes an answer as it comes. It is whole when its reason to stop came.
+// stream reads an answer as it comes. An answer without a stop reason is an error.
 func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response,
 	onText func(string)) error {
 	got, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
@@ -131,11 +131,11 @@ func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, o
 	return io.ErrUnexpectedEOF
 }
 
-// hearing is an answer as far as it has come.
+// hearing collects a streamed answer.
 type hearing struct {
 	out    *model.Response
 	onText func(string)
-	at     map[int32]int // by the block's index: which call it is
+	at     map[int32]int // index of a block -> index of its call
 	ended  bool
 }
 
@@ -199,7 +199,7 @@ func (c *Client) problem(err error) *model.Error {
 	case errors.As(err, &api) && errors.As(err, &answer):
 		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header,
 			api.ErrorCode())
-	case errors.As(err, &api): // in an answer which began well
+	case errors.As(err, &api): // reported by a stream after its 200
 		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), http.StatusInternalServerError), nil,
 			api.ErrorCode())
 	}
@@ -211,9 +211,8 @@ func (c *Client) problem(err error) *model.Error {
 	return e
 }
 
-// status is what an error means where its own status says something else: AWS refuses
-// credentials with 403 or 400 (the common errors of its API references), Bedrock gives a
-// model's failure with 424 and a quota that is used up with 400.
+// status corrects misleading statuses: AWS refuses credentials with 403 or 400 (the common errors of its API
+// references), and Bedrock reports a model's failure with 424 and a used-up quota with 400.
 func status(err error, code string, said int) int {
 	var invalid *types.ValidationException
 	var failed *types.ModelErrorException

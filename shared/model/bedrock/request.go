@@ -13,10 +13,11 @@ import (
 	"ringi/shared/model"
 )
 
-// form is what a request has of what not every model takes: marks for the cache, a form of the answer, sampling.
+// form says which optional parts a request has: cache points, a schema for the answer, sampling. Not every model takes
+// them.
 type form struct{ marked, formed, sampled bool }
 
-// simpler leaves something out, and reports whether there is anything that the model may have refused the request for.
+// simpler drops a part that the model may have refused. It reports false when none is left.
 func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	why := refused.ErrorMessage()
 	named := strings.Contains(why, "outputConfig") || strings.Contains(why, "cachePoint")
@@ -29,9 +30,9 @@ func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	return f, false
 }
 
-// input is a request as Converse takes it, with a cache breakpoint behind the rules and what stands, and in a
-// conversation behind the last message: the next call begins with the same. Without the form of the answer the schema
-// of a request that is asked once stands in it in words.
+// input translates a request. Cache points stand behind the rules and behind Standing, and in a conversation behind
+// the last message, since the next call begins with the same messages. A single question that is sent without its
+// schema has the schema in words.
 func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
 	system := r.System
@@ -77,7 +78,7 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 	return in, c.offer(in, r.Tools)
 }
 
-// offer adds the tools. Bedrock knows no way to have one called at a time.
+// offer adds the tools. Bedrock can't be told to call one tool at a time.
 func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) error {
 	if len(tools) == 0 {
 		return nil
@@ -96,7 +97,7 @@ func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) err
 	return nil
 }
 
-// sample sets how the model chooses its words. Converse has no seed, and its highest temperature is 1.
+// sample sets the sampling. Converse has no seed, and its highest temperature is 1.
 func sample(in *types.InferenceConfiguration, s model.Sampling) {
 	in.StopSequences = s.StopSequences
 	if s.Temperature != nil {
@@ -123,7 +124,7 @@ func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
 				ToolUseId: aws.String(part.Result.CallID),
 				Content:   []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: part.Result.Text}},
 			}
-			if part.Result.Failed { // not every model knows the word, so that success says none
+			if part.Result.Failed { // left out for a success: not every model knows the status
 				result.Status = types.ToolResultStatusError
 			}
 			blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: result})
@@ -139,7 +140,6 @@ func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
 	return blocks, nil
 }
 
-// documentOf is JSON as the SDK takes it.
 func documentOf(text json.RawMessage) (document.Interface, error) {
 	var v map[string]any
 	err := json.Unmarshal(text, &v)

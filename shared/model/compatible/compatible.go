@@ -18,7 +18,7 @@ type Config struct {
 	BaseURL  string // what chat/completions is put behind, without a slash at its end
 	Model    string
 	Key      string // may be empty
-	Provider string // whose server it is, as usages name it; empty: the endpoint's
+	Provider string // the provider's name in usages; empty: compatible.<Endpoint>
 	HTTP     *http.Client
 }
 
@@ -37,11 +37,10 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 	return e
 }
 
-// filtered is the code, and the reason to stop, of what a server's filter does not let through.
+// filtered is the error code and the finish reason of a content filter.
 const filtered = "content_filter"
 
-// details are what servers say in their errors. A code may be a number, as Gemini's; so may
-// a status, as Azure's.
+// details is the body of an error. The code may be a number (Gemini), and so may the status (Azure).
 type details struct {
 	Error struct {
 		Code   any    `json:"code"`
@@ -51,7 +50,7 @@ type details struct {
 	} `json:"error"`
 }
 
-// refusal reads an error: a code, in one of three places, and the parameter that is meant.
+// refusal reads an error's code, which stands in one of three places, and the parameter that it names.
 func refusal(text []byte) (code, parameter string) {
 	var d details
 	if json.Unmarshal(text, &d) != nil {

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/model"
 )
 
-// request is what all of these servers take. A server may know only one of the two names of the limit, and may know
-// neither the stream's options nor forms of answers.
+// request is a request to any of these servers. A server knows at least one of the two names of the token limit; it
+// may know neither stream_options nor response_format.
 type request struct {
 	Model               string         `json:"model"`
 	Messages            []message      `json:"messages"`
@@ -22,7 +22,6 @@ type request struct {
 	sampling
 }
 
-// sampling is how the model chooses its words.
 type sampling struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
@@ -34,7 +33,7 @@ func (s sampling) set() bool {
 	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.Stop) > 0
 }
 
-// without leaves out what a server refused by name, and all of it if it named nothing of it.
+// without removes the parameter that a server refused by name, or every one when it named none of them.
 func (s sampling) without(unknown string) sampling {
 	switch {
 	case unknown == "temperature" && s.Temperature != nil:
@@ -98,8 +97,8 @@ func formOf(schema json.RawMessage) *format {
 	return f
 }
 
-// request is one as these servers take it. Of one that is asked once the schema stands in words, too: a server may take
-// a response format and not keep to it.
+// request translates a request. A single question has its schema in words, too: a server may accept response_format
+// and ignore it.
 func (c *Client) request(r model.Request) request {
 	q := request{
 		Model: c.config.Model, MaxTokens: r.MaxTokens,
@@ -113,7 +112,7 @@ func (c *Client) request(r model.Request) request {
 	}
 	q.Messages = append(q.Messages, message{Role: "system", Content: system})
 	for i, m := range r.Messages {
-		if i == 0 && r.Standing != "" { // not all take two messages of one role
+		if i == 0 && r.Standing != "" { // some servers refuse two messages of one role in a row
 			m.Parts = append([]model.Part{{Text: r.Standing + "\n" + m.Parts[0].Text}}, m.Parts[1:]...)
 		}
 		q.Messages = append(q.Messages, messagesOf(m)...)
@@ -129,7 +128,7 @@ func (c *Client) request(r model.Request) request {
 	return q
 }
 
-// messagesOf are a message as these servers take it: the results of calls are messages of their own.
+// messagesOf translates a message. Each result of a call becomes a message of its own.
 func messagesOf(m model.Message) (out []message) {
 	if m.Role == model.Assistant {
 		one := message{Role: "assistant"}
@@ -162,7 +161,7 @@ func messagesOf(m model.Message) (out []message) {
 		}
 	}
 	switch {
-	case images: // not all read content in parts
+	case images: // only for images, since some servers don't read content in parts
 		out = append(out, message{Role: "user", Content: parts})
 	case parts != nil:
 		var text []string

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model"
 )
 
-// chunk is a piece of an answer, or a whole one. Members that are not named here are ignored.
+// chunk is a part of a streamed answer, or a whole answer.
 type chunk struct {
 	Model   string `json:"model"`
 	Choices []struct {
@@ -38,7 +38,6 @@ type said struct {
 	} `json:"tool_calls"`
 }
 
-// usage is what a server says of tokens.
 type usage struct {
 	PromptTokens        int64 `json:"prompt_tokens"`
 	CompletionTokens    int64 `json:"completion_tokens"`
@@ -48,7 +47,7 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// Say makes one call, and another for each thing that the server says it does not know.
+// Say makes one call, and another one without each parameter that the server does not know.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	q := c.request(r)
@@ -105,13 +104,13 @@ func (c *Client) whole(body io.Reader, out model.Response) (model.Response, erro
 	return out, nil
 }
 
-// refused reports whether a server did not take a request as it was.
+// refused reports whether the server rejected the request itself.
 func refused(res *http.Response) bool {
 	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
 }
 
-// open sends a request. unknown is the parameter that a refusal names, or filtered; the response beside an error is
-// read.
+// open sends a request. unknown is the parameter that a refusal names, or filtered. The body of a response beside an
+// error has been read.
 func (c *Client) open(ctx context.Context, q request) (res *http.Response, unknown string, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -152,7 +151,7 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, unkno
 // maxEvent is how long a line of a stream may be, in bytes.
 const maxEvent = 4 << 20
 
-// hear reads an answer as it comes. It is whole when a reason to stop came: some servers close without [DONE].
+// hear reads an answer as it comes. A finish reason makes it whole: some servers close without [DONE].
 func (c *Client) hear(body io.Reader, out model.Response, onText func(string)) (model.Response, error) {
 	h := hearing{out: &out, onText: onText, at: map[int]int{}}
 	lines := bufio.NewScanner(body)
@@ -185,12 +184,12 @@ func (c *Client) hear(body io.Reader, out model.Response, onText func(string)) (
 	return out, c.problem(model.FromTransport(c.provider(), errors.New("no reason to stop")), out.Usage.RequestID)
 }
 
-// hearing is an answer as far as it has come.
+// hearing collects a streamed answer.
 type hearing struct {
 	out    *model.Response
 	onText func(string)
 	text   strings.Builder
-	at     map[int]int // by the server's index: which call it is
+	at     map[int]int // index of the server -> index of its call
 }
 
 func (h *hearing) hear(x chunk) {
@@ -240,7 +239,7 @@ func (h *hearing) hear(x chunk) {
 	}
 }
 
-// use takes what a server says of tokens; most say so once, behind the last choice.
+// use reads the numbers of tokens, which most servers send once, behind the last choice.
 func (h *hearing) use(raw json.RawMessage) {
 	var a usage
 	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &a) != nil {

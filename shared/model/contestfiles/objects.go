@@ -24,13 +24,13 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// readWithin bounds the read of one file, and maxObject how much of it is read: more than any file of a contest has.
+// readWithin bounds the read of one file. maxObject bytes of it are read, more than any file of a contest has.
 const (
 	readWithin = 5 * time.Second
 	maxObject  = 2 << 20
 )
 
-// Bucket opens a part of a bucket as files, which can only be read whole, and folders.
+// Bucket opens a part of a bucket as folders and files. A file is always read whole.
 func Bucket(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
 	return func(bucket, prefix string) (fs.FS, error) {
 		return folder{s3.NewFromConfig(cfg), bucket, prefix}, nil
@@ -67,8 +67,7 @@ func (f folder) Open(name string) (fs.File, error) {
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
 
-// Stat says of the root that it is a folder, as whoever walks through the files asks. A folder below it is known by
-// ReadDir alone.
+// Stat describes the root, which is where fs.WalkDir begins, as a folder. Folders below are known to ReadDir alone.
 func (f folder) Stat(name string) (fs.FileInfo, error) {
 	if name == "." {
 		return about{&object{name: name}, true}, nil
@@ -80,7 +79,7 @@ func (f folder) Stat(name string) (fs.FileInfo, error) {
 	return file.Stat()
 }
 
-// ReadDir lists what is in a folder, as far as one answer of S3 has it.
+// ReadDir lists a folder up to the limit of one answer of S3.
 func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
@@ -110,7 +109,6 @@ func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// entry is what a folder has.
 type entry struct {
 	name string
 	dir  bool
@@ -126,8 +124,8 @@ func (e entry) Type() fs.FileMode {
 }
 func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}, e.dir}, nil }
 
-// unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the
-// deployment. It is errorclass.ErrUnavailable when another try may read it.
+// unread is the reason for people why a file was not read. It leaves out S3's own message, which names roles, accounts
+// and requests of the deployment. It is errorclass.ErrUnavailable when another try may read the file.
 func unread(err error) error {
 	switch api, refused := errors.AsType[smithy.APIError](err); {
 	case !refused:
@@ -165,7 +163,7 @@ func (a about) Mode() fs.FileMode {
 	return 0o444
 }
 
-// Tenants say which workspaces are not the deployment's own.
+// Tenants tell further workspaces from the deployment's own.
 type Tenants interface {
 	Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error)
 }
@@ -173,8 +171,8 @@ type Tenants interface {
 // Opener opens the files of contests that a tenant may see.
 type Opener func(ctx context.Context, tenant string) (teamconfig.Workspace, error)
 
-// For opens the files at an address: all of them for the deployment's own workspace, for a further one those that are
-// shared with it by name. It returns errorclass.ErrUnavailable while nobody knows which these are.
+// For opens the files at an address. The deployment's own workspace sees all of them, a further one those that
+// shared.toml gives to it. For returns errorclass.ErrUnavailable when it can't find out whose the workspace is.
 func For(cfg aws.Config, address string, rows Tenants) Opener {
 	return func(ctx context.Context, tenant string) (teamconfig.Workspace, error) {
 		w, err := teamconfig.Open(address, Bucket(cfg))

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Trouble is what a request wants to go wrong in a contest of drafts.
+// Trouble says what a request wants to go wrong in a contest of drafts.
 type Trouble struct {
 	Hang       bool // the leader's model never answers
 	Refuse     bool // the leader's model declines
@@ -54,5 +54,5 @@ func TroubleOf(request, team string, round int) (t Trouble) {
 	return t
 }
 
-// Plain is a text without what it asks of the demo.
+// Plain removes the markers ("demo: …") from a text.
 func Plain(text string) string { return strings.TrimSpace(anyForm().ReplaceAllString(text, "")) }

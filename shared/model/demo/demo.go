@@ -31,7 +31,7 @@ type Question struct {
 // ErrAsked is the failure that a message asked for.
 var ErrAsked = errors.New("the message asked for this failure")
 
-// input is what the data of the four purposes have, taken together.
+// input holds the data of all four purposes.
 type input struct {
 	Message   string    `json:"message"`
 	Policy    string    `json:"policy"`
@@ -41,11 +41,11 @@ type input struct {
 	Earlier   []version `json:"rejected_versions"`
 	Tools     []offered `json:"tools"`
 	Forbidden []string  `json:"forbidden"`
-	Servers   []string  `json:"server_tools"` // to the draft alone
+	Servers   []string  `json:"server_tools"` // given to the draft alone
 	Steps     []fact    `json:"steps"`
 }
 
-// offered is a tool, and what an administrator's constraints leave of it.
+// offered is a tool with an administrator's constraints.
 type offered struct {
 	Name        string `json:"name"`
 	Constraints struct {
@@ -55,7 +55,7 @@ type offered struct {
 	} `json:"constraints"`
 }
 
-// version is one that was rejected; a policy has no steps.
+// version is a rejected version. One of a policy has no steps.
 type version struct {
 	Steps  []planned `json:"steps"`
 	Reason string    `json:"reason"`
@@ -106,7 +106,7 @@ func Answer(q Question) (string, error) {
 	return string(b), err
 }
 
-// Cost is what the message wants the call to cost, in dollars.
+// Cost is the call's price that the message asks for, in dollars.
 func Cost(q Question) float64 {
 	in, err := q.input()
 	if err != nil {
@@ -120,7 +120,7 @@ func Cost(q Question) float64 {
 	return dollars
 }
 
-// input reads all fences.
+// input reads the data of all fences.
 func (q Question) input() (in input, err error) {
 	for rest := q.Text; ; {
 		_, after, found := strings.Cut(rest, "<data>")

@@ -7,8 +7,8 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// follow keeps to an approved policy of the demo's own, by the very lines it wrote: what
-// people stamped counts, not what the message once said.
+// follow reads an approved policy of the demo's own by the very lines that the demo wrote. The policy counts, because
+// people stamped that and not the message.
 func (r *reading) follow(policy string) {
 	if r.topic == message {
 		r.followMessage(policy)
@@ -36,8 +36,8 @@ func (r *reading) follow(policy string) {
 	r.slot.follow(policy, r.now)
 }
 
-// followMessage takes whom a message goes to, and its text, from a policy. The text may read
-// like a policy itself: nothing in it counts.
+// followMessage takes a message's recipients and text from a policy. Nothing in the quoted text counts, though it may
+// read like a policy itself.
 func (r *reading) followMessage(policy string) {
 	t := r.words
 	_, form, _ := strings.Cut(t.SayLine, "%s")
@@ -83,7 +83,7 @@ func (r *reading) line(t words, line string) {
 	}
 }
 
-// within finds what stands in place of a form's %s.
+// within returns the part of a line that stands in the place of a form's %s.
 func within(line, form string) (string, bool) {
 	before, after, _ := strings.Cut(form, "%s")
 	said, ok := strings.CutPrefix(line, before)

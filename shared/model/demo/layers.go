@@ -48,7 +48,7 @@ func (r reading) title() string {
 	return or(oneLine(r.text), t.TitleEmpty)
 }
 
-// of names the departments, in a form that has a place for them; empty for the whole company.
+// of puts the departments into a form; empty for the whole company.
 func (r reading) of(form string) string {
 	if len(r.departments) == 0 {
 		return ""
@@ -56,7 +56,7 @@ func (r reading) of(form string) string {
 	return fmt.Sprintf(form, strings.Join(r.departments, r.words.And))
 }
 
-// when names the months: from one to another, or each.
+// when names the months: as a range, or one by one where there are gaps.
 func (r reading) when() string {
 	months, t := r.period.months, r.words
 	first, last := months[0], months[len(months)-1]
@@ -78,7 +78,7 @@ func (r reading) withSheet() bool {
 	return (r.withMonth() || r.topic >= lists) && !r.noSheet
 }
 
-// sheetOr is one of two texts: of what the sheet shows, or of what is counted without it.
+// sheetOr chooses the text for a request with a sheet, or for one that only counts.
 func (r reading) sheetOr(sheet, counts string) string {
 	if r.withSheet() {
 		return sheet
@@ -93,7 +93,7 @@ type part struct {
 	tab        string
 }
 
-// parts are the tables that a request comes to, each with a tab of its own.
+// parts are the request's tables, each with a tab of its own.
 func (r reading) parts() []part {
 	departments, months := r.departments, r.period.months
 	if len(departments) == 0 {
@@ -111,8 +111,8 @@ func (r reading) parts() []part {
 	return out
 }
 
-// tabOf names a tab by all that it holds: another request writes to another. A name that
-// the message gives stands alone, unless there are several tables.
+// tabOf names a tab by its whole content, so that another request writes to another tab. A name that the message gives
+// is used as it is, unless there are several tables.
 func (r reading) tabOf(department string, m month, departments, months bool) string {
 	t, tab := r.words, r.tab
 	if months {
@@ -132,7 +132,7 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 	return tab
 }
 
-// cannot says why nothing is planned for a request, and what the demo can do; empty when something is.
+// cannot says why nothing is planned, and what the demo could do instead; empty when there is a plan.
 func (r reading) cannot() string {
 	t := r.words
 	switch {
@@ -159,7 +159,7 @@ func (r reading) cannot() string {
 	return ""
 }
 
-// withExamples adds to why nothing is planned what could be, where both fit into one answer.
+// withExamples adds examples to the reason why nothing is planned, if both fit into one answer.
 func (t words) withExamples(why string) string {
 	if utf8.RuneCountInString(why+t.examples()) > task.MaxSentence {
 		return strings.TrimSpace(why)
@@ -167,20 +167,19 @@ func (t words) withExamples(why string) string {
 	return why + t.examples()
 }
 
-// maxUnread is how many words of a request may mean nothing here before none of it is taken.
+// maxUnread is the limit of unknown words: a request with more of them is not taken at all.
 const maxUnread = 8
 
 // maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
 const maxParts = task.MaxSteps / 5
 
-// maxTables is how many tables with all their columns a card of steps can show: what it can't show whole, nobody may
-// stamp.
+// maxTables is how many whole tables a card of steps can show. Nobody may stamp steps that the card can't show whole.
 const maxTables = 9
 
 var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
 
-// doubts are the first lines of a policy: what of the request nobody here understood, and
-// what can't be had as it was asked for.
+// doubts are the first lines of a policy. They say what the demo did not understand, and what it does in another way
+// than asked.
 func (r reading) doubts() (lines []string) {
 	t := r.words
 	quoted := func(said []string) string {
@@ -254,7 +253,7 @@ func draft(r reading) string {
 	return strings.Join(lines, "\n")
 }
 
-// head says what for, whom it covers and when.
+// head states the purpose, the people and the period.
 func (r reading) head() []string {
 	t := r.words
 	scope := or(r.of(t.ofList(r.topic.read(), "scopeOf")), t.ofList(r.topic.read(), "scope"))
@@ -297,7 +296,7 @@ func (r reading) addressees() string {
 	return or(strings.Join(out, r.words.And), r.words.Requester)
 }
 
-// how lists what is done, one act each.
+// how lists the acts, one line each.
 func (r reading) how() []string {
 	t := r.words
 	if r.topic == message {
@@ -340,7 +339,7 @@ func (r reading) how() []string {
 		how = append(how, t.NoSheetLine, t.OnlyCounts)
 	}
 	if r.noNotice {
-		how = append(how, t.NoNoticeLine+t.ToldLine) // as of every request, by a card of its own
+		how = append(how, t.NoNoticeLine+t.ToldLine) // Ringi posts a card at every request's end
 	} else {
 		how = append(how, fmt.Sprintf(t.NoticeLine, r.addressees()))
 	}

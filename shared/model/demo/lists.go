@@ -12,19 +12,19 @@ import (
 	"ringi/shared/domain/catalog"
 )
 
-// list is a tool whose file says how the demo plans with it: one call, whose rows go to the sheet and whose count is
+// list is a tool that the demo plans from its catalog file: one call, whose rows go to the sheet and whose count is
 // told.
 type list struct {
 	catalog.File
 	asks *regexp.Regexp
-	// departments says whether the tool takes one.
+	// departments says that the tool takes a department.
 	departments bool
 }
 
-// people is the list that a month's records are about.
+// people is the tool that lists the people for whom records of a month are read.
 const people = "list_employees"
 
-// allLists are those of the catalog, first the people; the i-th is the topic lists+i.
+// allLists are the catalog's lists, people first. The i-th one has the topic lists+i.
 var allLists = sync.OnceValue(func() (all []*list) {
 	files, _ := catalog.Files() // a test reads every file
 	for _, f := range files {
@@ -32,7 +32,7 @@ var allLists = sync.OnceValue(func() (all []*list) {
 			continue
 		}
 		var input struct{ Properties map[string]any }
-		_ = json.Unmarshal(f.Input, &input) // then it takes no department
+		_ = json.Unmarshal(f.Input, &input) // a tool without a readable schema takes no department
 		at := len(all)
 		if f.Name == people {
 			at = 0
@@ -43,7 +43,7 @@ var allLists = sync.OnceValue(func() (all []*list) {
 	return all
 })
 
-// list is what a topic lists, nil for every topic that is planned in code.
+// list is the topic's list, nil for every topic that is planned in code.
 func (t topic) list() *list {
 	if t < lists {
 		return nil
@@ -51,7 +51,7 @@ func (t topic) list() *list {
 	return allLists()[t-lists]
 }
 
-// read is the list that is read first: the topic's own, or the people whom a month's records are about.
+// read is the list that the first step reads: the topic's own, or the people whose records are wanted.
 func (t topic) read() *list { return allLists()[max(0, t-lists)] }
 
 // listOf is the list that a tool gives, nil for none.
@@ -66,7 +66,7 @@ func listOf(tool string) *list {
 // takesDepartments reports whether the topic can be about some departments only.
 func (t topic) takesDepartments() bool { return t < lists || t.list().departments }
 
-// ofList is a text about a list, by its name in the list's own words or in those about any.
+// ofList makes a text about a list from the form of that name: the list's own form, or the one that all lists share.
 func (t words) ofList(l *list, form string) string {
 	w := l.Demo.Words[t.Locale]
 	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}",
@@ -96,7 +96,7 @@ func (p *planner) listing(l *list, of part, about string, detail func(label, pat
 	}
 }
 
-// fetch is the step that reads a list, of a part's department. The people of a department are asked for once.
+// fetch adds the step that reads a list for a part's department. The people of one department are read once.
 func (p *planner) fetch(l *list, of part, about string) string {
 	input := maps.Clone(object(l.Demo.Input))
 	if of.department != "" {

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The tools of the local stack's MCP server, which somebody has to allow first.
+// The tools of the local stack's MCP server, which an administrator has to allow first.
 const (
 	listRooms = "rooms.list_rooms"
 	bookRoom  = "rooms.book_room"
@@ -45,16 +45,16 @@ var (
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
 	betweenTimeForm = lazy.Regexp(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
 	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
-	// roomForm is one room's name beside the word for a room that was taken.
+	// roomForm is a room's name, a capital letter, beside the word for a meeting room that was taken out.
 	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
-	// vagueForm is a time too wide for a meeting, severalForm more rooms than one.
+	// vagueForm is a time too wide for a meeting. severalForm asks for more than one room.
 	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
 	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
 	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
 )
 
-// slot takes the day and the time of a meeting out of a text. second is one more day, time
-// or length than one meeting has.
+// slot takes a meeting's day and time out of a text. second is another day, time or length that the text names: a
+// meeting has one of each.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
 	out = slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
 	day, second := s.day(now)
@@ -107,7 +107,7 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 	return out, second
 }
 
-// wrong reports whether there is no such time, or it is over.
+// wrong reports whether the time does not exist or is past.
 func (s slot) wrong(now time.Time) bool {
 	if s.day.IsZero() || s.start >= 24*60 || s.end > 24*60 || s.end <= s.start {
 		return true
@@ -131,7 +131,7 @@ func minutes(half, hour, minute, japanese, meridiem string) int {
 	return h*60 + m
 }
 
-// day takes the day out of a text, nil if there is none; second is what names another.
+// day takes the day out of a text, nil if there is none. second is a word that names another day.
 func (s *scanner) day(now time.Time) (day *time.Time, second string) {
 	for _, f := range []struct {
 		form func() *regexp.Regexp
@@ -150,7 +150,7 @@ func (s *scanner) day(now time.Time) (day *time.Time, second string) {
 	return day, second
 }
 
-// dayWord is a day that is named by its distance.
+// dayWord reads a word such as tomorrow.
 func dayWord(now time.Time, m []string) time.Time {
 	said, n := strings.ToLower(m[0]), 0
 	switch {
@@ -168,7 +168,7 @@ func dayWord(now time.Time, m []string) time.Time {
 	return now.AddDate(0, 0, n)
 }
 
-// onDay is a day by its number, the next such one; the zero time if there is none.
+// onDay is the next day of that number and month; the zero time if there is none.
 func onDay(now time.Time, m []string) time.Time {
 	year, mon, day := now.Year(), number(m[2])+monthNamed(m[4]), number(m[3]+m[5]+m[6])
 	if mon == 0 {
@@ -187,7 +187,7 @@ func onDay(now time.Time, m []string) time.Time {
 	return then
 }
 
-// weekday is the next such day; next week's begins on Monday.
+// weekday is the next such day. Weeks begin on Monday.
 func weekday(now time.Time, m []string) time.Time {
 	want := time.Weekday(0)
 	for i, name := range []string{"日sun", "月mon", "火tues", "水wednes", "木thurs", "金fri", "土satur"} {
@@ -208,7 +208,7 @@ func weekday(now time.Time, m []string) time.Time {
 	return at
 }
 
-// meet looks for a room and books it. It returns what the notice says of it.
+// meet adds the steps that look for a room and book it, and returns the notice's details.
 func (p *planner) meet() []object {
 	t := p.reading.words.Meeting
 	s := p.reading.slot
@@ -226,7 +226,7 @@ func (p *planner) meet() []object {
 		{"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
 }
 
-// meetingPolicy is the beginning of a policy about a meeting room, and how it goes on.
+// meetingPolicy is the head of a policy about a meeting room, and its acts.
 func (r reading) meetingPolicy() (lines, how []string) {
 	t, s := r.words.Meeting, r.slot
 	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)),

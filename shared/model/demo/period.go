@@ -25,12 +25,12 @@ func thisMonth(n time.Time) month { return monthOf(n.Year(), n.Month()) }
 // maxMonths is how many months one request may be about.
 const maxMonths = 12
 
-// period is what a text says of when.
+// period is the time that a text names.
 type period struct {
 	months  []month // in order
-	part    string  // words that mean less than whole months
-	open    string  // words that name an end without a beginning
-	quarter bool    // counted in fiscal years from April, as nobody said
+	part    string  // words for less than whole months
+	open    string  // words that give an end without a beginning
+	quarter bool    // quarters of a fiscal year from April were assumed
 }
 
 // with adds months, each once.
@@ -69,7 +69,7 @@ var (
 	mayForm       = lazy.Regexp(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
 )
 
-// when takes what a text says of months out of it.
+// when takes the months out of a text.
 func (s *scanner) when(now time.Time) period {
 	var p period
 	s.yearWords(now)
@@ -99,7 +99,7 @@ var (
 	yearsForm    = lazy.Regexp(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
 )
 
-// yearWords puts a year in figures in the place of a word that says which year's month or quarter is meant.
+// yearWords replaces a word such as 今年度 before a month or quarter by the year in figures.
 func (s *scanner) yearWords(now time.Time) {
 	replace := func(f func() *regexp.Regexp, with func(m []string) string) {
 		s.text = f().ReplaceAllStringFunc(s.text, func(said string) string { return with(f().FindStringSubmatch(said)) })
@@ -132,7 +132,7 @@ func (s *scanner) yearWords(now time.Time) {
 	})
 }
 
-// weekMonths are the months in which a day or a week lies.
+// weekMonths are the first and the last month of a day or a week.
 func weekMonths(said string, now time.Time) (from, to month) {
 	said = strings.ToLower(said)
 	day, length := now, 1
@@ -167,7 +167,8 @@ func (s *scanner) days(now time.Time, p *period) {
 	}
 }
 
-// span adds the months from one day to another. A year that is not said is such that the range has begun.
+// span adds the months from one day to another. If the text has no year, the latest one is taken in which the range
+// has begun.
 func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fromDay int, toYear string, toMonth,
 	toDay int) {
 	if toMonth == 0 {
@@ -184,7 +185,7 @@ func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fr
 	}
 }
 
-// monthAt is a month of a year, or without one the latest that has begun.
+// monthAt is a month of a year; for year 0, the latest such month that has begun.
 func monthAt(year, m int, now time.Time) month {
 	at := monthOf(year, time.Month(m))
 	if year == 0 {
@@ -233,7 +234,7 @@ func (s *scanner) years(now time.Time, p *period) {
 	}
 }
 
-// begun leaves out the months of a year that have not begun, unless none has.
+// begun is the end of a range without the months that have not begun. A range that is wholly ahead keeps its end.
 func (p *period) begun(from, to, here month) month {
 	if from <= here && here < to {
 		return here
@@ -254,7 +255,7 @@ func shift(said string) int {
 	return 0
 }
 
-// months takes out months, and what lies between two of them.
+// months takes out single months and ranges of months.
 func (s *scanner) months(now time.Time, p *period) {
 	type named struct {
 		at, end int
@@ -270,7 +271,7 @@ func (s *scanner) months(now time.Time, p *period) {
 			return s.text[at[2*n]:at[2*n+1]]
 		}
 		if strings.EqualFold(group(7), "may") && !mayForm().MatchString(s.text[:at[0]]) {
-			continue // a wish, not a month
+			continue // the verb may
 		}
 		m, year := monthSaid(now, group)
 		found = append(found, named{at[0], at[1], m, year})
@@ -310,7 +311,7 @@ func bothEnds(between, after string) bool {
 	return strings.TrimSpace(between) == "と" && strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(after), "の"), "間")
 }
 
-// ordered moves an end whose year nobody said by years, so that a range has its ends in order.
+// ordered moves an end without a year by whole years until the range's ends are in order.
 func ordered(from, to month, fromYear, toYear bool) (month, month) {
 	for ; fromYear && !toYear && to-from >= 12; to -= 12 {
 	}

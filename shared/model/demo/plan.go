@@ -23,7 +23,7 @@ type planned struct {
 	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
 }
 
-// lack is what a request needs and no step can do.
+// lack is something that a request needs and no step can do.
 type lack struct {
 	What string `json:"what"`
 	Tool string `json:"tool"`
@@ -34,17 +34,16 @@ type object map[string]any
 
 func ref(path string) object { return object{"$ref": path} }
 
-// planner puts steps together; what a step refers to is found by what it is for.
 type planner struct {
 	reading   reading
 	tools     map[string]offered
 	forbidden []string
-	records   map[part]string // attendance that is read, by the part it is of
+	records   map[part]string // references to the attendance that steps read
 	steps     []planned
 	missing   []lack
 }
 
-// kind tells steps apart that a person may want left out: their tool, and what they do with it.
+// kind identifies a step that a person may want left out, by its tool and the arguments that say what it is about.
 func kind(tool string, input object) string {
 	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"],
 		input["recipient"])
@@ -52,12 +51,12 @@ func kind(tool string, input object) string {
 
 func (s planned) kind() string {
 	var input object
-	_ = json.Unmarshal([]byte(s.ToolInput), &input) // then the tool alone tells
+	_ = json.Unmarshal([]byte(s.ToolInput), &input) // an unreadable input leaves the tool alone
 	return kind(s.Tool, input)
 }
 
-// add appends a step and returns the beginning of references to its result, empty when
-// it was left out: a person wanted that, or something is missing for it.
+// add appends a step and returns the beginning of references to its result. It returns an empty text for a step that a
+// person wanted left out, or for which something is missing.
 func (p *planner) add(s step, tool string, input object) string {
 	if p.reading.leaves(kind(tool, input)) {
 		return ""
@@ -86,8 +85,8 @@ func (p *planner) add(s step, tool string, input object) string {
 
 const noTool = "no_tool"
 
-// hinders says why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if
-// it can. A value that a constraint forbids is never replaced by an allowed one.
+// hinders says why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
+// demo never replaces a forbidden value by an allowed one.
 func (p *planner) hinders(tool string, input object) string {
 	offered, ok := p.tools[tool]
 	switch {
@@ -108,8 +107,7 @@ func (p *planner) hinders(tool string, input object) string {
 	return ""
 }
 
-// plan makes the steps, or says what is missing for them; remarks say what became of the
-// reasons for which earlier steps were sent back.
+// plan makes the steps, or says what is missing for them. remarks say which rejection reasons were taken in.
 func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
 	if r.cannot() != "" {
 		return []planned{}, []lack{{or(oneLine(r.text), r.words.TitleEmpty), "", noTool}}, ""
@@ -137,15 +135,15 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	if len(p.missing) > 0 {
 		return []planned{}, p.missing, ""
 	}
-	if len(p.steps) == 0 && len(r.left) > 0 { // nothing would be left to do
+	if len(p.steps) == 0 && len(r.left) > 0 { // the reasons would remove every step
 		r.left, r.refused, r.taken = nil, append(r.taken, r.refused...), nil
 		return plan(in, r)
 	}
 	return p.steps, []lack{}, r.remarks()
 }
 
-// remarks are up to three lines: the reasons for which steps were sent back that were taken
-// in, and those that were not. Up to fifty of them fit.
+// remarks are up to three lines: the reasons of rejections that were taken in, those that were not understood, and
+// those against steps that others need. Up to fifty reasons fit.
 func (r reading) remarks() string {
 	var lines []string
 	most := 1600 / max(len(r.taken)+len(r.refused)+len(r.needed), 1)
@@ -164,7 +162,7 @@ func (r reading) remarks() string {
 	return strings.Join(lines, "\n")
 }
 
-// part plans one table of the result, and returns what the notice says of it.
+// part plans one table of the result, and returns the notice's details about it.
 func (p *planner) part(of part, several bool) (details []object) {
 	t := p.reading.words
 	about := ""
@@ -210,7 +208,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 	return details
 }
 
-// write puts rows into a part's tab, unless the sheet is to be left alone.
+// write adds the step that writes rows into a part's tab, unless the request wants no sheet.
 func (p *planner) write(of part, about string, columns []string, rows string, detail func(label, path string)) {
 	if !p.reading.withSheet() {
 		return
@@ -225,7 +223,7 @@ func (p *planner) write(of part, about string, columns []string, rows string, de
 	}
 }
 
-// labelPeriod says of a month that is not over that its days are counted until the run.
+// labelPeriod labels the counted days. Those of the current month are counted until the run.
 func (p *planner) labelPeriod(m month) string {
 	if m == thisMonth(p.reading.now) {
 		return p.reading.words.LabelSoFar
@@ -233,7 +231,7 @@ func (p *planner) labelPeriod(m month) string {
 	return p.reading.words.LabelPeriod
 }
 
-// judged is what calculate_overtime is given of a part: its records, and those before.
+// judged is the input of calculate_overtime for a part: its records, and those of the months before.
 func (p *planner) judged(of part, mode string) object {
 	o := object{"mode": mode, "records": ref(p.records[part{of.department, of.month, ""}] + "records")}
 	if before := p.before(of); len(before) > 0 {
@@ -242,8 +240,8 @@ func (p *planner) judged(of part, mode string) object {
 	return o
 }
 
-// before are the same people's months before a part's, without a gap: those that are read
-// anyway, at most eleven.
+// before refers to the records of the same people's earlier months, back to the first gap and at most eleven. Only
+// months that the request reads anyway count.
 func (p *planner) before(of part) (out []object) {
 	for m := of.month - 1; len(out) < maxMonths-1; m-- {
 		records := p.records[part{of.department, m, ""}]
@@ -255,7 +253,7 @@ func (p *planner) before(of part) (out []object) {
 	return out
 }
 
-// notify tells those who are to know: the requester, unless the request named others.
+// notify adds the messages to the requester, or to those whom the request names instead.
 func (p *planner) notify(requester string, details []object) {
 	r := p.reading
 	if requester != "" && (r.copied || len(r.recipients) == 0) {
@@ -276,7 +274,7 @@ func (p *planner) send(s step, to, text string, details []object) {
 // maxDetails is how many details a direct message has, as the tool's schema says.
 const maxDetails = 20
 
-// listed are the details of a notice: of as many tables as it has room for, each whole, and how many more there are.
+// listed are the details of a notice: as many whole tables as fit, and the number of the others.
 func (p *planner) listed(tables [][]object) (details []object) {
 	if all := slices.Concat(tables...); len(all) <= maxDetails {
 		return all
@@ -303,7 +301,7 @@ func columnsOf(t topic) []string {
 		"holiday_work_hours", "latenight_work_hours", "flag", "period"}
 }
 
-// title heads a column; a member of rows that has none keeps its own name.
+// title heads a column. A member without a title keeps its own name.
 func (t words) title(of topic, key string) string {
 	if l := of.list(); l != nil {
 		return or(l.Demo.Words[t.Locale].Columns[key], key)

@@ -6,11 +6,10 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// In a text that is read, a rune of its own stands for each quotation.
+// While a text is read, a rune of the private use area stands for each quotation.
 const firstQuotation, maxQuotations = '\ue000', 100
 
-// quotations takes the quoted texts out of a text, as they were written: all that stands
-// between a mark and the one that closes it. It reports false where marks don't match, or
+// quotations takes the quoted texts out of a text, as they were written. It reports false when marks don't match or
 // there are more than maxQuotations.
 func quotations(text string) (rest string, said []string, ok bool) {
 	closing := map[rune]rune{'「': '」', '『': '』', '“': '”', '"': '"', '＂': '＂'}
@@ -38,7 +37,7 @@ func quotations(text string) (rest string, said []string, ok bool) {
 	return rest, said, ok
 }
 
-// closed is how many runes a quotation has, with others of its kind inside; -1 if it has no end.
+// closed is the length of a quotation in runes, nested ones included; -1 if it has no end.
 func closed(runes []rune, begin, end rune) int {
 	depth := 1
 	for i, c := range runes {
@@ -63,8 +62,7 @@ var (
 // maxTab is the most of a tab's name, in characters.
 const maxTab = 100
 
-// quoted takes the places of quotations out of a text, and says what they are: a tab's
-// name, or something to say.
+// quoted takes the runes for quotations out of a text. Each quotation is a tab's name or something to say.
 func (r *reading) quoted(s *scanner, said []string) {
 	of := func(place string) string { return said[[]rune(place)[0]-firstQuotation] }
 	for _, m := range s.take(tabForm) {

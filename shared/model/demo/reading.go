@@ -19,12 +19,11 @@ const (
 	overtime
 	meeting
 	message   // a text to be sent to somebody
-	lists     // the first of those that a file of the catalog says how to plan
+	lists     // the first topic that is planned from a file of the catalog
 	employees = lists
 )
 
-// reading is what the demo understands of a request: of its message, of the reasons for
-// which versions were sent back, and of what it does not.
+// reading is a request as the demo understands it, with the reasons for which versions were rejected.
 type reading struct {
 	words    words
 	now      time.Time
@@ -33,10 +32,10 @@ type reading struct {
 
 	topic       topic
 	period      period
-	assumed     bool // the message names no month, this one is meant
+	assumed     bool // the message names no month, so the current one is meant
 	departments []string
 	recipients  []string // Slack ids; empty: whoever asked
-	copied      bool     // whoever asked is told beside the recipients
+	copied      bool     // the requester is told beside the recipients
 	people      []string // names of people without an id
 	quotes      []string
 	tab         string // of the sheet, when the message names one
@@ -44,11 +43,11 @@ type reading struct {
 
 	validate, humanCheck, noNotice, noSheet, brief bool
 	noRooms                                        bool     // no tool for meeting rooms is allowed
-	marked                                         bool     // it asks for those above a limit, who are marked
+	marked                                         bool     // it asks for people above a limit, whom the result marks
 	left                                           []string // kinds of steps that are left out
 	stops                                          []string // why nothing is planned, each a sentence
-	unread                                         []string // other words of the message that mean nothing here
-	// reasons for rejecting, oldest first: taken in, not understood, of steps that others build on
+	unread                                         []string // words that the demo does not understand
+	// reasons of rejections, oldest first: taken in, not understood, and against steps that others need
 	taken, refused, needed []string
 }
 
@@ -114,7 +113,7 @@ func read(in input) (reading, error) {
 	return r, nil
 }
 
-// stopAlways stops at what is never done, whatever else is asked for.
+// stopAlways stops at what the demo never does.
 func (r *reading) stopAlways(s *scanner) {
 	t := r.words
 	r.stop(t.NoCancel, cancelForm().FindString(s.text))
@@ -124,8 +123,8 @@ func (r *reading) stopAlways(s *scanner) {
 	r.stop(t.NoNarrow, narrowed(s.text))
 }
 
-// self takes out whoever asks as the one who is told. It stands as not understood where
-// others alone are told too, or nobody is.
+// self takes out words by which the requester is to be told. They count as not understood when only others, or nobody,
+// are told.
 func (r *reading) self(s *scanner) {
 	for _, m := range s.take(selfForm) {
 		alone := m[1]+m[2] != ""
@@ -137,15 +136,15 @@ func (r *reading) self(s *scanner) {
 	}
 }
 
-// stop adds a sentence that says why nothing is planned, about a word of the message if there is one.
+// stop adds a reason why nothing is planned, if there is a word to blame.
 func (r *reading) stop(form, word string) {
 	if word != "" {
 		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Quote, oneLine(word))))
 	}
 }
 
-// time takes out when the work is about, and returns words that put it off, and those that
-// name a time nobody here can tell.
+// time takes out the time that the work is about. later is a word that puts the work off, unknown one for a time that
+// the demo can't tell.
 func (r *reading) time(s *scanner) (later, unknown string) {
 	switch r.topic {
 	case message:
@@ -170,7 +169,7 @@ func (r *reading) time(s *scanner) (later, unknown string) {
 	return later, or(unknown, unknownYearForm().FindString(s.text))
 }
 
-// judge looks at what doesn't go together. A message is one quotation, and nothing else has one.
+// judge stops at combinations that don't go together: a message has exactly one quotation, and nothing else has any.
 func (r *reading) judge() {
 	t := r.words
 	switch {
@@ -193,7 +192,7 @@ func (r *reading) judge() {
 	}
 }
 
-// maxMessage is the most of a text that is sent, in characters: the tool's limit for one.
+// maxMessage is the tool's limit for a text, in characters.
 const maxMessage = 3000
 
 const notice = `(?:(?:完了|終了)?(?:の|後の)?\s*(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|通知|お知らせ|知らせ|連絡|メッセージ)(?:の?送信)?)`
@@ -205,7 +204,7 @@ const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\
 var (
 	noNoticeForm = lazy.Regexp(`(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`)
 	noSheetForm  = lazy.Regexp(`(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`)
-	// neitherForm leaves out both of two that share the word that denies them.
+	// neitherForm denies the notice and the sheet with one word.
 	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
 	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
 	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で(?:いい|よい|良い|よろしい|結構)(?:です)?|で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
@@ -217,16 +216,16 @@ var (
 	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
 	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
 	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
-	// sameForm repeats what the text says itself, unless it is compared with something else.
+	// sameForm is "the same" as said before, not the same as something else.
 	sameForm = lazy.Regexp(`(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`)
-	// fineForm makes do with something: it excludes nothing.
+	// fineForm accepts something: it excludes nothing.
 	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
-	// writtenForm is what is done with a tab that is named, or with what a person has checked.
+	// writtenForm is a verb of writing, which belongs to a tab's name or to what a person has checked.
 	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
 	spaceForm   = lazy.Regexp(`\s+`)
 )
 
-// flags takes out what is to be left out and what is to be done beside. It reports whether there was any of it.
+// flags takes out what the request wants left out or done in addition. It reports whether there was any of that.
 func (r *reading) flags(s *scanner) bool {
 	any := s.took(neitherForm)
 	r.noNotice, r.noSheet = r.noNotice || any, r.noSheet || any
@@ -256,25 +255,23 @@ var (
 	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
 	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
 	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
-	// ownListForm is a list of employees that is asked for itself.
+	// ownListForm asks for the list of employees itself.
 	ownListForm = lazy.Regexp(`(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`)
 	madeForm    = lazy.Regexp(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
 	makingForm  = lazy.Regexp(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|compile|build|need|want)\s+(?:(?:me|us)\s+)?(?:a|an|the)?\s*(?:\w+\s+)?(?:list|summary|table|report|overview)\b|\blook\s+(?:up|into|at)\b`)
 )
 
-// topicForm finds the words of a topic.
 type topicForm struct {
 	topic topic
 	form  func() *regexp.Regexp
 }
 
-// about takes out the words of what a text is about. Where several are named, the first of
-// the topics that covers the others: overtime needs attendance, attendance the employees.
-// second is a word about one that it doesn't cover: a room is booked alone, and who asks for
-// a list of the employees beside months' records wants two.
+// about takes out the words of a topic. Where a text names several, it is the one that covers the others: overtime
+// needs attendance, and attendance the employees. second is a word for a topic that is not covered: a room beside
+// anything, or the list of employees beside the records of months.
 func (s *scanner) about() (found topic, second string) {
 	list := ownListForm().FindString(s.text)
-	if bothTopicsForm().MatchString(s.text) { // what attendance shows has all that overtime shows
+	if bothTopicsForm().MatchString(s.text) { // attendance shows all columns of overtime
 		found = attendance
 	}
 	forms := []topicForm{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}}
@@ -323,7 +320,7 @@ func has(text string, any ...string) bool {
 	return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// oneLine is a text on one line, cut to what a title can quote.
+// oneLine is a text on one line, short enough for a title.
 func oneLine(s string) string {
 	r := []rune(strings.TrimSpace(spaceForm().ReplaceAllString(s, " ")))
 	if len(r) > 60 {

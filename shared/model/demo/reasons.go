@@ -7,15 +7,15 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// take takes in why versions were sent back. What was stamped already stands: at the
-// steps only those flags count that leave something out or look closer.
+// take takes in the reasons for which versions were rejected. At the steps the policy is stamped already: only reasons
+// that leave something out or look closer count there.
 func (r *reading) take(in input, steps bool) {
 	for _, v := range in.Earlier {
 		reason := oneLine(v.Reason)
 		if reason == "" {
 			continue
 		}
-		if steps && len(v.Steps) == 0 { // of an older version only the reason is told: its steps are made again
+		if steps && len(v.Steps) == 0 { // only the reason of an older version is known, so its steps are planned again
 			v.Steps, _, _ = plan(in, *r)
 		}
 		switch understood, needed := r.takeOne(v, steps); {
@@ -39,7 +39,7 @@ func add[T comparable](list []T, s T) []T {
 var (
 	insteadForm = lazy.Regexp(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`)
 	ratherForm  = lazy.Regexp(`(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
-	// addForm is a word that adds to what there was, onlyForm one that puts something in its place.
+	// addForm adds to what there was, onlyForm puts something in its place.
 	addForm  = lazy.Regexp(`(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`)
 	onlyForm = lazy.Regexp(`(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`)
 
@@ -48,7 +48,7 @@ var (
 	changeForm   = lazy.Regexp(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`)
 )
 
-// rather parts a reason into what it wants, and what it wants no longer: September instead of October.
+// rather splits a reason such as "September instead of October" into the wanted and the unwanted.
 func rather(reason string) (wanted, unwanted string) {
 	if m := insteadForm().FindStringSubmatch(reason); m != nil {
 		return m[1], m[2]
@@ -68,8 +68,7 @@ type scope struct {
 
 func (s scope) empty() bool { return len(s.months)+len(s.departments)+len(s.recipients) == 0 }
 
-// takeOne takes a reason in if the whole of it was understood, and reports whether it was.
-// needed: it wants steps away that others build on.
+// takeOne takes a reason in if it was understood as a whole. needed reports that it is against steps that others need.
 func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	rest, said, matched := quotations(v.Reason)
 	wanted, unwanted := rather(scan(rest).text)
@@ -120,8 +119,8 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	return true, false
 }
 
-// change adds to what a request covers, or puts something else in its place, as a reason
-// says. It reports false where the reason says neither, both, or something that is not so.
+// change adds to a request's scope, or replaces a part of it. It reports false when the reason does neither, does
+// both, or is about something that is not there.
 func (r *reading) change(now scope, reason, unwanted string) bool {
 	adds, only := addForm().MatchString(reason), onlyForm().MatchString(reason) || unwanted != ""
 	if adds == only || r.noNotice && len(now.recipients) > 0 {
@@ -150,7 +149,7 @@ func (r *reading) change(now scope, reason, unwanted string) bool {
 	return true
 }
 
-// gone reads what a reason wants no longer. It reports false for words it doesn't know.
+// gone reads the unwanted part of a reason. It reports false when that has unknown words.
 func (r *reading) gone(unwanted string) (out scope, ok bool) {
 	s := scan(unwanted)
 	for _, m := range s.take(idForm) {
@@ -167,8 +166,8 @@ func with[T comparable](had, more []T) []T {
 	return had
 }
 
-// instead replaces the unwanted by the wanted, or everything where nothing unwanted is named. It reports false if
-// something unwanted is not there, or nothing is to take its place.
+// instead replaces the unwanted by the wanted, or all where nothing unwanted is named. It reports false if something
+// unwanted is not there, or has no replacement.
 func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
 	switch {
 	case len(wanted) == 0:
@@ -188,8 +187,8 @@ func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
 // leaves reports whether a kind of step is left out.
 func (r reading) leaves(kind string) bool { return slices.Contains(r.left, kind) }
 
-// numbers takes out which steps of a version are to go, or alone to stay, and returns the
-// kinds of those that go. It reports false when the version has no such step.
+// numbers takes out the numbers of steps that are to go, or are to stay alone, and returns the kinds of those that go.
+// It reports false for a step that the version does not have.
 func (s *scanner) numbers(v version) (left []string, ok bool) {
 	var out, kept []int
 	for _, m := range s.take(stepsOutForm) {
@@ -211,8 +210,8 @@ func (s *scanner) numbers(v version) (left []string, ok bool) {
 	return left, true
 }
 
-// builtOn reports whether steps that stay use, or announce, the result of one of those kinds
-// that go. A notice does without the sheet's address.
+// builtOn reports whether a step that stays refers to the result of one that goes. The notice can do without the
+// sheet's address.
 func builtOn(steps []planned, left []string) bool {
 	for _, gone := range steps {
 		if !slices.Contains(left, gone.kind()) || gone.Tool == "write_rows_to_google_sheet" {

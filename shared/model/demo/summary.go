@@ -9,12 +9,12 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// A summary has maxSummary characters at most. maxPeriod of them are kept free for each period
-// that was counted: the pipeline adds those that the summary does not say.
+// A summary has maxSummary characters at most. maxPeriod of them are reserved for each counted period: the pipeline
+// adds the periods that the summary does not state.
 const maxSummary, maxPeriod = 1900, 45
 
-// summary tells the counts and addresses that the steps returned, table by table. Tables that
-// there is no room for are left out whole, and counted.
+// summary tells the counts and addresses that the steps returned, table by table. Tables without room are left out
+// whole, and their number is told.
 func summary(in input, r reading) string {
 	t := r.words
 	times, periods, listed := map[string]int{}, 0, 0
@@ -45,11 +45,11 @@ func summary(in input, r reading) string {
 	return legible.Clip(strings.Join(slices.Compact(lines), t.Separator), maxSummary)
 }
 
-// tables are the lines about each table of the result, the first with what stands before all of
-// them; ends are those about none. Of several tables each has its step's title above it.
+// tables are the lines about each table; the first one begins with the lines that stand before all tables. ends are
+// the lines about no table. If there are several tables, each has its step's title above it.
 func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, ends []string) {
 	tables = [][]string{nil}
-	bare, wrote := true, false // what the last table has: no more than a list; rows that were written
+	bare, wrote := true, false // of the last table: it has only a list; its rows were written
 	for _, s := range steps {
 		said, apart := r.summed(s, times[s.Title])
 		lists, writes := strings.HasPrefix(s.Tool, "list_") || listOf(s.Tool) != nil, s.Tool == "write_rows_to_google_sheet"
@@ -72,7 +72,7 @@ func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, 
 	return tables, append(r.judged(steps), ends...)
 }
 
-// heading is above one of several tables: its step, and the days that it counts.
+// heading is the line above one of several tables: its step and its period.
 func heading(s fact) string {
 	if period, ok := s.Facts["period"].(string); ok && period != "" {
 		return s.Title + " " + period + ":"
@@ -80,7 +80,7 @@ func heading(s fact) string {
 	return s.Title + ":"
 }
 
-// summed is what a summary says of one step, nothing if that is not worth a line. apart: it is about no table.
+// summed are the summary's lines about one step. apart says that they are about no table.
 func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	t, f := r.words, s.Facts
 	if l := listOf(s.Tool); l != nil {
@@ -110,8 +110,8 @@ func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	return nil, false
 }
 
-// judged says, in the request's own language, which limits the months given can't show: the tool's
-// note is in the workspace's. It is about the table with the most months.
+// judged says which limits the given months can't show, for the table with the most months. The tool's note says the
+// same, but in the workspace's language.
 func (r reading) judged(steps []fact) (lines []string) {
 	most := 0
 	for _, s := range steps {

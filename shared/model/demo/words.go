@@ -12,25 +12,25 @@ import (
 //go:embed words/*.json
 var files embed.FS
 
-// words is one language. Lines that follow looks for appear nowhere else in a policy.
+// words are the texts of one language. The lines by which follow reads a policy appear nowhere else in one.
 type words struct {
 	Locale         string
 	Month          string
-	Quote, And, To string // of what people said; between two of a list; from one month to another
+	Quote, And, To string // around a quotation; between two of a list; between two months
 
 	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
 	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string // of the task
 	Describe                                                          string // request
-	// about any list, by name; {things}, {tab}, {from} and {handled} are the words of its file
+	// forms for any list, by name; {things}, {tab}, {from} and {handled} are words of the list's file
 	List map[string]string
 
-	// "{lists}" in can are those that are known
+	// {lists} stands for the known lists
 	Can, CanAnd, CanOr string
 	// instead of a plan
 	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold,
 	Nothing string
-	// likewise
+	// also instead of a plan
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
 	// first lines of a policy
 	Unread, Refused, WholeMonths, Ahead, Marks               string
@@ -45,7 +45,7 @@ type words struct {
 	HumanLine, Privacy, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded      string
 
 	TabAttendance, TabOvertime string
-	// titles by the rows' members: one name means different things in the lists of the catalog
+	// titles by member of the rows; lists have titles of their own
 	Columns map[string]string
 
 	DoneAttendance, DoneOvertime                                                string
@@ -53,13 +53,13 @@ type words struct {
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
 	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
 	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
-	// of what a notice or a summary leaves out
+	// what a notice or a summary leaves out
 	MoreMonths, MoreTables, SeeSheet, NoSpace string
 
 	Meeting meetingWords
 }
 
-// step is how a step is called, described and what is expected of it.
+// step has the texts of a step.
 type step struct{ Title, Description, Expected string }
 
 // of is the step for one of several tables.
@@ -86,8 +86,8 @@ var (
 	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`)
 )
 
-// English reports whether a text is written in English, in which it is then answered: a name or a quotation in Japanese
-// makes it no Japanese one. A text in neither language follows the locale.
+// English reports whether a text is English, and is then answered in English. Names and quotations in Japanese don't
+// count. A text in neither language follows the locale.
 func English(text, locale string) bool {
 	text = politeForm().ReplaceAllString(angleForm().ReplaceAllString(Plain(text), " "), "$1")
 	if rest, _, closed := quotations(text); closed &&
