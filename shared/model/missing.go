@@ -23,20 +23,19 @@ const (
 // model says it.
 type LackData struct {
 	What string `json:"what"`
-	Tool string `json:"tool"` // its name, empty where none is to blame
+	Tool string `json:"tool"` // empty where no tool is to blame
 	Why  string `json:"why"`
 }
 
-// maxWhat is how much of what is missing is told to people, in characters; maxLacks how
-// many of them are named. Together they fit the head's row.
+// maxWhat is how many characters about one missing thing people are told, and maxLacks how many things are named.
+// Together they fit into the head's row.
 const (
 	maxWhat    = 60
 	maxLacks   = 2
 	maxAllowed = 40 // of the values of one constraint
 )
 
-// LackError says that what was asked for can't be planned: no steps were made, not even
-// for the rest of it.
+// LackError says that the request can't be planned. No steps are made then, not even for a part of the request.
 type LackError struct {
 	Lacks   []LackData
 	locale  string
@@ -46,7 +45,7 @@ type LackError struct {
 // Error names no content.
 func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be planned", len(e.Lacks)) }
 
-// never reports whether something is missing that no administrator's permission brings.
+// never reports whether something is missing that no administrator can permit.
 func (e *LackError) never() bool {
 	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Why == lackTool || l.Why == lackValue })
 }
@@ -79,8 +78,8 @@ var lacksEN = map[string]string{
 	lackValue:      "A value that “{what}” needs stands neither in the request nor in the policy.",
 }
 
-// allowed says of each tool whose constraints are in the way which they are and what they
-// allow, so that people know what to ask for instead.
+// allowed names, for each tool whose constraints are in the way, the constraints and the values that they allow, so
+// that people know what to ask for instead.
 func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 	out := map[string]string{}
 	for _, l := range lacks {
@@ -101,8 +100,8 @@ func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 	return out
 }
 
-// readLacks checks what a model says is missing against what it was given: a tool that
-// it may use is not forbidden, and one without constraints has none that could be in the way.
+// readLacks checks the model's claims about missing things against its input: a tool that it may use is not forbidden,
+// and a tool without constraints has none that is in the way.
 func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []string) {
 	for i, l := range said {
 		at := fmt.Sprintf("missing.%d", i)
@@ -122,9 +121,9 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 	return lacks, problems
 }
 
-// substituted reports whether a step is about a department that neither the policy nor the
-// request names: the model took one that a constraint allows instead of the one asked for.
-// A text may name a department without its suffix 部, 課, 室 or 係.
+// substituted reports whether a step is about a department that neither the policy nor the request names: the model
+// took an allowed one instead of the one that was asked for. A text may name a department without its suffix 部, 課, 室
+// or 係.
 func substituted(s tool.Spec, args tool.Arguments, in PlanInput) (department string, ok bool) {
 	argument := s.Bound[tenancy.OnlyDepartments]
 	if argument == "" || len(s.Bounds.Departments) == 0 {

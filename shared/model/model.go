@@ -24,26 +24,26 @@ type Request struct {
 	// Standing is fenced data that is the same in many calls, such as the tools. It is
 	// sent before the messages, so that vendors can cache it.
 	Standing string `json:"standing,omitempty"`
-	// Messages begin with one of the user's and end with one; the two speakers alternate, and each call is answered by a
-	// result at the beginning of the next message.
+	// Messages begin and end with one of the user's, and the two speakers alternate. Each call has its result at the
+	// beginning of the next message.
 	Messages  []Message `json:"messages"`
 	Tools     []Tool    `json:"tools,omitempty"`
 	MaxTokens int       `json:"max_tokens"`
-	// Once says that nothing follows: no call continues this one, so that only what is the same in many calls is cached,
-	// and nobody reads the answer before it is whole.
+	// Once says that no call continues this one. Then only Standing and the rules are cached, and the answer is read as a
+	// whole.
 	Once bool `json:"once,omitempty"`
 	// Parallel lets the model call several tools in one answer.
 	Parallel bool     `json:"parallel,omitempty"`
 	Sampling Sampling `json:"sampling,omitzero"`
-	// Schema is the JSON Schema of an answer that is JSON, in the subset that all vendors take: every property required,
-	// none beside them, no bounds; nil: words. A model that takes none is asked without it, so the words of the request
-	// must ask for the same, and the answer must be checked.
+	// Schema is the JSON Schema of the answer; nil for plain text. It keeps to the subset that all vendors take: every
+	// property required, no others allowed, no bounds. A model that takes no schema is asked without it, so the prompt
+	// must ask for the same form, and the answer must be checked.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor
-// takes: Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither seed nor stop sequences. A
-// model that refuses the rest is asked again without it.
+// Sampling controls how a model chooses its words. Fields that are nil or empty are left to the model. Each wire sends
+// the fields that its vendor takes: Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither
+// seed nor stop sequences. A model that refuses the others is asked again without them.
 type Sampling struct {
 	Temperature   *float64
 	TopP          *float64
@@ -51,12 +51,12 @@ type Sampling struct {
 	StopSequences []string
 }
 
-// Set reports whether anything of it is the caller's.
+// Set reports whether any field is set.
 func (s Sampling) Set() bool {
 	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.StopSequences) > 0
 }
 
-// Message is what one speaker says at a time.
+// Message is one turn of a speaker.
 type Message struct {
 	Role  Role   `json:"role"`
 	Parts []Part `json:"parts"`
@@ -65,7 +65,7 @@ type Message struct {
 // Words is a message of one text.
 func Words(r Role, text string) Message { return Message{r, []Part{{Text: text}}} }
 
-// Part is one of the four.
+// Part is a text, an image, a call or a result.
 type Part struct {
 	Text   string  `json:"text,omitempty"`
 	Image  *Image  `json:"image,omitempty"`
@@ -73,19 +73,18 @@ type Part struct {
 	Result *Result `json:"result,omitempty"`
 }
 
-// Image is one that the model is shown.
 type Image struct {
 	Type string // MIME
 	Data []byte
 }
 
-// Call is a tool's, by the model.
+// Call is a model's call of a tool.
 type Call struct {
 	ID, Name string
 	Input    json.RawMessage
 }
 
-// Object is a call's input as vendors take it back: an object, also where the model wrote none.
+// Object is a call's input as an object, since vendors take nothing else back: {} when the model wrote none.
 func (c Call) Object() json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(c.Input, &members) != nil || members == nil {
@@ -94,7 +93,7 @@ func (c Call) Object() json.RawMessage {
 	return c.Input
 }
 
-// Result is what a call came to.
+// Result is the result of a call.
 type Result struct {
 	CallID, Text string
 	Failed       bool
@@ -103,13 +102,13 @@ type Result struct {
 // Tool is one that the model may call.
 type Tool struct {
 	Name, Description string
-	Schema            json.RawMessage // every property required, none beside them
-	// Foreign says that the schema is somebody else's, and may be any.
+	Schema            json.RawMessage // every property required, no others allowed
+	// Foreign says that the schema comes from an MCP server, and may have any form.
 	Foreign bool
 }
 
-// Identifier is a name in which the given rune stands for each one that vendors take in no name: they take letters,
-// digits, _ and -. A negative rune drops those.
+// Identifier replaces each rune of a name that vendors take in no name: they take letters, digits, _ and -. A negative
+// instead drops such runes.
 func Identifier(name string, instead rune) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -119,7 +118,7 @@ func Identifier(name string, instead rune) string {
 	}, name)
 }
 
-// Shape takes an object's schema apart into what Anthropic's SDK has fields for, and the rest but for its type.
+// Shape splits an object's schema into the parts for which Anthropic's SDK has fields, and the rest without its type.
 func Shape(schema json.RawMessage) (properties map[string]any, required []string, rest map[string]any, err error) {
 	var shape struct {
 		Properties map[string]any
@@ -140,7 +139,7 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Purpose is what a call is for.
+// Purpose says what a call is for.
 type Purpose string
 
 const (
@@ -150,7 +149,7 @@ const (
 	Summarizing Purpose = "summarize" // the end of L4
 )
 
-// Response is what a model said.
+// Response is a model's answer.
 type Response struct {
 	Text  string
 	Calls []Call
@@ -161,7 +160,7 @@ type Response struct {
 	Answered string
 }
 
-// Stop is why a model stopped.
+// Stop says why a model stopped.
 type Stop string
 
 const (
@@ -170,6 +169,6 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is what calls used; a wire leaves the cost empty, and Say computes it. The alias spares the vendors' clients an
-// import of the domain.
+// Usage is the usage of calls. A wire leaves the cost empty, and Say computes it. The alias spares the vendors'
+// clients an import of the domain.
 type Usage = aggregate.Usage

@@ -18,7 +18,7 @@ type PlanInput struct {
 	Task      task.Task
 	Request   string // the message
 	Policy    string // as approved
-	Unstamped bool   // the policy needed no approval, so people need not have seen what it names
+	Unstamped bool   // the policy needed no approval: people may not have seen it
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
 	Forbidden []string      // the names of those that they may not
@@ -26,7 +26,7 @@ type PlanInput struct {
 	Locale    string
 	Now       time.Time // when the message was written
 	Try       int
-	// Fits is DraftInput's, for steps.
+	// Fits reports whether a card can show all of the steps, as DraftInput.Fits does for a policy.
 	Fits func(steps []task.Step, remarks string) bool
 }
 
@@ -36,10 +36,9 @@ type PlanVersion struct {
 	Reason string
 }
 
-// Plan makes the steps that people approve, with the tools' effect and version as
-// they are now. Its errors are as Extract's; a *LackError says that what the policy
-// needs can't be done, and what. remarks say what became of the reasons for which earlier
-// steps were rejected, as the model says it.
+// Plan makes the steps that people approve, with the tools' present effects and versions. Its errors are as Extract's.
+// A *LackError names the parts of the policy that can't be done. remarks are the model's words about the reasons for
+// which earlier steps were rejected.
 func Plan(ctx context.Context, w Wire, in PlanInput) (steps []task.Step, remarks string, usage Usage, err error) {
 	var lacks []LackData
 	usage, err = ask(ctx, w, question{
@@ -79,7 +78,7 @@ type Standing struct {
 	Forbidden []string   `json:"forbidden"`
 }
 
-// PlanTry is what the model sees of a PlanVersion: the steps of the newest alone.
+// PlanTry is what the model sees of a PlanVersion. Only the newest has its steps.
 type PlanTry struct {
 	Steps  []StepData `json:"steps,omitempty"`
 	Reason string     `json:"reason"`
@@ -152,11 +151,10 @@ func toolData(in PlanInput) []ToolData {
 	return tools
 }
 
-// readPlan reads steps that fit the schema, and returns as problems everything that keeps
-// them from being run: order, unknown tools, arguments, constraints, references, lengths.
-// A step gets a human check, whatever the model says, if it writes to a destination that the
-// approved policy (without an approval: the request) does not name, or if it passes results
-// to an MCP server. When the model says that something is missing, its steps are ignored.
+// readPlan reads steps that fit the schema. It returns as problems everything because of which they can't run: order,
+// unknown tools, arguments, constraints, references, lengths. A step gets a human check, whatever the model says, if
+// it writes to a destination that the approved policy (without an approval: the request) does not name, or if it
+// passes results to an MCP server. When the model says that something is missing, its steps are ignored.
 func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []string) {
 	var a struct {
 		Steps   []StepData `json:"steps"`

@@ -11,13 +11,13 @@ import (
 	"ringi/shared/model/price"
 )
 
-// Say makes one call, adds up what it cost, and logs what it was without any of its content. prompt is the name of its
-// prompt with its version. Errors of a conversation are *Error.
+// Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
+// version. Errors of conversations are *Error.
 func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
 	began := time.Now()
 	got, err := w.Say(ctx, r, onText)
 	u := got.Usage.Counted()
-	if !r.Once { // a turn counts as a call also where nothing could be sent
+	if !r.Once { // a turn counts as a call even if nothing could be sent
 		u.Calls = max(1, u.Calls)
 	}
 	u.Prompt, u.MS = prompt, time.Since(began).Milliseconds()
@@ -38,8 +38,8 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	return got, err
 }
 
-// charge adds what a call cost, by the price of the model named in the answer, or if that is not
-// known of the model that was asked, since a gateway may report a name of its own.
+// charge adds the cost of a call by the price of the model that the answer names. If that price is unknown, it takes
+// the requested model's, since a gateway may report a name of its own.
 func charge(u *Usage, answered string) {
 	asked := u.Model
 	u.Model = cmp.Or(answered, asked)
@@ -49,14 +49,13 @@ func charge(u *Usage, answered string) {
 		by.Model = asked
 		cost, known = price.Cost(by)
 	}
-	u.Cost += cost // the demo model has set a cost of its own
+	u.Cost += cost // the demo model sets its own cost
 	if !known {
 		u.Unpriced = u.Calls
 	}
 }
 
-// WithSpare leaves a twelfth of the caller's time, to commit the outcome of a call that
-// takes too long.
+// WithSpare reserves a twelfth of the caller's time, so that the outcome of a slow call can still be committed.
 func WithSpare(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -65,12 +64,11 @@ func WithSpare(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
 }
 
-// unbounded is how long a model may take when the caller has no deadline.
+// unbounded is a model's time when the caller has no deadline.
 const unbounded = 2 * time.Minute
 
-// Within opens the model of that name; what it is sent is kept. It returns an *Error of kind Unpriced when the
-// settings limit costs and the model's price is not known, because the limit could
-// not be enforced.
+// Within opens a model, and keeps the requests to it. It returns an *Error of kind Unpriced when the settings limit
+// costs and nobody knows the model's price, because the limit could not be held.
 func Within(s tenancy.Settings, open func(name string) (Wire, error), name string, keep Keep) (Wire, error) {
 	if s.CostsLimited() && !price.Known(name) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}

@@ -8,27 +8,27 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Keep stores the body of a request as a model was sent it, and says where it is.
+// Keep stores the body of a request that was sent to a model, and returns where.
 type Keep = func(ctx context.Context, body []byte) (aggregate.Blob, error)
 
 // keepWithin bounds the storing of one body, from when it is sent. Most models take longer to answer.
 const keepWithin = 5 * time.Second
 
-// keepGrace is how long a body may still take when the caller's time is up: what was sent may have cost something.
+// keepGrace is how much longer the storing may take once the caller's time is up. The call may have cost something.
 const keepGrace = 200 * time.Millisecond
 
-// sending is the key of the function in a context that Sent calls.
+// sending is the context's key for the function that Sent calls.
 type sending struct{}
 
-// Sent tells whoever keeps prompts what is being sent to a model: the body alone, since headers hold keys. Each
-// provider calls it just before it sends. In a context of calls that nobody keeps it does nothing.
+// Sent passes the body of a request to whoever keeps prompts. Headers are left out, since they hold keys. Each
+// provider calls Sent just before it sends. In a context without a keeper Sent does nothing.
 func Sent(ctx context.Context, body []byte) {
 	if sent, ok := ctx.Value(sending{}).(func([]byte)); ok {
 		sent(body)
 	}
 }
 
-// Keeping is a wire of which each request is kept as it is sent; the usage of the answer names the last.
+// Keeping is a wire whose requests are kept as they are sent. An answer's usage names the last one.
 func Keeping(w Wire, keep Keep) Wire { return keeping{w, keep} }
 
 type keeping struct {
@@ -36,16 +36,16 @@ type keeping struct {
 	keep Keep
 }
 
-// Say is that of the wire.
+// Say calls the wire and keeps the request.
 func (k keeping) Say(ctx context.Context, r Request, onText func(string)) (out Response, err error) {
 	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r, onText) })
 	out.Usage.Sent = sent
 	return out, err
 }
 
-// kept makes a call of a model, stores the request while the model answers, and waits until it is stored. Of a request
-// that was sent again in another form, as to a model that takes no schema, it returns the last one; nil of one that was
-// not sent, or not stored in time.
+// kept makes a call of a model, stores the request while the model answers, and waits until it is stored. When the
+// request was sent again in another form, as to a model that takes no schema, kept returns the last one. It returns
+// nil for a request that was not sent, or not stored in time.
 func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
 	var stored chan *aggregate.Blob
 	call(context.WithValue(ctx, sending{}, func(body []byte) {
@@ -69,10 +69,9 @@ func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggre
 	}
 }
 
-// store keeps a body, also when the call itself was given up: that may have cost something. It returns nil, and logs a
-// warning, when it can't: the answer is paid for, people wait for it, and it is checked like any other, so that a
-// bucket that is down fails no generation. Then the usage's row names no prompt. An object whose usage is never
-// committed expires like the others.
+// store keeps a body even if the call was given up, since the call may have cost something. When it can't, it logs a
+// warning and returns nil, and the usage's row names no prompt: the answer is paid for and people wait for it, so a
+// bucket that is down must not fail it. An object whose usage is never committed expires like the others.
 func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
 	defer cancel()

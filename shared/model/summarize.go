@@ -35,8 +35,8 @@ type StepResult struct {
 	Result json.RawMessage
 }
 
-// Summarize tells in a few lines what was done. Its errors are as Extract's; beside an
-// error it returns Plain's summary, so that the execution can be completed all the same.
+// Summarize tells in a few lines what was done. Its errors are as Extract's. Beside an error it returns Plain's
+// summary, so that the execution can be completed all the same.
 func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, error) {
 	var summary string
 	usage, err := ask(ctx, w, question{
@@ -53,8 +53,8 @@ func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, err
 	return withPeriods(summary, in), usage, nil
 }
 
-// withPeriods adds the days that were counted, from the results of Ringi's own tools, unless
-// the summary says them: a month's figures may count other days than the calendar month's.
+// withPeriods adds the counted days from the results of Ringi's own tools, unless the summary states them: they may
+// differ from those of the calendar month.
 func withPeriods(summary string, in SummaryInput) string {
 	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {
@@ -94,12 +94,12 @@ func summaryData(in SummaryInput) SummaryData {
 	return d
 }
 
-// maxFact is how long a text or a name may be to count as a fact, in bytes; maxFacts is how many there are of one
-// result.
+// maxFact is the length of a text or a name that still counts as a fact, in bytes. maxFacts is how many facts one
+// result has.
 const maxFact, maxFacts = 300, 50
 
-// Facts is the part of a result that a summary needs: short single values of its
-// first level, the first of them by name. Lists of people stay out of it.
+// Facts are the short single values in the first level of a result, by name. A summary needs no more; lists of people
+// are left out.
 func Facts(result json.RawMessage) map[string]any {
 	facts := map[string]any{}
 	v, err := schema.Decode(result)

@@ -14,7 +14,7 @@ import (
 const (
 	MaxTitle       = 150
 	MaxDescription = 3000
-	MaxPolicy      = 8000 // as Slack counts: people stamp what a card shows, and it shows all of that
+	MaxPolicy      = 8000 // as Slack counts, because a card shows the whole policy
 	MaxSummary     = 2000
 	MaxRemarks     = 2000
 	// MaxStepText is the limit of a step's description and of its expected output.
@@ -26,16 +26,16 @@ const (
 // line makes one line of a text: spaces and line ends of any kind become one space.
 func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") }
 
-// maxNamed is the most of a name or an id that a vendor's server gave.
+// maxNamed is the length to which names and ids of a vendor's server are cut.
 const maxNamed = 150
 
-// Named is a name that a vendor's server gave, as rows and logs keep it: one line of at most 150 characters.
+// Named is a name from a vendor's server in the form of rows and logs: one line of at most 150 characters.
 func Named(s string) string {
 	return legible.First(line(s), maxNamed)
 }
 
-// RequestID is the id that a vendor's server gave a request, as rows and logs keep it; empty where it can be none.
-// Vendors look one up as it is: a part of it helps nobody.
+// RequestID is a request's id from a vendor's server, for rows and logs; empty for a text that can't be one. It is
+// never cut, since vendors look an id up as a whole.
 func RequestID(s string) string {
 	if len(s) > maxNamed || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -47,7 +47,7 @@ func RequestID(s string) string {
 // a row.
 func prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
-// bounded names a field that shows nothing or is too long.
+// bounded is the problem of a field that shows nothing or is too long.
 func bounded(field, s string, limit int) []string {
 	switch n := utf8.RuneCountInString(s); {
 	case !legible.Text(s):
@@ -60,19 +60,18 @@ func bounded(field, s string, limit int) []string {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// inSlack is how long a text is as Slack counts it: escaped, in UTF-16 units.
+// inSlack is the length of a text as Slack counts: escaped, in UTF-16 units.
 func inSlack(s string) int { return len(utf16.Encode([]rune(escapes.Replace(s)))) }
 
 const (
-	// maxEarlier bounds the reasons of rejected versions that a prompt repeats whole, in tokens by estimate.
+	// maxEarlier bounds the reasons of rejections that a prompt repeats whole, in estimated tokens.
 	maxEarlier = 16_000
-	// maxOldReason is what is left of a reason beyond that, in characters.
+	// maxOldReason is the length to which older reasons are cut, in characters.
 	maxOldReason = 100
 )
 
-// estimate is about how many tokens a text has, too many rather than too few: OpenAI counts four characters of English
-// as one (help.openai.com, "What are tokens and how to count them?"), code and JSON have about three, and Japanese is
-// near one a character.
+// estimate is an upper estimate of a text's tokens. OpenAI counts four characters of English as one (help.openai.com,
+// "What are tokens and how to count them?"), code and JSON have about three to a token, and Japanese about one.
 func estimate(text string) int {
 	ascii, other := 0, 0
 	for _, r := range text {
@@ -85,9 +84,9 @@ func estimate(text string) int {
 	return (ascii+2)/3 + other
 }
 
-// earlier says what a prompt repeats of rejected versions, the oldest first. The newest version is repeated whole, of
-// older ones the reasons, and once those come to maxEarlier, only the first maxOldReason characters of still older
-// reasons. whole says whether version i is repeated whole; reasons are the reasons, cut.
+// earlier cuts the reasons of rejected versions, oldest first, for a prompt. Once the newer reasons come to
+// maxEarlier, older ones keep only maxOldReason characters. whole says whether version i is repeated with its content:
+// only the newest is.
 func earlier(all []string) (reasons []string, whole func(i int) bool) {
 	reasons = slices.Clone(all)
 	sum := 0

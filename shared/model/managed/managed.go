@@ -22,12 +22,12 @@ import (
 // callWithin bounds each of a Client's methods.
 const callWithin = 20 * time.Second
 
-// Config says where sessions are, and whose.
+// Config says where and with which key sessions are made.
 type Config struct {
 	BaseURL string // without /v1
 	HTTP    *http.Client
 	Key     func(ctx context.Context) (string, error) // empty: there is none
-	Refused func()                                    // the key was; may be nil
+	Refused func()                                    // called when the vendor refuses the key; may be nil
 }
 
 // Client calls the vendor. Its errors are *model.Error.
@@ -82,7 +82,7 @@ func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Pla
 	return p, err
 }
 
-// ArchiveAgent archives an agent and its environment that are not used because another invocation made one first.
+// ArchiveAgent archives a superfluous agent with its environment, after another invocation made one first.
 func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{}, as)
@@ -91,8 +91,7 @@ func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
 	})
 }
 
-// Find returns the oldest session with these tags, made at a place since a time;
-// empty without one.
+// Find returns the oldest session with these tags that was made at a place since a time; empty if there is none.
 func (c *Client) Find(ctx context.Context, p Place, tags map[string]string, since time.Time) (id string, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		id = ""
@@ -128,7 +127,7 @@ type Plan struct {
 	MaxCost              aggregate.MicroUSD // 0: no limit
 }
 
-// Start makes a session to which nothing is said yet.
+// Start makes a session. It does nothing before it has a message.
 func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err error) {
 	agent := sdk.BetaManagedAgentsAgentWithOverridesParams{
 		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides,
@@ -159,14 +158,14 @@ func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err er
 	return id, err
 }
 
-// Say is the user's message.
+// Say sends the user's message.
 func (c *Client) Say(ctx context.Context, session, text string) error {
 	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserMessage([]sdk.BetaManagedAgentsUserMessageEventParamsContentUnion{
 		{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},
 	}))
 }
 
-// Answer gives a call that the session asked for its result; failed says that there is none.
+// Answer sends the result of a call that the session requested. failed marks it as an error.
 func (c *Client) Answer(ctx context.Context, session, request, text string, failed bool) error {
 	event := sdk.BetaManagedAgentsEventParamsOfUserCustomToolResult(request)
 	event.OfUserCustomToolResult.IsError = param.NewOpt(failed)
@@ -181,7 +180,7 @@ func (c *Client) Interrupt(ctx context.Context, session string) error {
 	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserInterrupt(sdk.BetaManagedAgentsUserInterruptEventParamsTypeUserInterrupt))
 }
 
-// Discard archives a session that nothing was said to.
+// Discard archives a session that got no message.
 func (c *Client) Discard(ctx context.Context, session string) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.sessions.Archive(ctx, session, sdk.BetaSessionArchiveParams{}, as)
@@ -197,7 +196,7 @@ func (c *Client) send(ctx context.Context, session string, e sdk.BetaManagedAgen
 	})
 }
 
-// call gives a request its key, and its error the form of all models'.
+// call adds the key to a request, and turns its error into a *model.Error.
 func (c *Client) call(ctx context.Context, do func(context.Context, option.RequestOption) error) error {
 	key, err := c.config.Key(ctx)
 	switch {

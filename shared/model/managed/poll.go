@@ -16,13 +16,13 @@ import (
 	"ringi/shared/model"
 )
 
-// State is a session's state, as its events say.
+// State is a session's state according to its events.
 type State struct {
-	Told         bool          // the user's message is there
-	Stop         Stop          // empty while it works, or waits for answers
-	ToolRequests []ToolRequest // the calls that it asks for and that nobody has answered
+	Told         bool          // the user's message has arrived
+	Stop         Stop          // empty while the session works or waits for results
+	ToolRequests []ToolRequest // requested calls without a result
 	Said         string        // its last message
-	Calls        int           // of its model
+	Calls        int           // of the session's model
 }
 
 // Stop is why a session does nothing more.
@@ -49,7 +49,7 @@ const maxEvents = 5000
 
 var errEndless = errors.New("the session has too many events")
 
-// followed are the kinds of events that State follows from; others are not read.
+// followed are the kinds of events that make the State. Others are not read.
 var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeUserMessage, sdk.BetaManagedAgentsSessionEventTypeUserInterrupt,
 	sdk.BetaManagedAgentsSessionEventTypeUserCustomToolResult, sdk.BetaManagedAgentsSessionEventTypeAgentCustomToolUse,
@@ -59,9 +59,9 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeSessionStatusIdle, sdk.BetaManagedAgentsSessionEventTypeSessionStatusTerminated,
 }
 
-// Poll reads all of a session's events, each time from the first: a time is no usable cursor, since an
-// event that is still queued has none. An event that is listed twice counts once; unknown kinds are
-// ignored. A session that no longer exists is StopEnded.
+// Poll reads all of a session's events from the first one. Their times are no cursor, since a queued event has none.
+// An event that is listed twice counts once, and unknown kinds are ignored. A session that no longer exists is
+// StopEnded.
 func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 	var r reading
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
@@ -87,12 +87,12 @@ func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 type reading struct {
 	State
 	seen, answered map[string]bool
-	queued         map[string]bool // what was sent and the session has not come to
+	queued         map[string]bool // sent events that the session has not processed
 }
 
 func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
 	if !u.ProcessedAt.IsZero() {
-		delete(r.queued, u.ID) // it may be listed as waiting before
+		delete(r.queued, u.ID) // it may have been listed as queued before
 	}
 	if u.ID == "" || r.seen[u.ID] {
 		return
@@ -122,7 +122,7 @@ func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
 	case sdk.BetaManagedAgentsSessionStatusRunningEvent, sdk.BetaManagedAgentsSessionStatusRescheduledEvent:
 		r.Stop = ""
 	case sdk.BetaManagedAgentsSessionStatusIdleEvent:
-		// It is idle before anything is said to it, too.
+		// A session is also idle before its first message.
 		if r.Stop = ""; r.Told && e.StopReason.Type != requiresCalls {
 			r.Stop = Stop(e.StopReason.Type)
 		}

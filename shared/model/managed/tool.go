@@ -14,7 +14,7 @@ import (
 
 // Tool is one that a session may ask to have called.
 type Tool struct {
-	Name        string // of letters, digits, _ and -; see Name
+	Name        string // made by Name
 	Description string
 	Input       json.RawMessage // JSON Schema of an object
 }
@@ -22,7 +22,7 @@ type Tool struct {
 // maxName is the vendor's limit, in characters.
 const maxName = 128
 
-// Name is how a session calls a tool: the vendor takes letters, digits, _ and -.
+// Name is a session's name for a tool.
 func Name(tool string) string {
 	name := model.Identifier(tool, '_')
 	return name[:min(len(name), maxName)]
@@ -41,7 +41,7 @@ func (t Tool) custom() (sdk.BetaManagedAgentsCustomToolParams, error) {
 // perCent is a cent in aggregate.MicroUSD: the vendor counts in cents.
 const perCent = 10_000
 
-// budget is a limit, in whole cents below it but for the first.
+// budget is a limit in whole cents, rounded down but never to 0.
 func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 	return sdk.BetaManagedAgentsBudgetLimitParam{
 		Type: sdk.BetaManagedAgentsBudgetLimitTypeLimit,
@@ -53,8 +53,8 @@ func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 // maxCents is more than any session costs, ten billion dollars.
 const maxCents = 1e12
 
-// cost is what the vendor says that a session costs, and where it does not, or says a sum that none costs, what
-// its tokens cost.
+// cost is the vendor's price of a session. When the vendor gives none, or an impossible one, it is the price of the
+// session's tokens.
 func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUSD, unpriced int) {
 	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && cents >= 0 && cents <= maxCents &&
 		listed.Currency == sdk.BetaCurrencyUsd {

@@ -6,7 +6,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Demo is the demo's, with something done once before it answers.
+// Demo is the demo model of a test, which records what it is asked and can be made to fail.
 type Demo struct {
 	Calls  int
 	Asked  []string // the rules, what stands in each request, and the first message
@@ -33,5 +33,5 @@ func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (m
 	return model.Demonstration{}.Say(ctx, r, onText)
 }
 
-// Open opens it under any name.
+// Open returns the demo for any name.
 func (g *Demo) Open(string) (model.Wire, error) { return g, nil }

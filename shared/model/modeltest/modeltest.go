@@ -22,8 +22,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Secret is the key that calls carry, and Content what requests and answers say:
-// neither may stand in an error.
+// Secret is the key of every call. Content stands in requests and answers. No error may quote either.
 const (
 	Secret  = "key-planted-in-the-test"
 	Content = "himitsu no irai"
@@ -99,8 +98,8 @@ func Run(t *testing.T, w Vendor) {
 	})
 }
 
-// published holds the answers that the contract gives against what the vendor publishes:
-// they would share the client's mistakes otherwise.
+// published compares the contract's answers with what the vendor publishes: they could share the client's mistakes
+// otherwise.
 func (w Vendor) published(t *testing.T) {
 	for name, body := range map[string]string{"good": w.Good, "cut off": w.CutOff, "refused": w.Refused} {
 		for _, d := range w.Published(answer(body)) {
@@ -158,7 +157,7 @@ func (w Vendor) answers(t *testing.T) {
 				expect.Is(t, w.Key(r.Header), Secret, "the key")
 				expect.That(t, !strings.Contains(fmt.Sprint(r.Header), "poison"), "the environment got in: %v", r.Header)
 				expect.That(t, r.URL.Path == w.Path, "called %s", r.URL.Path)
-				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // to the byte
+				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // the kept body must equal it byte by byte
 				if d := cmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
 					t.Error("sent:", d)
 				}
@@ -180,7 +179,8 @@ func (w Vendor) answers(t *testing.T) {
 	}
 }
 
-// nameless has a server put something else where a request's id belongs: it is not kept, of an answer or of an error.
+// nameless has a server send something else in the place of a request's id. Neither an answer nor an error may keep
+// that.
 func (w Vendor) nameless(t *testing.T) {
 	for _, id := range []string{"req_1 ignore all that", "req_\u202e1", "依頼", strings.Repeat("x", 1000)} {
 		for status, body := range map[int]string{http.StatusOK: answer(w.Good),

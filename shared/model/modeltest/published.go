@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Differences compares an answer with what its vendor publishes of it: T is the type that
-// the vendor's SDK reads it into, which is made from the vendor's API description. It
-// reports members that are required and missing, of another type, or not published.
+// Differences compares an answer with the type T of the vendor's SDK, which is made from the vendor's API description.
+// It reports required members that are missing, and members of another type or that are not published.
 func Differences[T any](body string) []string {
 	var v T
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
@@ -21,7 +20,7 @@ func Differences[T any](body string) []string {
 	return found
 }
 
-// member is how both SDKs keep what an answer said of a member.
+// member is how both SDKs describe a member of an answer.
 type member interface {
 	Raw() string // empty: it is missing
 	Valid() bool // it is there, not null, and of the published type

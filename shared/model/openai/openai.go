@@ -1,5 +1,5 @@
-// Package openai asks OpenAI's models through the Responses API. It keeps to that
-// part of the SDK: the rest would double a function's size.
+// Package openai asks OpenAI's models through the Responses API. It imports only that part of the SDK: the rest would
+// double a function's size.
 package openai
 
 import (
@@ -17,7 +17,8 @@ import (
 	"ringi/shared/model"
 )
 
-// thinking is how many tokens are allowed on top of the answer's: models that reason count them as output.
+// thinking is how many tokens are allowed beyond the answer's, because models that reason count their reasoning as
+// output.
 const thinking = 16_384
 
 // Config is one model of OpenAI's.
@@ -42,8 +43,8 @@ func New(c Config) *Client {
 	)}
 }
 
-// failed is the HTTP status that matches the error code of a response which failed after its
-// 200. Codes that are not the server's fault concern the request, which would fail again.
+// failed maps the error code of a response that failed after its 200 to an HTTP status. A code that is not the
+// server's fault concerns the request, which would fail again.
 func failed(code responses.ResponseErrorCode) int {
 	switch code {
 	case responses.ResponseErrorCodeRateLimitExceeded:
@@ -54,7 +55,7 @@ func failed(code responses.ResponseErrorCode) int {
 	return http.StatusBadRequest
 }
 
-// formOf is the form of an answer that keeps to a schema.
+// formOf is the format of an answer that follows a schema.
 func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionParam, err error) {
 	var schema map[string]any
 	if err := json.Unmarshal(text, &schema); err != nil {

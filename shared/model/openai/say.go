@@ -20,7 +20,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Say makes one call and reads its answer as it comes. The vendor is asked to keep nothing of it.
+// Say makes one call and reads its answer as it comes. It asks the vendor to store nothing.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
@@ -73,7 +73,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	return out, err
 }
 
-// heard takes the whole answer, which a stream's last event repeats.
+// heard reads the whole answer. A stream repeats it in its last event.
 func (c *Client) heard(out *model.Response, last *responses.Response) error {
 	u := &out.Usage
 	u.Cached = last.Usage.InputTokensDetails.CachedTokens
@@ -92,14 +92,14 @@ func (c *Client) heard(out *model.Response, last *responses.Response) error {
 	return nil
 }
 
-// broken is an answer that failed after its 200.
+// broken is the error of an answer that failed after its 200.
 func (c *Client) broken(code, request string) *model.Error {
 	e := model.FromStatus(modelname.OpenAI, failed(responses.ResponseErrorCode(code)), nil, code)
 	e.Model, e.RequestID = c.config.Model, request
 	return e
 }
 
-// streamProblem is an error of a stream: one that the vendor sent in it has a code, and words that stay out.
+// streamProblem is the error of a stream. Of an error that the vendor sent only the code is kept.
 func (c *Client) streamProblem(err error, request string) *model.Error {
 	var sent *ssestream.StreamError
 	if !errors.As(err, &sent) {
@@ -112,7 +112,6 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 	return c.broken(cmp.Or(body.Error.Code, body.Error.Type), request)
 }
 
-// sample sets how the model chooses its words.
 func sample(p *responses.ResponseNewParams, s model.Sampling) {
 	p.Temperature, p.TopP = param.Opt[float64]{}, param.Opt[float64]{}
 	if s.Temperature != nil {
@@ -123,8 +122,8 @@ func sample(p *responses.ResponseNewParams, s model.Sampling) {
 	}
 }
 
-// simpler leaves out of a request what not every model takes, and reports whether there is anything that the model may
-// have refused it for: models that reason take no sampling, old ones no form of an answer.
+// simpler removes from a refused request what some models don't take, and reports false when nothing of that is left.
+// Models that reason take no sampling, and old models no schema for the answer.
 func simpler(p *responses.ResponseNewParams, err error) bool {
 	refused := new(responses.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
@@ -142,7 +141,7 @@ func simpler(p *responses.ResponseNewParams, err error) bool {
 	return true
 }
 
-// params is a request as the vendor takes it, which caches by itself what requests begin with.
+// params translates a request. The vendor caches common beginnings of requests by itself.
 func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System),
@@ -178,8 +177,8 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	return p, nil
 }
 
-// itemsOf are a message's: calls and their results are items beside messages. Of a request that is asked once each text
-// is an item, too.
+// itemsOf are the items of a message. Calls and their results are items of their own; so is each text of a single
+// question.
 func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUnionParam) {
 	var content responses.ResponseInputMessageContentListParam
 	for _, part := range m.Parts {

@@ -62,7 +62,7 @@ func (r *rate) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// table is by provider and model.
+// table has the prices by provider and model.
 var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
 	lists, err := read()
 	out := map[string]map[string]entry{}
@@ -85,12 +85,11 @@ var (
 	bedrockForm = regexp.MustCompile(`^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`)
 )
 
-// find looks a model up by its name, also one with a snapshot's date. Bedrock's
-// price of a Claude is Anthropic's, and a tenth more where the region is not left
-// to AWS by the prefix global; markup is in tenths.
+// find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude has Anthropic's
+// price, and a tenth more unless the prefix global leaves the region to AWS. markup is in tenths.
 func find(provider, model string) (e entry, markup int64, known bool) {
 	prices, err := table()
-	if err != nil { // a test reads the file as well
+	if err != nil { // a test reads the embedded file, too
 		return entry{}, 0, false
 	}
 	markup = 10

@@ -26,19 +26,19 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// Gemini is where gemini-… models are, unless the model secret says otherwise.
+// Gemini is the address of gemini-… models, unless the model secret has another.
 const Gemini = "https://generativelanguage.googleapis.com/v1beta/openai"
 
 // Config is what a function's environment says about models.
 type Config struct {
 	AWS      aws.Config
 	Secret   *secret.Models
-	At       map[string]string // addresses by provider; without one Bedrock is at the region's
-	Vendor   *http.Client      // to those addresses
-	Outbound *http.Client      // to compatible endpoints
+	At       map[string]string // addresses by provider; Bedrock may have none, and is then at the region's
+	Vendor   *http.Client      // calls the addresses in At
+	Outbound *http.Client      // calls compatible endpoints
 }
 
-// New takes what the environment says. Nothing is called yet.
+// New makes the configuration of a function's environment. Nothing is called yet.
 func New(cfg aws.Config, env config.Models) Config {
 	return Config{
 		AWS:    cfg,
@@ -78,8 +78,8 @@ type keyed struct {
 	open            func(s secret.ModelSecret, r model.Request) (model.Wire, error)
 }
 
-// Say calls the model with the key as it is now. A key that is missing or was
-// refused is read anew by the next call, so that whoever adds it need not wait.
+// Say calls the model with the present key. After a missing or refused key the next call reads the secret again, so
+// that whoever adds the key need not wait.
 func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	nothing := model.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
 	var s secret.ModelSecret
@@ -106,7 +106,7 @@ func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (m
 	return answer, err
 }
 
-// named is the wire of a name with the key that the secret has for it; errMissing without one.
+// named makes the wire for a name with the secret's key; errMissing without a key.
 func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (model.Wire, error) {
 	switch n.Provider {
 	case modelname.Anthropic:
@@ -145,8 +145,8 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 
 var errMissing = errors.New("the model secret has no entry for it")
 
-// VendorClient calls the addresses of the template. Keys stand in headers, so it
-// follows no redirect; the caller's context bounds it.
+// VendorClient calls the vendors' addresses. It follows no redirect, because keys stand in headers. The caller's
+// context bounds its calls.
 func VendorClient() *http.Client {
 	return &http.Client{
 		Transport:     bounded{http.DefaultTransport},
@@ -154,7 +154,7 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded tells model.Sent the bodies of requests, which the vendors' SDKs write, and cuts answers off at
+// bounded passes the bodies of requests, which the vendors' SDKs write, to model.Sent. It cuts answers off at
 // outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
@@ -176,18 +176,18 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Wires opens the models of contests by their names, as their files have them.
+// Wires opens the models of contests by the names in their files.
 type Wires struct {
 	Config
-	Instead string     // the model that stands for every other; empty: none does
+	Instead string     // replaces every model; empty: none
 	Demo    model.Wire // the demo's
-	// Unlimited says that nothing bounds what a contest costs. Else a model whose price nobody knows is not opened,
-	// because the contest's budget could not be held.
+	// Unlimited says that contests have no budget. Otherwise a model without a known price is not opened, because the
+	// budget could not be held.
 	Unlimited bool
 }
 
-// Open makes the wire of a model; nothing is called yet. Its errors are *model.Error: of kind UnknownModel for a name
-// of no known form, Unpriced for what can't be limited.
+// Open makes the wire of a model; nothing is called yet. It returns a *model.Error of kind UnknownModel for a name of
+// no known form, and of kind Unpriced for a model whose cost can't be limited.
 func (w Wires) Open(name string) (model.Wire, error) {
 	name = cmp.Or(w.Instead, name)
 	switch n, err := modelname.Parse(name); {

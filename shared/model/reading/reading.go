@@ -1,5 +1,5 @@
-// Package reading is how members of contests read: by the tools of MCP servers that an administrator allowed as reading
-// and listed for contests, exactly as they were when they were allowed, and by no others.
+// Package reading lets members of contests read through tools of MCP servers: those that an administrator allowed as
+// reading and listed for contests, as long as they are exactly what was allowed.
 package reading
 
 import (
@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Rows is what a tenant's administrators decided.
+// Rows has the decisions of a tenant's administrators.
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
@@ -38,25 +38,25 @@ type Source struct {
 	Now         func() time.Time
 }
 
-// noteWithin bounds the write that a tool has changed, and atOnce how many calls are made side by side: a server's
-// answer may be outbound.MaxBody, which is held several times while it is read.
+// noteWithin bounds the write that notes a tool's change. atOnce is how many calls are made at the same time: an
+// answer may have outbound.MaxBody bytes, which are held several times while it is read.
 const (
 	noteWithin = 10 * time.Second
 	atOnce     = 4
 )
 
-// Tools are those of one tenant. It is a round.Reads.
+// Tools are the tools of one tenant. It implements round.Reads.
 type Tools struct {
 	source  Source
 	tenant  string
 	locale  string
 	offered []model.Tool
-	named   map[string]tool.Spec // by what a model calls them
+	named   map[string]tool.Spec // by the models' name for them
 	lacking string
 	places  chan struct{}
 }
 
-// Open finds the tools that a tenant lists for contests now; there may be none.
+// Open finds the tools that a tenant lists for contests now. There may be none.
 func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, error) {
 	settings, err := s.Rows.Settings(ctx, tenant)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, e
 	return t, nil
 }
 
-// offer takes a tool into the list, by a name that vendors of models take.
+// offer adds a tool under a name that vendors of models take.
 func (t *Tools) offer(s tool.Spec) {
 	name := spoken(s.Name)
 	if _, taken := t.named[name]; taken {
@@ -100,7 +100,7 @@ func (t *Tools) offer(s tool.Spec) {
 // maxName is how long the name of a tool may be for every vendor of models.
 const maxName = 64
 
-// spoken is a tool's name with nothing in it that a vendor refuses.
+// spoken is a tool's name without characters that a vendor refuses.
 func spoken(name string) string {
 	if len(name) > maxName {
 		return hashed(name)
@@ -108,13 +108,13 @@ func spoken(name string) string {
 	return model.Identifier(name, '_')
 }
 
-// hashed is a name for a tool whose own is too long, or looks like another's.
+// hashed is a name for a tool whose own name is too long or looks like another's.
 func hashed(name string) string {
 	const digits = 8
 	return spoken(name[:min(len(name), maxName-digits-1)]) + "_" + aggregate.HashOf(name)[:digits]
 }
 
-// schemaOf is the schema of a tool's arguments: not every vendor takes an object that doesn't say what is in it.
+// schemaOf is the schema of a tool's arguments, always with properties: some vendors refuse an object without them.
 func schemaOf(s tool.Spec) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(s.InputSchema), &members) != nil || members == nil {
@@ -131,14 +131,14 @@ func schemaOf(s tool.Spec) json.RawMessage {
 	return b
 }
 
-// Tools are what a member's model is offered.
+// Tools are the tools that a member's model is offered.
 func (t *Tools) Tools() []model.Tool { return t.offered }
 
 // Lacking says why a tool that is listed can't be offered.
 func (t *Tools) Lacking() string { return t.lacking }
 
-// Read calls a tool, if it still is the one that was listed, of a server that the settings name. What the server says,
-// also of a failure, is text as data: what can't be seen is left out.
+// Read calls a tool if it is still the listed one, of a server that the settings name. Everything that the server
+// says, of a failure too, is returned as data, without characters that people can't see.
 func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	s, ok := t.named[name]
 	if !ok {
@@ -192,7 +192,7 @@ func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
 	return catalog.Check(s.Name, arguments)
 }
 
-// failed is an error as a member reads it. A tool that its server has changed is switched off, as in tasks.
+// failed is the error that a member reads. A tool that its server has changed is switched off, as in tasks.
 func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error) error {
 	var e *failedcall.Error
 	if !errors.As(err, &e) {
@@ -211,7 +211,7 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	return round.Refused(e.Detail)
 }
 
-// textOf is a result as a model reads it, and people see it: the text alone, where that is all.
+// textOf is a result for models and people: its text if it has nothing else, or JSON.
 func textOf(result any) (string, error) {
 	if only, ok := result.(map[string]string); ok {
 		return legible.Visible(only["text"]), nil
@@ -223,7 +223,7 @@ func textOf(result any) (string, error) {
 	return string(legible.JSON(b)), nil
 }
 
-// texts are what people read of tools that may not be called any more.
+// texts are for people, about tools that may not be called any more.
 type texts struct{ closed string }
 
 var words = language.InEach(
@@ -231,7 +231,7 @@ var words = language.InEach(
 	texts{closed: "Contests may no longer use the tool %s. An administrator can allow it on the page of tools."},
 )
 
-// changed says that a server has another tool now than was allowed.
+// changed says that the tool is no longer the one that was allowed.
 func changed(locale, name string) string {
 	server, tool, _ := tenancy.ServerTool(name)
 	return failedcall.Sentence(locale, failedcall.ProblemChanged,

@@ -18,12 +18,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Demo plays contests without a model: leaders delegate once and submit drafts that differ by team and grow with each
-// round, and scores follow from the text alone. It says that it is one. See demo.TroubleOf for what a request can ask
-// for.
+// Demo plays contests without a model, and says so. A leader delegates once and submits drafts that differ by team and
+// grow with each round. Scores follow from the text alone. demo.TroubleOf lists what a request can ask for.
 type Demo struct{}
 
-// shown is what the demo reads of what any agent is shown.
+// shown has the parts of agents' data that the demo reads.
 type shown struct {
 	brief
 	Metric     string `json:"metric"`
@@ -31,8 +30,8 @@ type shown struct {
 	Task       string `json:"task"`
 }
 
-// Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of
-// them.
+// Say tells agents apart by their data: a leader has a team, an evaluator a metric, a member a task, and the judge
+// none of them.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Stop: model.StopEnd, Answered: modelname.Demo,
 		Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
@@ -73,7 +72,7 @@ func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (mode
 	return out, nil
 }
 
-// read is what the first turn shows, and what came of calls since.
+// read returns the data of the first turn, and the results of the calls.
 func read(r model.Request) (s shown, results []string) {
 	for i, turn := range r.Messages {
 		for _, p := range turn.Parts {
@@ -83,7 +82,7 @@ func read(r model.Request) (s shown, results []string) {
 			_, data, _ := strings.Cut(p.Text, openFence)
 			data, _, _ = strings.Cut(data, closeFence)
 			if i == 0 {
-				_ = json.Unmarshal([]byte(data), &s) // else there is nothing to say
+				_ = json.Unmarshal([]byte(data), &s) // unreadable data counts as empty
 			}
 		}
 	}
@@ -105,7 +104,7 @@ func (s shown) locale() string {
 	return language.All[0]
 }
 
-// material is the data at a request's end, with its fence; the words before it may name the fence too.
+// material is the data at a request's end, with its fence. The text before it may name the fence too.
 func (s shown) material() string {
 	begin, end := strings.LastIndex(s.Request, openFence), strings.LastIndex(s.Request, closeFence)
 	if begin < 0 || end < begin {
@@ -119,7 +118,7 @@ const (
 	closeFence = "</data>"
 )
 
-// subject is what the request is about: the message in its data, or its first line.
+// subject is the message in the request's data, or the request's first line.
 func (s shown) subject() string {
 	var about struct{ Message string }
 	data := strings.TrimSuffix(strings.TrimPrefix(s.material(), openFence), closeFence)
@@ -134,7 +133,7 @@ func (s shown) subject() string {
 	return s.Request
 }
 
-// unscored is the line of a draft that the demo's evaluator fails at.
+// unscored is a line of a draft. The demo's evaluator fails at a text that has it.
 const unscored = "(demo: the evaluator fails here)"
 
 // demoTexts are what the demo writes.
@@ -170,7 +169,7 @@ var demoWords = language.InEach(
 		enough:   "The scores no longer rise, so stop (decided by the demo).",
 	})
 
-// draft is a team's text: the demo's own draft where the request has what that is made of, and lines of the team's.
+// draft is a team's text: the demo's own draft, where the request has the data for one, and lines that differ by team.
 func (s shown) draft(system string, results []string, trouble demo.Trouble) string {
 	w := demoWords.In(s.locale())
 	lines := []string{}
@@ -202,7 +201,7 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	return strings.Join(lines, "\n")
 }
 
-// scored follows from the text: what it has, and a little by which no two texts are alike.
+// scored is a score that follows from the text, with a small part by which no two texts score alike.
 func (s shown) scored() string {
 	w := demoWords.In(s.locale())
 	items := strings.Count(s.Submission, "\n- ")
@@ -238,12 +237,12 @@ func withoutScores(text string) string {
 	}, text)
 }
 
-// member calls its tool once, if it has one, and answers with what came of it.
+// member calls its tool once, if it has one, and answers with the result.
 func (s shown) member(r model.Request, results []string, out *model.Response) {
 	if len(r.Tools) > 0 && len(results) == 0 {
 		t := r.Tools[0]
 		var shape struct{ Required []string }
-		_ = json.Unmarshal(t.Schema, &shape) // else it takes nothing
+		_ = json.Unmarshal(t.Schema, &shape) // an unreadable schema has no arguments
 		input := map[string]string{}
 		for _, name := range shape.Required {
 			input[name] = s.Task

@@ -13,9 +13,9 @@ import (
 var (
 	// ErrBlankPrompt: there is nothing to work on.
 	ErrBlankPrompt = errors.New("the prompt must not be empty")
-	// ErrAgain: the caller's time is up; the same round goes on where it stopped when it is played again.
+	// ErrAgain: the caller's time is up. Played again, the round goes on where it stopped.
 	ErrAgain = errors.New("the time of this invocation is up")
-	// ErrStopped: the contest no longer stands.
+	// ErrStopped: the contest has ended.
 	ErrStopped = errors.New("the contest was ended")
 	// ErrNoSandbox: code can't be executed here, however often it is tried.
 	ErrNoSandbox = errors.New("code can't be executed here")
@@ -23,11 +23,11 @@ var (
 	ErrBudget = errors.New("the team's budget is spent")
 )
 
-// Error is a round that ends its team: at its best scored round, or without one as a failed team.
+// Error ends a team: at its best scored round, or as failed if it has none.
 type Error struct {
 	Exit  contest.ExitReason // partial_failure, team_timeout, budget_exhausted
 	Agent string             // Leader or Evaluator; empty when time or budget ended
-	Kind  model.Kind         // what its model did; empty: its answers could not be used
+	Kind  model.Kind         // how its model failed; empty: its answers were unusable
 	Spent model.Usage        // of the round so far
 	Err   error
 }
@@ -52,7 +52,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// failure is an agent's that ends the round, nil when err already says how the round goes on.
+// failure turns an agent's model error into the *Error that ends the round. Other errors already say how the round
+// goes on, and are returned as they are.
 func failure(agent string, err error) error {
 	var e *Error
 	var m *model.Error
@@ -63,7 +64,7 @@ func failure(agent string, err error) error {
 	return &Error{Exit: contest.PartialFailure, Agent: agent, Kind: m.Kind, Err: err}
 }
 
-// unusable is an agent whose answers could not be used.
+// unusable is the error of an agent without a usable answer.
 func unusable(agent, why string) *Error {
 	return &Error{Exit: contest.PartialFailure, Agent: agent, Err: errors.New(why)}
 }
@@ -91,7 +92,7 @@ func (e *Error) Sentence(locale string) string {
 	return fmt.Sprintf(w.failed, who, w.why(e.Kind))
 }
 
-// texts are what people, and a leader, read of failures.
+// texts are for people and leaders, about failures.
 type texts struct {
 	timeout, budget             string
 	failed                      string // who, why

@@ -22,7 +22,7 @@ const (
 	maxComment  = 2000 // characters
 )
 
-// evaluate scores a submission by each metric, all at the same time. Its error is one that Round returns.
+// evaluate scores a submission by all metrics at the same time.
 func (p *playing) evaluate(ctx context.Context, text string) ([]contest.MetricScore, error) {
 	metrics := p.Evaluator.Metrics
 	scores, errs := make([]contest.MetricScore, len(metrics)), make([]error, len(metrics))
@@ -46,7 +46,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && m.BuiltIn() && err == nil {
 		system.name, about = known.name, known.text
 	}
-	if legible.Text(about) { // else its name has to do
+	if legible.Text(about) { // an unknown metric without an instruction has only its name
 		system = system.with(about)
 	}
 	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
@@ -76,15 +76,14 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	return score, failure(Evaluator, err)
 }
 
-// Those who judge are held to these where their vendor can; bounds stand in the prompts, since not all vendors take
-// them.
+// The schemas of those who judge. Their bounds stand in the prompts, since not all vendors take bounds.
 var (
 	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
 	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
 )
 
-// overall is the weighted sum of scores that are rounded already, from 0 to 100. Weights sum to 1 give or take a
-// thousandth; the sum is not made to fit, and ends at 100.
+// overall is the weighted sum of the rounded scores, from 0 to 100. The weights sum to 1 within a thousandth; the
+// result is not scaled, only cut at 100.
 func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 {
 	sum := 0.0
 	for i, m := range metrics {
@@ -93,13 +92,13 @@ func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 
 	return math.Min(100, contest.Round2(sum))
 }
 
-// asked is someone who judges: a talk without tools.
+// asked is the talk of an evaluator or the judge. It has no tools.
 func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
 	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c,
 		judgeTokens)}
 }
 
-// object asks until read takes the JSON object of an answer, at most mostAgain times more.
+// object asks until read accepts the JSON object of an answer, at most mostAgain times more.
 func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []string)) error {
 	for again := 0; ; again++ {
 		text, _, err := t.ask(ctx)
@@ -126,8 +125,8 @@ func objectIn(text string) string {
 	return text[begin : end+1]
 }
 
-// judge asks whether another round is worth it. A judge that fails in whatever way says nothing, and the team plays on;
-// an error is not the judge's: the round is not over then.
+// judge asks whether another round is worth it. When the judge fails, judge returns nil and the team plays on. An
+// error means that the round is not over.
 func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {

@@ -16,19 +16,19 @@ import (
 const (
 	scriptSeconds = 60
 	scriptSpare   = 20 * time.Second // of the caller's time, for the sandbox to begin and to end
-	beginAgain    = 3                // tries at a sandbox that is not to be had yet
+	beginAgain    = 3                // tries while no sandbox is free
 )
 
-// Isolated runs members' scripts where agents' commands run, each in a sandbox of its own: without a workspace, and
-// nothing of it is kept. Nobody has read such a script, so it may reach nothing at all.
+// Isolated runs members' scripts where agents' commands run. Each has a sandbox of its own without a workspace, and
+// nothing is kept. Nobody has read such a script, so it has no network.
 func Isolated(r isolated.Runner) Sandbox { return separate{r} }
 
 type separate struct{ isolated.Runner }
 
 func (separate) About() string { return isolated.Installed }
 
-// Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it
-// ended; it is ErrNoSandbox where scripts can't be run.
+// Run returns a script's output and how it ended. An error means that it was not run, or that nobody knows how it
+// ended. ErrNoSandbox means that scripts can't be run here.
 func (s separate) Run(ctx context.Context, script string) (string, error) {
 	if len(script) > isolated.MaxScript {
 		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), isolated.MaxScript)

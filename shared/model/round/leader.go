@@ -16,14 +16,14 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// leader is the agent that submits, and what its members did for it.
+// leader is the agent that submits, with its members' submissions.
 type leader struct {
 	talk
 	members     map[string]teamconfig.Member // by the tool's name
 	submissions []contest.MemberSubmission
 }
 
-// opening is what a round begins with. It is saved: a round that goes on is the same round.
+// opening is the saved beginning of a round, so that a round that was cut off goes on with the same data.
 type opening struct {
 	Data string `json:"data"`
 	At   int64  `json:"at"` // ns since 1970
@@ -98,8 +98,8 @@ func (l *leader) problems(text string) []string {
 	return l.Accept(text)
 }
 
-// delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. What a member could not do
-// is said in its result; an error ends the round, once the calls in flight have ended: their answers are saved.
+// delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. A member's failure is told
+// in its result. An error ends the round, but only after all calls in flight have ended and saved their answers.
 func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, error) {
 	results, made := make([]result, len(calls)), make([]*contest.MemberSubmission, len(calls))
 	errs := make([]error, len(calls))
@@ -136,7 +136,7 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 	return results, nil
 }
 
-// called says whom a call is for and with what task, or why it can't be made.
+// called returns the member and the task of a call, or why it can't be made.
 func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 	m, ok := l.members[c.Name]
 	if !ok {
@@ -166,7 +166,7 @@ func resultOf(c model.Call, s contest.MemberSubmission) result {
 	return result{call: c, text: s.Content}
 }
 
-// first is the error that says most: one that ends the team comes before one that says to come again.
+// first is the error that counts: one that ends the team comes before one that asks to come again.
 func first(errs []error) error {
 	var found error
 	for _, err := range errs {

@@ -20,11 +20,11 @@ import (
 // executeCode is the tool of members of type code-exec.
 const executeCode = "execute_code"
 
-// maxResult is how many bytes of a tool's result a member is shown.
+// maxResult is how many bytes of a tool's result a member reads.
 const maxResult = 32 << 10
 
-// member runs a member for one call of the leader's. It is saved as a whole when it has ended, so that a round which
-// goes on has the submission that the leader was told of. An error is not the member's fault.
+// member runs a member for one call of the leader's. The finished submission is saved, so that a round that is resumed
+// has the one that the leader read. An error is never the member's fault.
 func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task string) (contest.MemberSubmission, error) {
 	var was saved
 	if ok, err := p.kept(ctx, key+"/submission", &was); err != nil || ok {
@@ -62,7 +62,7 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	return s, p.keep(ctx, key+"/submission", saved{s, t.spent}, model.Usage{})
 }
 
-// saved is a submission as it is kept. What it cost was kept with its answers.
+// saved is a submission as it is kept. Its cost was kept with its answers.
 type saved struct {
 	Submission contest.MemberSubmission `json:"submission"`
 	Spent      model.Usage              `json:"spent"`
@@ -79,7 +79,7 @@ func done(s contest.MemberSubmission, key string, reused bool) Event {
 	return e
 }
 
-// memberTalk is a member before its first word, with the tools that it may use, or why it can't work here.
+// memberTalk prepares a member's talk with its tools, or says why the member can't work here.
 func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Reads, why string, err error) {
 	system, err := promptIn("member-"+m.AgentType, p.Locale)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 // work talks with a member's model until there is an answer, or says in a sentence why there is none.
 func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why string, err error) {
 	w := words.In(p.Locale)
-	refused, got := "", false // got says that a tool gave something
+	refused, got := "", false // got: a tool returned something
 	for t.turns < memberTurns {
 		text, calls, err := t.ask(ctx)
 		switch e := new(model.Error); {
@@ -150,7 +150,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 	return "", w.tooLong, nil
 }
 
-// use calls a tool, or takes its result that was saved: the model's next answer was made of that.
+// use calls a tool, or returns its saved result, on which the model's next answer was based.
 func (p *playing) use(ctx context.Context, member string, tools Reads, c model.Call, key string) (result, error) {
 	var r struct {
 		Text    string `json:"text"`
@@ -195,14 +195,13 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 
-// savable are submissions without what was said in the longest talks, where all together are too long to be saved: the
-// round counts more.
+// savable drops the longest talks from submissions that are together too long to be saved: the round counts more.
 func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	sizes, sum := make([]int, len(all)), 0
 	for i, s := range all {
 		text, err := contest.WriteMessages(s.AllMessages)
 		if err != nil {
-			return all // its save says so
+			return all // saving it will fail, and say why
 		}
 		sizes[i] = len(text)
 		sum += sizes[i]
@@ -219,7 +218,7 @@ func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 // executing is a sandbox as a member's tool.
 type executing struct {
 	Sandbox
-	none Refused // there is no sandbox after all
+	none Refused // the error when the sandbox turns out to be missing
 }
 
 func (executing) Lacking() string { return "" }

@@ -17,11 +17,11 @@ import (
 //go:embed prompts/*.md
 var prompts embed.FS
 
-// prompt is one of the files in prompts/, whose first line is its version, or one with a configured text in its place.
+// prompt is a file of prompts/, perhaps with a configured text in it.
 type prompt struct{ name, text string }
 
-// mark is where a file has the text that a configuration may replace: above it stands what an agent is, below it how it
-// reads and answers.
+// mark divides a file. A configuration may replace the part above it, which describes the agent. The part below says
+// how the agent reads and answers.
 const mark = "\n---\n"
 
 func promptIn(purpose, locale string) (prompt, error) {
@@ -29,14 +29,14 @@ func promptIn(purpose, locale string) (prompt, error) {
 	return prompt{p.Name(), p.Text}, err
 }
 
-// with puts a configured text in the place of what the prompt says about the agent, or of the one put there before.
+// with replaces the part about the agent.
 func (p prompt) with(configured string) prompt {
 	_, rules, _ := strings.Cut(p.text, mark)
 	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// configured is the prompt with a text in the place of what it says about the agent, and one beside that; of both, nil
-// or an empty one changes nothing. Where only the one beside is there, the built-in text stays.
+// configured replaces the part about the agent by the first text, and adds the second. An empty or nil text changes
+// nothing.
 func (p prompt) configured(instead, beside *string) prompt {
 	if instead != nil && legible.Text(*instead) {
 		p = p.with(*instead)
@@ -47,13 +47,13 @@ func (p prompt) configured(instead, beside *string) prompt {
 	return p
 }
 
-// and adds a configured text to what stands above the mark.
+// and adds a text to the part about the agent.
 func (p prompt) and(configured string) prompt {
 	about, rules, _ := strings.Cut(p.text, mark)
 	return prompt{p.name, strings.TrimSpace(about) + "\n\n" + strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// fenced is data as models read it: JSON in which no < stands, so that nothing in it can end it.
+// fenced is data as models read it. JSON escapes every <, so that nothing in the data can end the fence.
 func fenced(data any) string {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -62,7 +62,7 @@ func fenced(data any) string {
 	return "<data>\n" + string(b) + "\n</data>"
 }
 
-// brief is what a leader is shown. The judge is shown the same without the team and its ranking.
+// brief is a leader's data. The judge has the same without the team and its ranking.
 type brief struct {
 	Request     string   `json:"request"`
 	Team        string   `json:"team,omitempty"`
@@ -74,7 +74,7 @@ type brief struct {
 	SecondsLeft int      `json:"seconds_left,omitempty"`
 }
 
-// past is a scored round. Only the best and the last have their submissions.
+// past is a scored round. Only the best and the last round have their submissions.
 type past struct {
 	Round      int     `json:"round"`
 	Score      float64 `json:"score"` // 0 to 100
@@ -82,14 +82,14 @@ type past struct {
 	Submission string  `json:"submission,omitempty"`
 }
 
-// ranking is where the team stands. The others have no names here.
+// ranking is the team's place. It doesn't name the other teams.
 type ranking struct {
 	Place int       `json:"place"`
 	Of    int       `json:"of"`
 	Best  []float64 `json:"best_scores"` // of each team, the best first
 }
 
-// opening is the leader's first message, the saved one if there is one, and when the round began.
+// opening is the leader's first message, saved or new, and when the round began.
 func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 	var o opening
 	key := p.key("opening")

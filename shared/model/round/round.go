@@ -31,8 +31,8 @@ type Play struct {
 	Ranking   []Standing            // each team's best so far, the best first
 	Until     time.Time             // the team's end; zero: none
 	Locale    string                // of the built-in prompts and of sentences for people
-	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken. What is
-	// accepted has nothing that a card folds away: what people approve is what is planned from.
+	// Accept returns a submission's problems in words that the leader can repair; nil: every text is taken. An accepted
+	// text has nothing that a card would fold away, because plans are made from what people approve.
 	Accept func(submission string) (problems []string)
 }
 
@@ -47,17 +47,17 @@ type Models interface {
 	Open(name string) (model.Wire, error)
 }
 
-// Kept are the answers that a round has so far. Keys have letters, digits, "/" and "-" and begin with the round's
-// number; they are unique within a team.
+// Kept saves the answers of a round. Keys have letters, digits, "/" and "-" and begin with the round's number. They
+// are unique within a team.
 type Kept interface {
 	Turn(ctx context.Context, key string) (answer []byte, ok bool, err error)
-	// Keep saves an answer and what it cost. A second answer under a key is not kept, and is an error: the round goes on
-	// from the first.
+	// Keep saves an answer and its cost. A second answer under a key is an error and not kept: the round goes on from the
+	// first.
 	Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error
 }
 
-// May is asked before every call of a model or a tool, at the same time by several members. It returns ErrStopped when
-// the contest no longer stands, and ErrBudget when the team has spent its part.
+// May is called before every call of a model or a tool, at the same time by several members. It returns ErrStopped
+// when the contest has ended, and ErrBudget when the team has spent its part.
 type May func(ctx context.Context) error
 
 // Reads are the tools by which members of type web-search read: those that an administrator listed for contests.
@@ -69,13 +69,13 @@ type Reads interface {
 	Read(ctx context.Context, tool string, input json.RawMessage) (text string, err error)
 }
 
-// Refused is why a tool may not be called any more, in a sentence for people. A member that its tools gave nothing but
-// that ends with it: what it could still say, it has read nowhere.
+// Refused is a sentence for people about a tool that may not be called any more. A member whose tools returned nothing
+// else ends with it, since any answer of that member would be made up.
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
 
-// Sandbox runs what members of type code-exec write. It gets text and gives text: no files, no network, nothing stays.
+// Sandbox runs the scripts of members of type code-exec, which have no files and no network. Nothing of a run stays.
 type Sandbox interface {
 	// About says what can be run, for the model.
 	About() string
@@ -90,13 +90,13 @@ type Runner struct {
 	Reads   Reads
 	Sandbox Sandbox
 	Now     func() time.Time
-	// Watch is told what happens, one event at a time.
+	// Watch gets each event, one at a time.
 	Watch func(Event)
-	// Spare is how much of the caller's time is left for saving the outcome; 0: 15 s.
+	// Spare is the part of the caller's time that is reserved for saving the outcome; 0: 15 s.
 	Spare time.Duration
 }
 
-// Outcome is what playing a round came to.
+// Outcome is the result of a round.
 type Outcome struct {
 	contest.ScoredRound
 	// Exit says why the team has finished; empty: it plays on.
@@ -110,15 +110,16 @@ const (
 	spare       = 15 * time.Second
 	leaderTurns = 16      // answers of a leader in one round
 	memberTurns = 8       // answers of a member to one call
-	toolCalls   = 20      // of a member's tools for one call, in all of its answers
-	maxSaid     = 2 << 20 // bytes of what all members' talks hold; the record of a round has them twice, and has a limit
+	toolCalls   = 20      // calls of tools by a member for one call of the leader's
+	maxSaid     = 2 << 20 // bytes of all members' talks; the round's record, which is limited, has them twice
 	maxCalls    = 100     // of members in one round
-	// maxSubmission is how many bytes a submission may have: the summary has those of all teams, and has a limit.
+	// maxSubmission is a submission's limit in bytes. The contest's summary, which is limited too, has those of all
+	// teams.
 	maxSubmission = 128 << 10
-	mostAgain     = 2 // how often a model is asked again for an answer that can be used
+	mostAgain     = 2 // how often a model is asked again after an unusable answer
 )
 
-// playing is a round as it is played.
+// playing is the state of a round.
 type playing struct {
 	Runner
 	Play
@@ -130,8 +131,8 @@ type playing struct {
 	calls int // of members
 }
 
-// Round plays a round, or the rest of one that was cut off. Errors are: *Error, which ends the team; ErrAgain, when the
-// caller should come again with more time; ErrStopped; and whatever Kept and May failed with.
+// Round plays a round, or the rest of one that was cut off. It returns an *Error, which ends the team, ErrAgain when
+// the caller should come again with more time, ErrStopped, or an error of Kept or May.
 func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 	if !legible.Text(play.Prompt) {
 		return Outcome{}, ErrBlankPrompt

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// talk is what an agent and its model have said in this round.
+// talk is an agent's exchange with its model in this round.
 type talk struct {
 	*playing
 	agent
@@ -26,7 +26,7 @@ type talk struct {
 	usage    contest.RunUsage
 	spent    model.Usage
 	turns    int
-	cutOff   bool // the last answer ends where the limit of tokens was
+	cutOff   bool // the last answer reached the limit of tokens
 }
 
 // begin says the first word.
@@ -61,7 +61,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
 		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.Text, Content: contest.Says(text)})
 	}
-	if len(t.tools) == 0 { // what was not offered can't have a result either
+	if len(t.tools) == 0 { // a tool that was not offered can't have a result
 		got.Calls = nil
 	}
 	for i, c := range got.Calls {
@@ -83,7 +83,7 @@ type result struct {
 	call    model.Call
 	text    string
 	failed  bool
-	refused string // why the tool may not be called any more, for people
+	refused string // a sentence for people: why the tool may not be called any more
 }
 
 // answer gives the model the results of its calls.
@@ -110,7 +110,7 @@ func (t *talk) again(why string) {
 		Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: contest.Says(why), Timestamp: &at}}})
 }
 
-// runUsage is a usage as records have it: what was read from a cache is input too.
+// runUsage is a usage as records have it, in which input from a cache counts as input.
 func runUsage(u model.Usage) contest.RunUsage {
 	return contest.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached,
 		OutputTokens: u.Output, Requests: int64(u.Calls)}

@@ -28,8 +28,7 @@ type agent struct {
 	sampling model.Sampling
 }
 
-// called is the agent whose model is called as the configuration says, with answers of so many tokens where it doesn't
-// say.
+// called takes the configuration's settings of the model. tokens is the limit of answers where it has none.
 func (a agent) called(c teamconfig.Call, tokens int) agent {
 	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
 	a.sampling = model.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
@@ -54,8 +53,8 @@ type call struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// turn asks a model, or takes the answer that was saved under the key. An error is the agent's own (see ofAgent), or
-// one that Round returns.
+// turn asks a model, or returns the answer that was saved under the key. Its error is the agent's own (see ofAgent),
+// or one that Round returns.
 func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (keptAnswer, error) {
 	var t keptAnswer
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
@@ -80,7 +79,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 			}
 			return t, p.keep(ctx, key, t, got.Usage)
 		}
-		if got.Usage.Cost > 0 { // a call that failed on its way may have cost something
+		if got.Usage.Cost > 0 { // a failed call may have cost something
 			if err := p.keep(ctx, fmt.Sprintf("%s/failed-%d", key, try+1), nil, got.Usage); err != nil {
 				return t, err
 			}
@@ -116,7 +115,7 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 		e.Failed = err.Error()
 	}
 	p.watch(e)
-	if err != nil && limited.Err() != nil { // whose time was up
+	if err != nil && limited.Err() != nil { // find out whose time was up
 		switch over := p.over(ctx); {
 		case over != nil:
 			return got, over
@@ -127,7 +126,7 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 	return got, err
 }
 
-// may says whether a model may be called now, for as long as the agent's timeout.
+// may returns an error if no model may be called now with that timeout.
 func (p *playing) may(ctx context.Context, timeout time.Duration) error {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return err
@@ -139,14 +138,14 @@ func (p *playing) may(ctx context.Context, timeout time.Duration) error {
 	fresh := p.fresh
 	p.fresh = false
 	p.mu.Unlock()
-	// A call that could not have its whole time here has it in the next invocation.
+	// A call that would not have its whole timeout here gets it in the next invocation.
 	if rest, bounded := p.rest(ctx); bounded && !fresh && rest < min(timeout, p.left()) {
 		return ErrAgain
 	}
 	return p.stands(ctx)
 }
 
-// stands says whether the contest still stands and the team has something left to spend.
+// stands returns an error if the contest has ended or the team's budget is spent.
 func (p *playing) stands(ctx context.Context) error {
 	if p.May == nil {
 		return nil
@@ -158,7 +157,7 @@ func (p *playing) stands(ctx context.Context) error {
 	return err
 }
 
-// over says whose time is up: the team's, or the caller's.
+// over returns an error if the team's or the caller's time is up.
 func (p *playing) over(ctx context.Context) error {
 	if p.left() <= 0 {
 		return &Error{Exit: contest.TeamTimeout, Err: context.DeadlineExceeded}
@@ -169,7 +168,7 @@ func (p *playing) over(ctx context.Context) error {
 	return nil
 }
 
-// left is the team's time.
+// left is the team's remaining time.
 func (p *playing) left() time.Duration {
 	if p.Until.IsZero() {
 		return 24 * time.Hour
@@ -177,7 +176,7 @@ func (p *playing) left() time.Duration {
 	return p.Until.Sub(p.Now())
 }
 
-// rest is the caller's time without what saving takes.
+// rest is the caller's remaining time without the spare time for saving.
 func (p *playing) rest(ctx context.Context) (time.Duration, bool) {
 	deadline, ok := ctx.Deadline()
 	return time.Until(deadline) - p.Spare, ok
@@ -205,7 +204,7 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads what was saved under a key into v. It reports false for what can't be read, which is then made anew.
+// kept reads a saved value into v. It reports false for one that is missing or unreadable, which is then made anew.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil
@@ -221,7 +220,8 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	return true, nil
 }
 
-// keep saves what was made, whatever else has ended meanwhile: it is paid for. Of nil only that.
+// keep saves a value and what it cost, even if the context has ended, since it is paid for. Of a nil value only the
+// cost is saved.
 func (p *playing) keep(ctx context.Context, key string, v any, spent model.Usage) error {
 	if p.Kept == nil {
 		return nil
@@ -247,7 +247,7 @@ func (p *playing) key(of ...any) string {
 	return s
 }
 
-// beforeStop is a text up to where a stop sequence begins: not every vendor takes them.
+// beforeStop cuts a text at the first stop sequence, since not every vendor takes them.
 func beforeStop(text string, stops []string) string {
 	for _, s := range stops {
 		if i := strings.Index(text, s); s != "" && i >= 0 {

@@ -75,7 +75,7 @@ func (w Workspace) any(file string) (any, []Finding) {
 	return config, r.found
 }
 
-// orNone is a member's file, or nothing where there is no table.
+// orNone is the member, or nil for a file without the table.
 func (s *section) orNone() any {
 	if s == nil {
 		return nil

@@ -20,8 +20,8 @@ const (
 	judgmentFile       = "configs/judgment.toml"
 )
 
-// Contest reads a contest's file and every file that it names. Where it names none of an evaluator or a judge,
-// configs/evaluator.toml and configs/judgment.toml are read if they are there.
+// Contest reads a contest's file and every file that it names. If it names no evaluator or judge,
+// configs/evaluator.toml and configs/judgment.toml are read, if they exist.
 func (w Workspace) Contest(file string) (Contest, []Finding) {
 	if !w.has(file) {
 		return Contest{}, []Finding{{File: file, Message: errNotShared.Error(), Err: errNotShared}}
@@ -58,7 +58,7 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	return c
 }
 
-// teamTimeout is how long a team has; older files call it team_timeout_seconds.
+// teamTimeout is a team's time. Older files call it team_timeout_seconds.
 func (s *section) teamTimeout() int {
 	now, before := "timeout_per_team_seconds", "team_timeout_seconds"
 	seconds := s.wholeOr(DefaultTeamTimeout, MinTeamTimeout, MaxTeamTimeout, now)
@@ -105,7 +105,8 @@ func (r *reading) teams(s *section) []Team {
 	return teams
 }
 
-// fileOr is a file that a field names, or the usual one where it is; nil: there is neither, or it can't be read.
+// fileOr reads the file that a field names, or the usual one if it exists. It returns nil when there is none, or when
+// the file can't be read.
 func (s *section) fileOr(key, usual string) (string, map[string]any) {
 	name := s.text(key)
 	if name == nil {
@@ -142,7 +143,7 @@ func (c Contest) Models() (names []string) {
 	for _, m := range c.Evaluator.Metrics {
 		add(m.Model)
 	}
-	if c.MinRounds < c.MaxRounds { // else nobody judges
+	if c.MinRounds < c.MaxRounds { // otherwise nobody judges
 		add(c.Judgment.Model)
 	}
 	return names

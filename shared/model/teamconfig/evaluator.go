@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// What evaluators and judges are where files don't say it.
+// Defaults and limits of evaluators and judges.
 const (
 	DefaultModel            = "google-gla:gemini-2.5-flash"
 	defaultEvaluatorTimeout = 300 // seconds
 	defaultJudgeTimeout     = 60  // seconds
 	// weightSlack is how far from 1 the sum of weights may be.
 	weightSlack = 0.001
-	// MaxMetrics bounds what a round asks for at the same time, before any of it is known to be paid for.
+	// MaxMetrics bounds the calls that a round makes at the same time, since their cost is not known before.
 	MaxMetrics = 20
 )
 
@@ -45,7 +45,7 @@ func defaultEvaluator() Evaluator {
 	return e
 }
 
-// Over is a call with what another says where it says nothing itself.
+// Over fills fields that are not set from another call.
 func (c Call) Over(other Call) Call {
 	c.Temperature, c.MaxTokens, c.TimeoutSeconds = cmp.Or(c.Temperature, other.Temperature),
 		cmp.Or(c.MaxTokens, other.MaxTokens), cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds)
@@ -57,7 +57,7 @@ func (c Call) Over(other Call) Call {
 	return c
 }
 
-// called is how a model is called, with what stands for the timeout and the retries that aren't set.
+// called fills in the timeout and the retries that are not set.
 func called(c Call, timeout int) Call {
 	c.TimeoutSeconds = cmp.Or(c.TimeoutSeconds, &timeout)
 	return retried(c)
@@ -76,7 +76,7 @@ func (r *reading) judgmentOf(s *section) Judgment {
 	return r.judgment(file, "judgment.", tables)
 }
 
-// judged is how a judge is called: as certain as it can be, unless its file says otherwise.
+// judged fills in a judge's temperature, 0 unless its file has another, and timeout.
 func judged(c Call) Call {
 	c.Temperature = cmp.Or(c.Temperature, new(0.0))
 	return called(c, defaultJudgeTimeout)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Finding is what is wrong with a file, or, as a warning, what of it has no effect.
+// Finding is a mistake in a file, or, as a warning, a part that has no effect.
 type Finding struct {
 	File    string `json:"file"`  // relative to the workspace
 	Field   string `json:"field"` // relative to the file that was asked for: members[0].model; empty: the file as a whole
@@ -18,7 +18,8 @@ type Finding struct {
 	Err     error  `json:"-"` // why a file can't be read; nil: it was
 }
 
-// maxSaid is how long a finding is as a text, in characters: rows and answers hold it, and a file may be one long name.
+// maxSaid is a finding's length as a text, in characters. Rows and answers hold findings, and a file may be one long
+// name.
 const maxSaid = 1000
 
 // String names the file, the field, what is wrong and the value.
@@ -39,7 +40,7 @@ func Valid(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning })
 }
 
-// written is a value as a file says it, short enough for a message.
+// written is a value in the file's form, short enough for a message.
 func written(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -57,8 +58,8 @@ func written(v any) string {
 // maxShown is how much of a value a message repeats, in characters.
 const maxShown = 80
 
-// repeated are the names that stand more than once, each as often as it stands, written as Python writes a list:
-// the message is read by tools that know it so. It is empty when all differ.
+// repeated lists the names that occur more than once, each as often as it occurs; empty when all differ. The form is
+// that of a Python list, which other tools parse.
 func repeated(names []string) string {
 	count := map[string]int{}
 	for _, n := range names {

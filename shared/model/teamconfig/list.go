@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// How far Contests looks: people's folders have more in them than files of contests.
+// Limits of the search by Contests, since people's folders hold other files, too.
 const (
 	mostWalked   = 2000 // files and folders
 	mostRead     = 200  // files
@@ -21,8 +21,8 @@ const (
 // errEnough ends a walk.
 var errEnough = errors.New("enough was seen")
 
-// Contests are the files of the workspace that describe contests, by name, also those with mistakes. It reports more
-// when it did not look everywhere.
+// Contests are the names of the workspace's files that describe contests, valid or not. more says that it did not look
+// everywhere.
 func (w Workspace) Contests() (files []string, more bool, err error) {
 	if w.shared != nil {
 		return w.shared[:min(len(w.shared), mostContests)], len(w.shared) > mostContests, nil
@@ -54,7 +54,7 @@ func (w Workspace) Contests() (files []string, more bool, err error) {
 	return files, false, err
 }
 
-// describesContest reports whether a file has, or was to have, the table of a contest.
+// describesContest reports whether a file has, or in spite of a mistake seems to have, the table of a contest.
 func (w Workspace) describesContest(name string) bool {
 	f, err := w.FS.Open(name)
 	if err != nil {
@@ -76,11 +76,11 @@ func (w Workspace) describesContest(name string) bool {
 // SharedFile says which contests of a deployment's files further Slack workspaces may see and play.
 const SharedFile = "shared.toml"
 
-// AnyTeam, in the place of a Slack workspace's id, is each.
+// AnyTeam stands for every Slack workspace.
 const AnyTeam = "any"
 
-// SharedWith is the workspace as a further Slack workspace has it: of its contests those that SharedFile gives to the
-// team by name. Without that file, or when it can't be read, there are none; the error of the latter says why.
+// SharedWith is the workspace with only those contests that SharedFile gives to a further Slack workspace. Without
+// that file there are none. If the file can't be read there are none either, and the error says why.
 func (w Workspace) SharedWith(team string) (Workspace, error) {
 	w.shared = []string{}
 	tables, err := (&reading{w: w}).tables(SharedFile)
@@ -102,7 +102,7 @@ func (w Workspace) SharedWith(team string) (Workspace, error) {
 	return w, nil
 }
 
-// errNotShared is what is said of a file that is there for others alone: the same as of one that is not there.
+// errNotShared is the error for a file that is not shared: the same as for one that does not exist.
 var errNotShared = fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
 
 // has reports whether a contest's file may be seen.

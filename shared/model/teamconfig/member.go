@@ -9,7 +9,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// agentTypes are the types of members as files write them, and what they are.
+// agentTypes maps the spellings in files to the types of members.
 var agentTypes = map[string]string{
 	"plain": "plain", "web-search": "web-search", "code-exec": "code-exec",
 	"web_search": "web-search", "code_execution": "code-exec",
@@ -18,10 +18,10 @@ var agentTypes = map[string]string{
 // aliases are shorter names of a member's fields.
 var aliases = [][2]string{{"name", "agent_name"}, {"type", "agent_type"}, {"description", "tool_description"}}
 
-// toolForm is what vendors of models take as the name of a tool.
+// toolForm is the form of tools' names that all vendors take.
 var toolForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
-// member reads one of [[team.members]], over the file that it names.
+// member reads one of [[team.members]]. Its keys come before those of the file that it names.
 func (r *reading) member(file, path string, keys map[string]any) Member {
 	own := r.named(r.section(file, path, keys))
 	config := own.text("config")
@@ -33,7 +33,7 @@ func (r *reading) member(file, path string, keys map[string]any) Member {
 	return m
 }
 
-// named puts shorter names of fields into the long ones.
+// named replaces shorter names of fields by the long ones.
 func (r *reading) named(s *section) *section {
 	keys := map[string]any{}
 	maps.Copy(keys, s.keys)
@@ -53,7 +53,7 @@ func (r *reading) named(s *section) *section {
 	return s
 }
 
-// over is a member's own keys over those of the file that it names.
+// over adds the keys of a member's file that the member itself does not set.
 func (r *reading) over(own *section, config string) *section {
 	own.torn = true
 	name, err := inside(config)

@@ -12,29 +12,29 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// reading is one configuration being read, with everything found so far.
+// reading is the state of reading one configuration.
 type reading struct {
 	w     Workspace
 	found []Finding
 	bytes int // read so far
 }
 
-// section is a table of a file. Each key is taken once; end refuses those that nobody took.
+// section is a table of a file. end refuses the keys that nobody took.
 type section struct {
 	r     *reading
 	file  string // where it stands
-	path  string // before its keys in messages: "members[0]."
+	path  string // prefix of its keys in messages: "members[0]."
 	keys  map[string]any
-	from  map[string]string // the file of a key that stands elsewhere
+	from  map[string]string // the file of a key that comes from another file
 	taken map[string]bool
-	torn  bool // a file that may have more of its keys can't be read
+	torn  bool // the file with more keys could not be read
 }
 
 func (r *reading) section(file, path string, keys map[string]any) *section {
 	return &section{r: r, file: file, path: path, keys: keys, taken: map[string]bool{}}
 }
 
-// topTable is the only table that a file of what has; nil: there is none, which is recorded.
+// topTable is a file's only table. It returns nil when there is none, which is recorded. what names the kind of file.
 func (r *reading) topTable(file, path, key, what string, tables map[string]any) *section {
 	if tables == nil {
 		return nil
@@ -51,12 +51,12 @@ func (r *reading) topTable(file, path, key, what string, tables map[string]any) 
 	return r.section(file, path, keys)
 }
 
-// refuse records what is wrong with a key.
+// refuse records a mistake.
 func (s *section) refuse(key, format string, a ...any) {
 	s.record(key, false, fmt.Sprintf(format, a...))
 }
 
-// warn records what has no effect.
+// warn records something without effect.
 func (s *section) warn(key, format string, a ...any) {
 	s.record(key, true, fmt.Sprintf(format, a...))
 }
@@ -72,10 +72,10 @@ func (s *section) record(key string, warning bool, message string) {
 	}
 	value := s.keys[key]
 	if _, list := value.([]any); list && !strings.HasPrefix(message, "must be") {
-		value = nil // it is about what is in the list, and names that
+		value = nil // the message names the element of the list
 	}
 	if !s.taken[key] && secretive(key) {
-		value = nil // cards and consoles repeat it
+		value = nil // it may be secret, and cards and consoles show it
 	}
 	s.r.found = append(s.r.found, Finding{File: file, Field: field, Value: written(value), Message: message,
 		Warning: warning})
@@ -88,8 +88,8 @@ func (s *section) take(key string) (any, bool) {
 	return v, ok
 }
 
-// typed is a key's value where it is a T. It reports false where the key is not set, or has another value, which is
-// recorded: it must be what.
+// typed is a key's value of type T. It reports false when the key is not set. A value of another type is recorded: it
+// must be what.
 func typed[T any](s *section, key, what string) (value T, ok bool) {
 	v, set := s.take(key)
 	if value, ok = v.(T); set && !ok {
@@ -98,7 +98,7 @@ func typed[T any](s *section, key, what string) (value T, ok bool) {
 	return value, ok
 }
 
-// listed is a key's list, each of which is a T; nil: not set, or another value, which is recorded: it must be what.
+// listed is a key's list of Ts. It returns nil when the key is not set. Another value is recorded: it must be what.
 func listed[T any](s *section, key, what string) []T {
 	all, ok := typed[[]any](s, key, what)
 	if !ok {
@@ -114,7 +114,7 @@ func listed[T any](s *section, key, what string) []T {
 	return list
 }
 
-// text is a key's text; nil: not set, or not a text, which is recorded.
+// text is a key's text; nil when it is not set. Another value is recorded.
 func (s *section) text(key string) *string {
 	if t, ok := typed[string](s, key, "a text"); ok {
 		return &t
@@ -122,7 +122,7 @@ func (s *section) text(key string) *string {
 	return nil
 }
 
-// needed is a text that must be there and not blank.
+// needed is a text that must be set and not blank.
 func (s *section) needed(key string) string {
 	if _, ok := s.keys[key]; !ok {
 		if s.take(key); !s.torn {
@@ -182,7 +182,7 @@ func (s *section) number(key string, least, most float64) *float64 {
 	return &x
 }
 
-// decimal is a bound as the files write it.
+// decimal is a bound in the files' form.
 func decimal(x float64) string {
 	s := strconv.FormatFloat(x, 'f', -1, 64)
 	if !strings.Contains(s, ".") {
@@ -191,7 +191,7 @@ func decimal(x float64) string {
 	return s
 }
 
-// noMost is the bound of whole numbers that have none of their own: as seconds they are a duration still.
+// noMost bounds whole numbers without a bound of their own. As seconds it is still a duration.
 const noMost = math.MaxInt32
 
 // whole is a key's whole number within bounds.
@@ -217,7 +217,6 @@ func (s *section) whole(key string, least, most int) *int {
 	return nil
 }
 
-// wholeOr is a whole number, or what it is when it isn't set.
 func (s *section) wholeOr(unset, least, most int, key string) int {
 	if n := s.whole(key, least, most); n != nil {
 		return *n
@@ -234,12 +233,12 @@ func (s *section) table(key string) map[string]any {
 	return t
 }
 
-// list is a key's list of tables, which a file begins with header.
+// list is a key's list of tables. header is how a file writes such a table.
 func (s *section) list(key, header string) []map[string]any {
 	return listed[map[string]any](s, key, "a list of tables: "+header)
 }
 
-// model is a key's model; unset where it isn't set.
+// model is the name of a model; unset when the key isn't set.
 func (s *section) model(key, unset string) string {
 	if _, ok := s.keys[key]; !ok && unset != "" {
 		s.take(key)
@@ -261,10 +260,10 @@ func (s *section) model(key, unset string) string {
 	return name
 }
 
-// call is how a model is called, with the bounds that all agents share, but for a leader's timeout.
+// call reads the settings of a model's call, with the bounds that all agents but leaders have.
 func (s *section) call() Call { return s.callWithin(0, noMost) }
 
-// callWithin is call with the bounds of the timeout.
+// callWithin is call with other bounds for the timeout.
 func (s *section) callWithin(least, most int) Call {
 	return Call{
 		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost),
@@ -276,7 +275,6 @@ func (s *section) callWithin(least, most int) Call {
 
 func (s *section) seed() *int { return s.whole("seed", math.MinInt, math.MaxInt) }
 
-// ignored warns of keys that have no effect here.
 func (s *section) ignored(why string, keys ...string) {
 	for _, key := range keys {
 		if _, ok := s.take(key); ok {
@@ -298,12 +296,12 @@ func (s *section) end() {
 	}
 }
 
-// secretive reports whether people keep under such a key what few may read.
+// secretive reports whether a key's name suggests a secret.
 func secretive(key string) bool {
 	return slices.ContainsFunc([]string{"key", "token", "secret", "passw", "credential", "auth"}, func(of string) bool {
 		return strings.Contains(strings.ToLower(key), of)
 	})
 }
 
-// blank reports whether there is nothing to see of a text; an ideographic space is nothing too.
+// blank reports whether a text shows nothing. An ideographic space shows nothing either.
 func blank(s string) bool { return !legible.Text(s) }

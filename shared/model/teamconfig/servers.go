@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Server is an MCP server by whose tools members of type web-search read where no administrator lists any: on one
-// machine.
+// Server is an MCP server for members of type web-search on one machine, where no administrator lists tools.
 type Server struct {
 	Name string `json:"name"` // the table's
 	URL  string `json:"url"`
@@ -20,13 +19,13 @@ type Server struct {
 	Tools    []string `json:"tools"` // those that members may call
 }
 
-// TokenVariable is the one variable that a file may name for the token of a server: workspaces are passed on, and a
-// file of somebody else's must send neither the keys of models nor another server's token to its own.
+// TokenVariable is the only variable that a file may name for a server's token. Workspaces are passed on, and somebody
+// else's file must not send the keys of models, or another server's token, to its own server.
 func TokenVariable(server string) string {
 	return "MCP_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_")) + "_TOKEN"
 }
 
-// Servers reads a file of MCP servers, which are in the order of their names.
+// Servers reads a file of MCP servers, and sorts them by name.
 func (w Workspace) Servers(file string) ([]Server, []Finding) {
 	r := &reading{w: w}
 	tables := r.file(file, "")
@@ -71,9 +70,9 @@ func (s *section) server(name string) Server {
 		switch {
 		case p.Field == "name":
 			s.refuse("", "the name %s", p.Err().Limit)
-		case !blank(x.URL): // that it is, is said
+		case !blank(x.URL): // a blank URL was refused already
 			if p.Rule == tenancy.RuleAddressOnly {
-				s.keys["url"] = nil // it has what is secret
+				s.keys["url"] = nil // it contains a secret
 			}
 			s.refuse("url", "%s", p.Err().Limit)
 		}
@@ -94,7 +93,7 @@ func (s *section) server(name string) Server {
 	return x
 }
 
-// Wrong is a finding about a field of a server, with the value that it has in the file.
+// Wrong is a finding about a server's field and its value.
 func (s Server) Wrong(file, field, value, format string, a ...any) Finding {
 	f := Finding{File: file, Field: strings.TrimSuffix("servers."+s.Name+"."+field, "."),
 		Message: fmt.Sprintf(format, a...)}

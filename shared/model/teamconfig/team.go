@@ -17,7 +17,7 @@ const (
 	maxName                  = 200 // characters
 )
 
-// file reads a file that stands at a field; nil: it can't be read, which is recorded.
+// file reads the file that a field names. It returns nil when the file can't be read, which is recorded.
 func (r *reading) file(file, field string) map[string]any {
 	name, err := inside(file)
 	if err == nil {
@@ -47,7 +47,7 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 		s.refuse("members", "Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.", n,
 			t.MaxConcurrentMembers)
 	}
-	// Of more than any team can have only the first are read: each may name a file.
+	// Members beyond the limit are not read, since each may name a file.
 	for i, keys := range members[:min(len(members), MaxConcurrentMembers)] {
 		t.Members = append(t.Members, r.member(file, fmt.Sprintf("%smembers[%d].", path, i), keys))
 	}
@@ -56,7 +56,7 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 	return t
 }
 
-// name is a text that people read in lists.
+// name is a text for lists, at most maxName characters.
 func (s *section) name(key string) string {
 	t := s.needed(key)
 	if utf8.RuneCountInString(t) > maxName {
@@ -65,7 +65,7 @@ func (s *section) name(key string) string {
 	return t
 }
 
-// unique refuses members of one name, and tools of one name.
+// unique refuses two members, or two tools, of one name.
 func (s *section) unique(members []Member) {
 	var names, tools []string
 	for _, m := range members {

@@ -1,5 +1,4 @@
-// Package teamconfig is how teams, contests and evaluators are configured: files that people write, and what they come
-// to.
+// Package teamconfig reads and checks the files in which people configure teams, contests and evaluators.
 package teamconfig
 
 // Team is a leader with the members that it can delegate to.
@@ -41,7 +40,7 @@ func (m Member) Tool() string {
 	return "delegate_to_" + m.AgentName
 }
 
-// Contest is the whole configuration of one, with every file that it names.
+// Contest is a contest's whole configuration, with the contents of every file that it names.
 type Contest struct {
 	TeamTimeoutSeconds int       `json:"timeout_per_team_seconds"`
 	MaxRounds          int       `json:"max_rounds"`
@@ -58,7 +57,8 @@ type Evaluator struct {
 	Call
 }
 
-// Call is how an agent's model is called. A field that is nil is left to the model, or, of a metric, to its evaluator.
+// Call has the settings of an agent's model. A field that is nil is left to the model; a metric takes its evaluator's
+// first.
 type Call struct {
 	Temperature    *float64 `json:"temperature" toml:"temperature"`
 	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`
@@ -69,7 +69,7 @@ type Call struct {
 	Seed           *int     `json:"seed" toml:"seed"`
 }
 
-// Metric is one of an evaluator's. The weights of all sum to 1.
+// Metric is a metric of an evaluator. The weights of all its metrics sum to 1.
 type Metric struct {
 	Name              string  `json:"name" toml:"name"`
 	Weight            float64 `json:"weight" toml:"weight"`

@@ -17,28 +17,28 @@ import (
 // Environment is the variable that says where the workspace is.
 const Environment = "MIXSEEK_WORKSPACE"
 
-// ErrNotSet says that the variable is missing or blank. Nothing stands in for it.
+// ErrNotSet says that the variable is missing or blank. It has no default.
 var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment + "=/path/to/workspace")
 
 const (
 	// maxFile is the longest file that is read, in bytes.
 	maxFile = 1 << 20
-	// maxRead is how much of all files is read for one configuration, in bytes: the same file may be named by every member
-	// of every team, and all of it is kept with the contest.
+	// maxRead is how many bytes are read for one configuration. Every member of every team may name the same file, and
+	// all contents are kept with the contest.
 	maxRead = 4 << 20
 )
 
-// Workspace is where configurations are. Paths are relative to it and stay inside.
+// Workspace is a folder of configurations. Paths are relative to it and stay inside.
 type Workspace struct {
 	FS fs.FS
-	// Folder is where it is on this machine; empty: elsewhere.
+	// Folder is the path on this machine; empty for files elsewhere.
 	Folder string
 
 	shared []string // the contests that may be seen; nil: all
 }
 
-// Open opens the workspace that the variable names: a folder, whose links don't lead out of it either, or
-// s3://bucket/prefix, whose files elsewhere gives; nil: there are none. It returns ErrNotSet for a blank one.
+// Open opens the workspace that the variable names. A folder's links can't lead out of it. Files at s3://bucket/prefix
+// are opened by elsewhere, if that is not nil. Open returns ErrNotSet for a blank value.
 func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (Workspace, error) {
 	if strings.TrimSpace(value) == "" {
 		return Workspace{}, ErrNotSet
@@ -65,8 +65,8 @@ func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (W
 	return Workspace{FS: root.FS(), Folder: folder}, nil
 }
 
-// Locate is a file that a command line names, relative to the workspace: the path is absolute, or relative to the
-// working directory, or relative to the workspace. It returns an error for one outside of it.
+// Locate turns a path of the command line, which may also be absolute or relative to the working directory, into one
+// relative to the workspace. It returns an error for a file outside.
 func (w Workspace) Locate(file string) (string, error) {
 	if w.Folder == "" {
 		return inside(file)
@@ -93,7 +93,7 @@ func (w Workspace) Locate(file string) (string, error) {
 	return inside(file)
 }
 
-// inside is a path that a file names, in its shortest form. It returns an error for one that is absolute or leads out.
+// inside shortens a path that a file names. It returns an error for one that is absolute or leads out.
 func inside(name string) (string, error) {
 	short := path.Clean(name)
 	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
@@ -102,7 +102,7 @@ func inside(name string) (string, error) {
 	return short, nil
 }
 
-// tables reads a file. The error says, without its name, why it can't be read.
+// tables reads a file. The error does not repeat the file's name.
 func (r *reading) tables(name string) (map[string]any, error) {
 	f, err := r.w.FS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

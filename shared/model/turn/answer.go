@@ -15,7 +15,7 @@ import (
 // mostAgain is how often a model is asked again when what it proposed can't be used.
 const mostAgain = 2
 
-// texts are what people read where the model said nothing that can be shown.
+// texts stand in for an answer that can't be shown.
 type texts struct{ declined, cutOff, invalid, unsupported, empty, handing string }
 
 var words = language.InEach(
@@ -31,9 +31,9 @@ var words = language.InEach(
 		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
 	})
 
-// Answer makes one turn: it asks the model, again at most mostAgain times when what it proposes can't be used, and
-// takes of its answer what is sound. onText gets all of the answer's text so far; it may begin anew when the model is
-// asked again. An error is a *model.Error; the reply beside it has the usage of what was sent.
+// Answer makes one turn. It asks the model, and up to mostAgain times again when a proposal can't be used, and returns
+// the sound parts of the answer. onText gets all of the answer's text so far; the text may start over when the model
+// is asked again. An error is a *model.Error. The reply beside it has the usage of what was sent.
 func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
@@ -65,11 +65,11 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	}
 }
 
-// take puts what is sound of an answer into the reply. It returns what the model is told when it has to say it again,
-// nil when it need not.
+// take puts the sound parts of an answer into the reply. It returns the messages with which the model is asked again,
+// nil if it need not be.
 func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
-	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may leave its words away
+	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may omit its text
 		reply.Text = text
 	}
 	switch {
@@ -85,7 +85,7 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 	calls, results, sound := numbered(got.Calls, reply.Calls), []model.Part(nil), false
 	for _, c := range calls {
 		j := t.judge(c, offered)
-		if got.Stop == model.StopLength { // whatever it looks like: the model had more to say of it
+		if got.Stop == model.StopLength { // the arguments may look whole, but are cut off
 			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose something shorter"}}
 		}
 		switch {
@@ -117,7 +117,7 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 	return []model.Message{spoken, {Role: model.User, Parts: results}}
 }
 
-// numbered are calls with ids of their own: a server may give none, or the same ones again.
+// numbered gives calls new ids, since a server may send none, or the same ones again.
 func numbered(calls []model.Call, try int) []model.Call {
 	out := make([]model.Call, len(calls))
 	for i, c := range calls {
@@ -135,7 +135,7 @@ func fencedProblems(problems []string) string {
 	return "<data>" + string(b) + "</data>"
 }
 
-// finish says in words what is missing from a reply.
+// finish adds a sentence for a part of the reply that is missing.
 func (t Turn) finish(reply *Reply) {
 	w := words.In(t.Locale)
 	missing := ""
@@ -152,7 +152,7 @@ func (t Turn) finish(reply *Reply) {
 	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.HandOver == "" {
 		missing, reply.Code = w.empty, Empty
 	}
-	switch { // a proposal without a word of its own would stand in no message
+	switch { // no message would show a proposal without a text
 	case legible.Text(reply.Text):
 	case reply.Action != nil:
 		reply.Text = reply.Action.Summary

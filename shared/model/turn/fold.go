@@ -12,7 +12,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// What is shown of a conversation, the summary of what is older included.
+// Limits of what a model is shown of a conversation, including the summary of older messages.
 const (
 	MaxMessages = 1000
 	MaxBytes    = 204_800 // of UTF-8
@@ -21,9 +21,9 @@ const (
 // MaxFolded is how long a summary may be, in bytes of UTF-8.
 const MaxFolded = 12_000
 
-// Fold parts what is shown of a conversation, the oldest first, where it is too much: older is to be summed up with the
-// summary at its beginning, if there is one, and shown stays. older is empty while nothing is too much. It folds more
-// than it must, so that not every message folds again; the newest message always stays.
+// Fold splits a history, oldest first, that is too long: older is to be summed up, together with the summary at its
+// beginning, and shown stays. older is empty for a history that is not too long. Fold takes more than it must, so that
+// not every message folds again. The newest message always stays.
 func Fold(history []Message) (older, shown []Message) {
 	size := 0
 	for _, m := range history {
@@ -36,7 +36,7 @@ func Fold(history []Message) (older, shown []Message) {
 	for ; n < len(history)-1 && (len(history)-n+1 > MaxMessages*3/4 || size+MaxFolded > MaxBytes*3/4); n++ {
 		size -= len(history[n].Text)
 	}
-	if n == 1 && history[0].Collapsed { // a summary alone is nothing to sum up
+	if n == 1 && history[0].Collapsed { // a summary alone need not be summed up again
 		n = 2
 	}
 	if n >= len(history) {
@@ -45,8 +45,8 @@ func Fold(history []Message) (older, shown []Message) {
 	return history[:n], history[n:]
 }
 
-// Summarize is what stands for older messages from now on: what the model says, with the earlier summary in it, or
-// without a model's answer the first lines. The usage is that of the call, also where its answer was not taken.
+// Summarize replaces older messages, with the earlier summary, by a new summary of the model's. Without a usable
+// answer it takes their first lines. The usage is the call's, even if its answer was not taken.
 func Summarize(ctx context.Context, w model.Wire, older []Message, locale string) (string, model.Usage) {
 	if w == nil {
 		return FirstLines(older, locale), model.Usage{}
@@ -66,7 +66,7 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, locale string
 	return text, got.Usage
 }
 
-// plainly are messages without what vendors ask of turns: who said what.
+// plainly lists who said what, without the form that vendors ask of turns.
 func plainly(older []Message) (out []entry) {
 	for _, m := range older {
 		switch {
@@ -95,16 +95,16 @@ var foldWords = language.InEach(foldTexts{"エージェント", "Ringi", "(ほ�
 // maxLine is how many characters of a message's first line are kept.
 const maxLine = 80
 
-// FirstLines are the beginnings of messages, one line each, behind the summary they have at their beginning, as many as
-// fit into MaxFolded bytes; the last line says how many did not. A line says by its beginning whose it is: a person's name stands
-// in quotes, the agent and Ringi in none, and earlierLine before what the earlier summary says.
+// FirstLines are the first lines of messages, behind the earlier summary, as far as MaxFolded bytes allow. The last
+// line says how many were left out. The beginning of a line tells its author: a person's name is quoted, the agent's
+// and Ringi's are not, and lines of the earlier summary begin with earlierLine.
 func FirstLines(older []Message, locale string) string {
 	w := foldWords.In(locale)
 	var out []string
 	size := 0
 	for i, m := range older {
 		l := firstLine(m, w)
-		if m.Collapsed { // each folding leaves room for what is newer
+		if m.Collapsed { // leave room for newer messages
 			if l = earlier(m.Text); len(l) > MaxFolded/2 {
 				l = legible.FirstBytes(l, MaxFolded/2) + "…"
 			}
@@ -119,8 +119,8 @@ func FirstLines(older []Message, locale string) string {
 
 const earlierLine = "| "
 
-// earlier is a summary with earlierLine before each line, once: a model may have written it, and was told what anybody
-// said.
+// earlier puts earlierLine before each line of a summary, once. A model may have written the summary, from anybody's
+// words.
 func earlier(summary string) string {
 	lines := strings.Split(legible.Visible(summary), "\n")
 	for i, l := range lines {
@@ -139,7 +139,7 @@ func firstLine(m Message, w foldTexts) string {
 	return w.agent + ": " + lineOf(m.Text)
 }
 
-// ownLine is the first line of what Ringi says; what others said in it stands in quotes.
+// ownLine is the first line of Ringi's message. Others' words in it are quoted.
 func ownLine(m Message) string {
 	said, room := "", maxLine
 	for _, e := range m.system() {
@@ -166,7 +166,7 @@ func lineOf(text string) string {
 	return legible.Clip(first, maxLine)
 }
 
-// inQuotes is a line that nothing in it can end.
+// inQuotes quotes a line so that nothing in it can end the quotation.
 func inQuotes(line string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line) + `"`
 }

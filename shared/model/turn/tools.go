@@ -14,10 +14,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// handOver is the tool that makes a request to the pipeline.
+// handOver is the tool by which an agent makes a request to the pipeline.
 const handOver = "hand_over"
 
-// oneAtATime is why nothing is proposed beside an action that isn't over.
+// oneAtATime refuses a proposal while another action isn't over.
 const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
 
 // Limits of what stands beside a payload, in characters.
@@ -32,13 +32,13 @@ var descriptions = map[agent.ActionType]string{
 	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
 }
 
-// may reports whether the agent can propose that here: files are written without a sandbox, commands are not.
+// may reports whether the agent can propose that here. Commands need a sandbox, files don't.
 func (t Turn) may(x agent.ActionType) bool {
 	return t.Agent.May(x) && (t.MaySandbox || x == agent.CodeGenerate)
 }
 
-// tools are those that the turn offers. Handing over is always one of them: vendors want tools where the history has
-// calls.
+// tools are the tools that the turn offers. handOver is always one of them, because vendors want tools where the
+// history has calls.
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
 	for _, x := range agent.ActionTypes {
@@ -57,7 +57,7 @@ func (t Turn) tools() ([]model.Tool, error) {
 	}), nil
 }
 
-// inputOf is a payload's schema with the summary that people read first.
+// inputOf is a payload's schema, with a summary for people.
 func inputOf(x agent.ActionType) (json.RawMessage, error) {
 	text, err := conversation.Schema(x)
 	if err != nil {
@@ -77,15 +77,15 @@ func inputOf(x agent.ActionType) (json.RawMessage, error) {
 	return json.Marshal(shape)
 }
 
-// judged is what a call of a tool comes to: one of the three.
+// judged is a checked call: a proposal, a request to hand over, or problems.
 type judged struct {
 	proposal *Proposal
 	handOver string
-	problems []string // in words that the model can repair
+	problems []string // worded so that the model can repair them
 	code     Code
 }
 
-// judge checks a call. Nothing of a model's answer is used before.
+// judge checks a call. No part of a model's answer is used unchecked.
 func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	i := slices.IndexFunc(offered, func(t model.Tool) bool { return t.Name == c.Name })
 	if i < 0 {

@@ -1,6 +1,6 @@
-// Package turn is one turn of an agent in a conversation: what was said, as a model is told it, and what of the model's
-// answer can be used. What people write is data to the model, and what the model proposes is checked before anybody
-// sees it.
+// Package turn makes one turn of an agent in a conversation. It tells the model what was said, and takes from the
+// answer what can be used. People's words are data to the model, and the model's proposals are checked before anybody
+// sees them.
 package turn
 
 import (
@@ -11,27 +11,26 @@ import (
 	"ringi/shared/model"
 )
 
-// Message is one of a conversation, with what it led to.
+// Message is a message of a conversation, with what it led to.
 type Message struct {
 	Key    string // of its row
 	Sender Sender
-	Name   string // of who wrote it, as people know them; empty for agent and system
+	Name   string // the author's, as people know it; empty for agent and system
 	Text   string
 	Files  []File
-	// Pieces are what a system's message is made of.
+	// Pieces are the parts of a system's message.
 	Pieces []Piece
-	// Collapsed says that it stands for older messages.
+	// Collapsed says that the message stands for older ones.
 	Collapsed bool
 	// Proposal is what an agent's message proposed; its text may be empty.
 	Proposal *Proposal
 	// Refused are proposals of the same message that were not taken.
 	Refused []Proposal
-	// ActionID is that of the action whose end a system's message tells.
+	// ActionID is the action whose end a system's message tells.
 	ActionID string
 }
 
-// Piece is a part of a system's message: Ringi's own words, or others' that it quotes, such as a reason or a command's
-// output.
+// Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.
 type Piece struct {
 	Text   string
 	Quoted bool
@@ -54,27 +53,27 @@ type File struct {
 	Hash string // SHA-256 of what was read
 	Size int
 	Body []byte // nil: not read
-	Why  string // it was not read
+	Why  string // why it was not read
 }
 
 // Proposal is an action that an agent wants to have done.
 type Proposal struct {
-	ActionID string // once it is one
+	ActionID string // empty before it is an action
 	Type     agent.ActionType
 	Payload  string               // JSON, in the one form that conversation.Payload gives it
-	Decoded  conversation.Payload // of an answer's proposal; one of an earlier message is told again as it is kept
+	Decoded  conversation.Payload // of a new proposal; an earlier one has its kept payload alone
 	Summary  string               // what it is for, in the agent's words
 }
 
 // Turn is what an agent is to answer.
 type Turn struct {
 	Agent   agent.Definition
-	History []Message // with what is answered now as the last ones
+	History []Message // the last ones are answered now
 	// MaySandbox says that commands can be executed.
 	MaySandbox bool
 	// Tools says what is installed where commands are executed, for the model.
 	Tools string
-	// Busy says that an action waits or is under way: another one can't be proposed.
+	// Busy says that an action waits or is under way, so that no other one can be proposed.
 	Busy   bool
 	Locale string
 }
@@ -83,10 +82,10 @@ type Turn struct {
 type Reply struct {
 	Text    string
 	Action  *Proposal
-	Refused []Proposal // of the same answer, that were not taken
-	// HandOver is what the agent makes a request to the pipeline of.
+	Refused []Proposal // of the same answer, not taken
+	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
-	// Code says why something is not in the reply that the agent meant to say.
+	// Code says why a part of the agent's answer is missing from the reply.
 	Code  Code
 	Usage model.Usage
 	Calls int // of the model
@@ -96,7 +95,7 @@ type Reply struct {
 type Code string
 
 const (
-	Invalid      Code = "VALIDATION_ERROR"          // what the agent proposed stayed unusable
+	Invalid      Code = "VALIDATION_ERROR"          // the proposal stayed unusable
 	NotSupported Code = "ACTION_TYPE_NOT_SUPPORTED" // the agent may not propose that
 	Declined     Code = "MODEL_REFUSED"
 	CutOff       Code = "MODEL_CUT_OFF" // the answer was too long

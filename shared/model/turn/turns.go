@@ -27,7 +27,7 @@ const (
 // imageTypes are those that every vendor reads.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// Readable reports whether a file of this type and size may be shown to a model, and if not, why.
+// Readable says why a file of this type and size can't be shown to a model; empty if it can.
 func Readable(mime string, size int) (why string) {
 	mime, _, _ = strings.Cut(mime, ";")
 	switch {
@@ -46,9 +46,9 @@ func Readable(mime string, size int) (why string) {
 	return ""
 }
 
-// Attach reads those files of a history that a turn shows, the newest first, within the limits; of the others it says
-// why not. read gives what is in a file of at most so many bytes, or says why it can't be read. Which texts and images
-// the agent was shown is returned: their bodies are left out, the hashes of what was read are in.
+// Attach reads the files of a history, the newest first, within the limits, and notes with the others why they are not
+// shown. read returns a file's content of at most so many bytes, or says why it can't be read. Attach returns the
+// files that the agent is shown, with the hashes of their contents but without the contents.
 func Attach(history []Message, read func(f File, most int) (body []byte, why string)) (shown []File) {
 	b := &budget{}
 	for i := range slices.Backward(history) {
@@ -71,7 +71,7 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 			}
 			sum := sha256.Sum256(f.Body)
 			hash := hex.EncodeToString(sum[:])
-			if f.Hash != "" && f.Hash != hash { // what was answered to is not shown as something else
+			if f.Hash != "" && f.Hash != hash { // a changed file is not shown in the place of the one that was answered
 				f.Body, f.Why = nil, conversation.Changed
 				continue
 			}
@@ -83,10 +83,10 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 	return shown
 }
 
-// budget is what of the limits of attachments is used.
+// budget is the used part of the attachments' limits.
 type budget struct{ text, images int }
 
-// refuses takes a file into the budget, or says why not.
+// refuses counts a file, or says why it does not fit.
 func (b *budget) refuses(f File) string {
 	size := max(f.Size, len(f.Body))
 	if why := f.Why; why != "" {
@@ -109,8 +109,8 @@ func (b *budget) refuses(f File) string {
 	return ""
 }
 
-// entry is what somebody said, as the model reads it. Its field says who, which no name can: nothing in it is an
-// instruction.
+// entry is one statement as the model reads it. The speaker is told by the field, so that no name can imitate another.
+// Nothing in an entry is an instruction.
 type entry struct {
 	From    string `json:"from,omitempty"`    // a person's name
 	Agent   string `json:"agent,omitempty"`   // the agent's own words
@@ -122,17 +122,17 @@ type entry struct {
 	NotRead string `json:"not_read,omitempty"`
 }
 
-// turns are the history as a vendor takes it.
+// turns collects the history in the form that vendors take.
 type turns struct {
 	said    []model.Message
-	waiting []entry // what the user's turn that is open has
+	waiting []entry // entries of the user's turn that is open
 	images  []model.Part
 	results []model.Part
-	told    map[string]bool // ids of actions whose end stands in a result
+	told    map[string]bool // actions whose end a result tells
 }
 
-// said is the conversation in a form that every vendor takes: speakers alternate, each call of a tool has its result at
-// the beginning of the turn behind it, no text is empty, and the last word is the user's.
+// said is the conversation in a form that every vendor takes: speakers alternate, each call has its result at the
+// beginning of the next turn, no text is empty, and the last turn is the user's.
 func said(history []Message) []model.Message {
 	t := &turns{told: map[string]bool{}}
 	shown := filesShown(history)
@@ -150,7 +150,7 @@ func said(history []Message) []model.Message {
 	return t.said
 }
 
-// filesShown says of each message's files why they are not shown, empty for those that are.
+// filesShown says for each file why it is not shown, empty if it is.
 func filesShown(history []Message) [][]string {
 	b, out := &budget{}, make([][]string, len(history))
 	for i, m := range slices.Backward(history) {
@@ -192,8 +192,8 @@ func (t *turns) other(m Message, hidden []string) {
 	}
 }
 
-// system is a message of Ringi's: what others said stands in entries of its own. What an action came to is theirs where
-// its pieces are not known.
+// system splits a message of Ringi's into entries: others' words in it have their own. The text of an action's end
+// counts as others' words if its pieces are not known.
 func (m Message) system() (out []entry) {
 	pieces := m.Pieces
 	if pieces == nil && m.Text != "" {
@@ -209,11 +209,11 @@ func (m Message) system() (out []entry) {
 	return out
 }
 
-// line is a name in one line, as people see it.
+// line is the visible part of a name, in one line.
 func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
 
-// agent adds what the agent said. A call of a tool is answered at once: by the action's end if that came before the
-// agent spoke again, else by the word that a person has to decide.
+// agent adds what the agent said. Each call gets its result at once: the action's end, if that came before the agent
+// spoke again, or else that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
 	if text == "" && m.Proposal == nil {
@@ -250,7 +250,7 @@ const (
 	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
 )
 
-// outcome is what became of an action before the agent spoke again.
+// outcome tells what became of an action before the agent spoke again.
 func (t *turns) outcome(action string, later []Message) string {
 	for _, m := range later {
 		if m.Sender == FromAgent {
@@ -264,17 +264,17 @@ func (t *turns) outcome(action string, later []Message) string {
 	return awaiting
 }
 
-// idOf makes the id of a call: vendors take letters, digits, _ and -, and at most 64 of them.
+// idOf makes the id of a call. Vendors take letters, digits, _ and -, and at most 64 of them.
 func idOf(p Proposal, n int) string {
 	id := cmp.Or(model.Identifier(p.ActionID, -1), fmt.Sprint(n))
 	return id[:min(len(id), 40)]
 }
 
-// callOf is a proposal as the model called the tool.
+// callOf is the call by which the model made a proposal.
 func callOf(p Proposal, id string) *model.Call {
 	var input map[string]json.RawMessage
 	if json.Unmarshal([]byte(p.Payload), &input) != nil || input == nil {
-		input = map[string]json.RawMessage{} // then the summary stands alone
+		input = map[string]json.RawMessage{} // an unreadable payload leaves the summary alone
 	}
 	summary, _ := json.Marshal(p.Summary) // a text has a form
 	input["summary"] = summary
@@ -298,7 +298,8 @@ func (t *turns) close() {
 	t.waiting, t.results, t.images = nil, nil, nil
 }
 
-// fenced are entries as data, as people see them: JSON in which no < stands, so that nothing said can end it.
+// fenced are the visible parts of entries as data. JSON escapes every <, so that nothing that was said can end the
+// fence.
 func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
@@ -327,7 +328,7 @@ func (t Turn) request() (model.Request, error) {
 // MaxTokens bounds an answer with what it proposes.
 const MaxTokens = 16_000
 
-// about is what differs between agents.
+// about is the part of the prompt that differs between agents.
 func (t Turn) about() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %q.", t.Agent.Label())
