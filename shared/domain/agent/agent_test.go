@@ -78,14 +78,10 @@ func TestEntriesAreReadInBothSpellings(t *testing.T) {
 	} {
 		defs, warnings := agent.Definitions(entries(t, text), nil)
 		got, ok := agent.Find(defs, "doc-bot")
-		if !ok || warnings != nil || agent.Default(defs).ID != "doc-bot" {
-			t.Fatalf("%v %v of %s", ids(defs), warnings, text)
-		}
+		expect.Must(t, ok && warnings == nil && agent.Default(defs).ID == "doc-bot", "%v %v of %s", ids(defs), warnings, text)
 		expect.Same(t, agent.Definition{ID: "doc-bot", Provider: agent.HTTP, Model: "m", Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code},
 			IsDefault: true, AuthRef: "docs", Metadata: map[string]string{"label": "書類"}}, got)
-		if got.Label() != "書類" {
-			t.Error(got.Label())
-		}
+		expect.Is(t, got.Label(), "書類")
 		again, err := json.Marshal(got)
 		expect.NoError(t, err)
 		expect.Same(t, got, entries(t, "["+string(again)+"]")[0])
@@ -128,9 +124,7 @@ func TestExactlyOneAgentIsTheDefault(t *testing.T) {
 				n++
 			}
 		}
-		if n != 1 || agent.Default(defs).ID != want {
-			t.Errorf("%s: %v", want, ids(defs))
-		}
+		expect.That(t, n == 1 && agent.Default(defs).ID == want, "%s: %v", want, ids(defs))
 	}
 	// An override that claims nothing leaves the default where it was.
 	defs, _ := agent.Definitions(entries(t, "["+one("codex", false)+"]"), nil)
@@ -153,21 +147,16 @@ func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
 	for c, may := range map[agent.Capability]agent.ActionType{agent.Code: agent.CodeGenerate, agent.Shell: agent.ShellCommand, agent.Test: agent.TestRun} {
 		d := agent.Definition{Capabilities: []agent.Capability{c}}
 		for _, x := range agent.ActionTypes {
-			if d.May(x) != (x == may) {
-				t.Errorf("%s: %s", c, x)
-			}
+			expect.That(t, d.May(x) == (x == may), "%s: %s", c, x)
 		}
-		if d.May("rm") || d.May("") {
-			t.Error("an action of no type is allowed")
-		}
+		expect.That(t, !d.May("rm") && !d.May(""), "an action of no type is allowed")
 	}
 }
 
 // The built-in agents keep to the rules, and every rule has its words.
 func TestBuiltInAgentsAreSound(t *testing.T) {
 	for _, d := range agent.BuiltIn() {
-		if f := d.Faults(); f != nil || d.Model == "" {
-			t.Errorf("%s: %v", d.ID, f)
-		}
+		f := d.Faults()
+		expect.That(t, f == nil && d.Model != "", "%s: %v", d.ID, f)
 	}
 }

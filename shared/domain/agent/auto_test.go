@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/runtime/expect"
 )
 
 func rule(argv ...string) agent.AutoRule {
@@ -47,31 +48,24 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 		{rule("pytest", "\xff*"), []string{"pytest", "\xffa"}, false},
 		{rule("pytest", "a b(*"), []string{"pytest", "a b(c"}, true},
 	} {
-		if got := tt.rule.Allows(agent.TestRun, tt.argv, "w"); got != tt.want {
-			t.Errorf("%q lets %q: %v", tt.rule.Argv, tt.argv, got)
-		}
+		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, "w"), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
 	}
 	ok := rule("go", "test")
 	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
-		if ok.Allows(other, []string{"go", "test"}, "w") {
-			t.Errorf("%s is allowed", other)
-		}
+		expect.That(t, !ok.Allows(other, []string{"go", "test"}, "w"), "%s is allowed", other)
 	}
 	if ok.Allows(agent.TestRun, []string{"go", "test"}, "v") || ok.Allows(agent.TestRun, []string{"go", "test"}, "") {
 		t.Error("another workspace's command is allowed")
 	}
-	if n := agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"); n != 1 {
-		t.Error(n)
-	}
+	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"), 1)
 }
 
 // What an agent writes in the place of a * is a name, whatever sign a program would read more from.
 func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 	for c := rune(0); c < 0x3000; c++ {
 		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))
-		if got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, "w"); got != want {
-			t.Errorf("%q is let: %v", c, got)
-		}
+		got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, "w")
+		expect.Is(t, got, want, "%q is let", c)
 	}
 }
 
@@ -123,16 +117,10 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 		{"go", strings.Repeat("x", 201)}, make([]string, 33),
 	} {
 		r := rule(argv...)
-		if len(r.Faults()) == 0 {
-			t.Errorf("%q is no fault", argv)
-		}
-		if r.Allows(agent.TestRun, argv, "w") {
-			t.Errorf("%q is allowed", argv)
-		}
+		expect.That(t, len(r.Faults()) != 0, "%q is no fault", argv)
+		expect.That(t, !r.Allows(agent.TestRun, argv, "w"), "%q is allowed", argv)
 	}
 	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		if len(r.Faults()) == 0 || r.Allows(r.Type, []string{"ls"}, r.Workspace) {
-			t.Errorf("%+v", r)
-		}
+		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, r.Workspace), "%+v", r)
 	}
 }

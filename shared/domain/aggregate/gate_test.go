@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestWhatSettlesARoute(t *testing.T) {
@@ -30,8 +31,6 @@ func TestWhatSettlesARoute(t *testing.T) {
 		"all of one stage, none of the next":   {two, []aggregate.Stamp{by("A", 0, 0), by("B", 0, 0)}, false},
 		"all who are needed, nobody who reads": {two, []aggregate.Stamp{by("A", 0, 0), by("B", 0, 0), by("D", 1, 0)}, true},
 	} {
-		if got := aggregate.Settled(c.route, c.stamps); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		expect.Is(t, aggregate.Settled(c.route, c.stamps), c.want, "%s", name)
 	}
 }

@@ -14,9 +14,7 @@ func TestNewIDsOfOneMomentAreUnrelated(t *testing.T) {
 	for range 200 {
 		id := expect.Value(ulid.ParseStrict(NewID()))(t)
 		begin := [4]byte(id.Entropy()[:4])
-		if seen[begin] {
-			t.Fatalf("two ids begin their random part with %x", begin)
-		}
+		expect.Must(t, !seen[begin], "two ids begin their random part with %x", begin)
 		seen[begin] = true
 	}
 }

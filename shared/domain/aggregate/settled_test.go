@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // drawnRoute has desks of every kind, also such as no route should have.
@@ -66,17 +67,14 @@ func TestNothingIsSettledUnlessItsStampsSaySo(t *testing.T) {
 			proven(t, route, stamps)
 		}
 		for i := range stamps {
-			if without := slices.Delete(slices.Clone(stamps), i, i+1); !settled && aggregate.Settled(route, without) {
-				t.Fatalf("settled by taking stamp %d away", i)
-			}
+			without := slices.Delete(slices.Clone(stamps), i, i+1)
+			expect.Must(t, settled || !aggregate.Settled(route, without), "settled by taking stamp %d away", i)
 		}
 		own := slices.DeleteFunc(slices.Clone(stamps), func(s aggregate.Stamp) bool {
 			return len(route) > 0 && (s.Stage < 0 || s.Stage >= len(route) || s.Desk < 0 || s.Desk >= len(route[s.Stage].Desks) ||
 				!slices.Contains(route[s.Stage].Desks[s.Desk].People, cmp.Or(s.OnBehalfOf, s.By)))
 		})
-		if aggregate.Settled(route, own) != settled {
-			t.Fatalf("people outside of the desks make it %v", settled)
-		}
+		expect.Must(t, aggregate.Settled(route, own) == settled, "people outside of the desks make it %v", settled)
 	})
 }
 
@@ -131,11 +129,7 @@ func TestARouteWhoseDesksCanBeSettledIsSettledByAll(t *testing.T) {
 			return aggregate.Stage{Desks: append(desks, aggregate.Desk{Mode: aggregate.DeskRead})}
 		})
 		route := rapid.SliceOfN(stage, 1, 3).Draw(t, "route")
-		if !aggregate.Settled(route, everybody(route)) {
-			t.Fatal("everybody stamped, and it is not settled")
-		}
-		if aggregate.Settled(route, nil) {
-			t.Fatal("nobody stamped, and it is settled")
-		}
+		expect.Must(t, aggregate.Settled(route, everybody(route)), "everybody stamped, and it is not settled")
+		expect.Must(t, !aggregate.Settled(route, nil), "nobody stamped, and it is settled")
 	})
 }

@@ -32,9 +32,7 @@ func TestEachFileIsWhole(t *testing.T) {
 					texts[name+" "+of] = words
 				}
 				for _, is := range named.FindAllStringSubmatch(words.In("ja")+words.In("en"), -1) {
-					if is[1] != name {
-						t.Errorf("%s: %s speaks of {%s}", f.Name, name, is[1])
-					}
+					expect.That(t, is[1] == name, "%s: %s speaks of {%s}", f.Name, name, is[1])
 				}
 			}
 		}
@@ -45,9 +43,8 @@ func TestEachFileIsWhole(t *testing.T) {
 					t.Errorf("%s: the demo lacks words in %s: %+v", f.Name, locale, w)
 				}
 			}
-			if _, err := regexp.Compile(f.Demo.Asks); err != nil || f.Demo.Asks == "" {
-				t.Errorf("%s: asks: %q, %v", f.Name, f.Demo.Asks, err)
-			}
+			_, err := regexp.Compile(f.Demo.Asks)
+			expect.That(t, err == nil && f.Demo.Asks != "", "%s: asks: %q, %v", f.Name, f.Demo.Asks, err)
 		}
 		for what, text := range texts {
 			for _, locale := range language.All {
@@ -56,9 +53,7 @@ func TestEachFileIsWhole(t *testing.T) {
 					t.Errorf("%s has no %s in %s: write it into shared/domain/catalog/%s.json", f.Name, what, locale, f.Name)
 				}
 				for _, is := range named.FindAllStringSubmatch(said, -1) {
-					if input.Properties[is[1]] == nil {
-						t.Errorf("%s: %s speaks of {%s}, which is no argument", f.Name, what, is[1])
-					}
+					expect.That(t, input.Properties[is[1]] != nil, "%s: %s speaks of {%s}, which is no argument", f.Name, what, is[1])
 				}
 			}
 		}

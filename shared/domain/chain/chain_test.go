@@ -87,9 +87,8 @@ func TestEveryTamperingIsFound(t *testing.T) {
 		name := names[n%len(names)]
 		l := whole.copy()
 		all[name](&l, r)
-		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) == 0 {
-			t.Fatalf("tampering %d, %s, is not found", n, name)
-		}
+		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+		expect.Must(t, len(got.Findings) != 0, "tampering %d, %s, is not found", n, name)
 	}
 	t.Logf("1,000 tamperings of 500 rows: %v", time.Since(began).Round(time.Millisecond))
 }
@@ -139,13 +138,9 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 			l := whole.copy()
 			tt.change(&l)
 			got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()).Findings
-			if len(got) != len(tt.want) {
-				t.Fatalf("found is %+v, want %+v", got, tt.want)
-			}
+			expect.Must(t, len(got) == len(tt.want), "found is %+v, want %+v", got, tt.want)
 			for _, w := range tt.want {
-				if !slices.Contains(got, w) {
-					t.Errorf("found is %+v, want %+v", got, tt.want)
-				}
+				expect.That(t, slices.Contains(got, w), "found is %+v, want %+v", got, tt.want)
 			}
 		})
 	}
@@ -157,9 +152,7 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 	young := row(10)
 	l.rows = append(l.rows, young)
 	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed))
-	if len(got.Findings) != 0 || !slices.Equal(got.Waiting, []string{young.Key}) {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Waiting, []string{young.Key}), "%+v", got)
 	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
 		t.Errorf("a minute later: %+v", got)
 	}
@@ -175,9 +168,8 @@ func TestARowThatIsSealedTwiceAlikeIsFine(t *testing.T) {
 	l := seal(t, s, 10, 5)
 	l.more(t, s, false, l.rows[2:4]...)
 	l.keep(t, s)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) != 0 || got.Sealed != 10 {
-		t.Errorf("%+v", got)
-	}
+	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+	expect.That(t, len(got.Findings) == 0 && got.Sealed == 10, "%+v", got)
 }
 
 func TestWhatCantBeSealedIsRefused(t *testing.T) {
@@ -195,9 +187,7 @@ func TestWhatCantBeSealedIsRefused(t *testing.T) {
 
 func TestTheOrderOfMembersIsNoChange(t *testing.T) {
 	a := expect.Value(Canonical(map[string]any{"b": 1, "a": map[string]any{"y": "<&>", "x": nil}}))(t)
-	if string(a) != `{"a":{"x":null,"y":"<&>"},"b":1}` {
-		t.Errorf("it is %s", a)
-	}
+	expect.That(t, string(a) == `{"a":{"x":null,"y":"<&>"},"b":1}`, "it is %s", a)
 }
 
 // Whoever changes a row and puts it back within the minute leaves a chain that fits the rows: what the sealer saw
@@ -211,9 +201,7 @@ func TestWhatTheSealerSawStays(t *testing.T) {
 		l.more(t, s, false, seen)
 		l.keep(t, s)
 		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
-		if !slices.Equal(got.Findings, []Finding{{want, row(3).Key}}) {
-			t.Errorf("%s: %+v", note, got.Findings)
-		}
+		expect.That(t, slices.Equal(got.Findings, []Finding{{want, row(3).Key}}), "%s: %+v", note, got.Findings)
 		l.links[2].Entries[0].Note = ""
 		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); !slices.Contains(got.Findings, Finding{Forged, "link 3"}) {
 			t.Errorf("%s was taken off: %+v", note, got.Findings)
@@ -240,13 +228,11 @@ func TestNoTwoRowsShareAKey(t *testing.T) {
 	seen := map[string]string{}
 	for _, pair := range [][2]string{{"a", "b"}, {"a/b", ""}, {"a", "/b"}, {"", "a/b"}, {"a%2F", "b"}, {"a\n", "b"}, {"a ", "b"}, {"あ", "b"}} {
 		key := KeyOf(pair[0], pair[1])
-		if was, ok := seen[key]; ok {
-			t.Errorf("%q and %q are both %s", was, pair, key)
-		}
+		was, ok := seen[key]
+		expect.That(t, !ok, "%q and %q are both %s", was, pair, key)
 		seen[key] = fmt.Sprint(pair)
-		if _, err := Next(Head{Tenant: tenant}, salt(1), []Row{{Key: key}}, at()); err != nil {
-			t.Errorf("%q: %v", pair, err)
-		}
+		_, err := Next(Head{Tenant: tenant}, salt(1), []Row{{Key: key}}, at())
+		expect.That(t, err == nil, "%q: %v", pair, err)
 	}
 }
 
@@ -283,9 +269,7 @@ func TestAPartOfTheLogIsProved(t *testing.T) {
 		if name == "no head" {
 			got = slices.DeleteFunc(got, func(f Finding) bool { return f.Flaw == Loose })
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
-		}
+		expect.That(t, slices.Equal(got, tt.want), "%s: %+v, want %+v", name, got, tt.want)
 	}
 }
 
@@ -306,9 +290,8 @@ func TestAnEarlierKeysLinksCount(t *testing.T) {
 		"in the wrong order": {Keys{second.signed, first.signed}, []Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}, {Forged, "link 3"}}},
 		"none":               {nil, []Finding{{Forged, "head"}, {Forged, "link 1"}, {Loose, "link 1"}, {Forged, "link 2"}, {Loose, "link 2"}, {Forged, "link 3"}}},
 	} {
-		if got := Verify(tenant, l.head, l.links, l.rows, tt.keys, later()).Findings; !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		got := Verify(tenant, l.head, l.links, l.rows, tt.keys, later()).Findings
+		expect.That(t, slices.Equal(got, tt.want), "%s: %+v", name, got)
 	}
 	by := l.links[2]
 	l.links[2].Signature = first.sign(t, by.Text())

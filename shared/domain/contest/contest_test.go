@@ -20,9 +20,7 @@ func TestARowAsksForOneContest(t *testing.T) {
 		t.Errorf("%s %s", a, b)
 	}
 	for _, id := range []string{"", "x", strings.ToUpper(a), a + "#", "550e8400-e29b-11d4-a716-446655440000"} {
-		if contest.ValidID(id) {
-			t.Errorf("%q is one", id)
-		}
+		expect.That(t, !contest.ValidID(id), "%q is one", id)
 	}
 }
 
@@ -42,9 +40,7 @@ func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
 		edit(&o)
 		_, err := contest.Begin(o, began)
 		var said aggregate.ErrField
-		if !errors.As(err, &said) || said.Field != field {
-			t.Errorf("%s: %v", field, err)
-		}
+		expect.That(t, errors.As(err, &said) && said.Field == field, "%s: %v", field, err)
 	}
 	o := order("a")
 	o.Prompt = strings.Repeat("あ", contest.MaxPrompt/3+1)
@@ -68,9 +64,7 @@ func TestTheBestRoundOfATeamIsTheLaterInATie(t *testing.T) {
 			t.Errorf("after round %d the best is %v, want %d", i+1, best, want)
 		}
 	}
-	if err := w.close(); !errors.Is(err, aggregate.ErrInFlight) {
-		t.Errorf("closed while a team runs: %v", err)
-	}
+	expect.Fails(t, w.close(), aggregate.ErrInFlight, "closed while a team runs")
 	w.end(0, contest.MaxRoundsReached)
 	if s := w.teams[0].Team; s.Status != contest.TeamEnded || *s.BestScore != 0.9 {
 		t.Errorf("%+v", s)
@@ -82,9 +76,7 @@ func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
 	w.score(0, 1, 0.9)
 	w.score(0, 2, 0.5)
 	before, row := *w.teams[0].Rounds[0], *w.teams[0].Board[0]
-	if before.Usage.Details == nil {
-		t.Error("the row's details are no object")
-	}
+	expect.That(t, before.Usage.Details != nil, "the row's details are no object")
 	again := w.scored(0, 1, 0.2)
 	again.Result.TeamName, again.Messages = "Another name", aggregate.Blob{JSON: `[{"kind":"request","parts":[]}]`}
 	w.now = w.now.Add(time.Minute)
@@ -96,9 +88,7 @@ func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
 	if b.ID != row.ID || b.TeamName != row.TeamName || !b.CreatedAt.Equal(row.CreatedAt) || b.EvaluationScore != 0.2 || b.IsBest || !w.teams[0].Board[1].IsBest {
 		t.Errorf("%+v", b)
 	}
-	if len(w.teams[0].Rounds) != 2 || w.teams[0].Team.Rounds != 2 {
-		t.Errorf("%d rounds", len(w.teams[0].Rounds))
-	}
+	expect.That(t, len(w.teams[0].Rounds) == 2 && w.teams[0].Team.Rounds == 2, "%d rounds", len(w.teams[0].Rounds))
 }
 
 func TestWhatCantBeScoredIsRefused(t *testing.T) {
@@ -106,9 +96,7 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 	for _, score := range []float64{-0.01, 1.01, math.NaN()} {
 		_, err := w.teams[0].ScoreRound(w.scored(0, 1, score), w.now)
 		var said contest.ScoreError
-		if !errors.As(err, &said) {
-			t.Errorf("%v: %v", score, err)
-		}
+		expect.That(t, errors.As(err, &said), "%v: %v", score, err)
 	}
 	if err := (&contest.Board{EvaluationScore: 2}).Check(); err == nil || !strings.Contains(err.Error(), "got 2.0. This violates the contract specification.") {
 		t.Errorf("the row of a score of 2: %v", err)
@@ -138,9 +126,7 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	w := newWorld(t, "a")
 	stops := func(when time.Time, want contest.ExitReason) {
 		t.Helper()
-		if got := w.teams[0].Next(when); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Is(t, w.teams[0].Next(when), want)
 	}
 	stops(w.now, "")
 	stops(w.teams[0].Team.DeadlineAt, contest.TeamTimeout)
@@ -159,9 +145,8 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	w.score(0, 4, 0.9)
 	w.score(0, 5, 0.9)
 	stops(w.now, contest.MaxRoundsReached)
-	if _, err := w.teams[0].ScoreRound(w.scored(0, 6, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
-		t.Errorf("a round more than there may be: %v", err)
-	}
+	_, err := w.teams[0].ScoreRound(w.scored(0, 6, 0.9), w.now)
+	expect.Fails(t, err, aggregate.ErrMoved, "a round more than there may be")
 }
 
 func TestAContestsTimeBoundsItsTeams(t *testing.T) {
@@ -172,9 +157,7 @@ func TestAContestsTimeBoundsItsTeams(t *testing.T) {
 		_, c, err := a.BeginTeam(1, began)
 		expect.NoError(t, err)
 		team := applied(&contest.Work{}, c)
-		if got := team.Team.DeadlineAt.Sub(began); got != time.Duration(tt.want)*time.Second {
-			t.Errorf("%+v: %v", tt, got)
-		}
+		expect.Is(t, team.Team.DeadlineAt.Sub(began), time.Duration(tt.want)*time.Second, "%+v", tt)
 	}
 }
 
@@ -187,9 +170,8 @@ func TestAnOrderOfAnotherAggregateBeginsWhatItNames(t *testing.T) {
 		t.Errorf("%+v", a.Contest)
 	}
 	for _, other := range []aggregate.Ref{contest.Ref(tenant, contest.NewID()), contest.Ref(aggregate.TenantID("T2"), o.Execution)} {
-		if _, err := contest.Kind.Begin(other, text, began); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%s: %v", other, err)
-		}
+		_, err := contest.Kind.Begin(other, text, began)
+		expect.Fails(t, err, aggregate.ErrNotFound, "%s", other)
 	}
 }
 
@@ -220,9 +202,7 @@ func TestTheSummaryFollowsItsRule(t *testing.T) {
 		if want := w.a.Contest.SettledAt.Sub(w.a.Contest.CreatedAt).Seconds(); s.TotalExecutionTimeSeconds != want || len(s.FailedTeams)+len(s.Places) != 2 {
 			t.Errorf("%s: %v s, %+v", name, s.TotalExecutionTimeSeconds, s.FailedTeams)
 		}
-		if err := w.close(); !errors.Is(err, aggregate.ErrNotDue) {
-			t.Errorf("%s: closed twice: %v", name, err)
-		}
+		expect.Fails(t, w.close(), aggregate.ErrNotDue, "%s: closed twice", name)
 	}
 }
 
@@ -254,9 +234,8 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	if w.a.Effects(w.now).Run.Input != w.a.Effects(w.now.Add(time.Hour)).Run.Input {
 		t.Error("a repeated start has other bytes")
 	}
-	if c := w.a.Overdue(w.now, nil)[0]; !errors.Is(second(c.Decide(w.a)), aggregate.ErrNotDue) {
-		t.Error("restarted before its time")
-	}
+	c := w.a.Overdue(w.now, nil)[0]
+	expect.Fails(t, second(c.Decide(w.a)), aggregate.ErrNotDue, "restarted before its time")
 	if w.a.Late(w.a.Contest.DeadlineAt) || !w.a.Late(w.now.Add(time.Hour)) {
 		t.Error("nobody hears that it does not end, or everybody always")
 	}
@@ -264,9 +243,7 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	if k := w.a.Contest; k.Status != contest.Abandoned || k.SettledAt != nil || w.a.Head.OverAt == nil || runs != 6 || len(w.a.Effects(w.now).Tell) != 0 {
 		t.Errorf("after %d runs %+v", runs, k)
 	}
-	if in := w.a.Effects(w.now).Run.Input; !strings.Contains(in, `"teams":[]`) {
-		t.Errorf("the next run plays on: %s", in)
-	}
+	expect.Has(t, w.a.Effects(w.now).Run.Input, `"teams":[]`, "the next run plays on")
 	runs = w.die(50)
 	if w.a.Contest.SettledAt == nil || w.a.Summary != nil || runs != 21 || len(w.a.Effects(w.now).Tell) != 1 || w.a.DueAt(w.now) == nil || w.a.Late(w.now) {
 		t.Errorf("after %d more runs %+v", runs, w.a.Contest)
@@ -312,21 +289,14 @@ func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
 		t.Errorf("%+v: %s", w.a.Head, input(w))
 	}
 	w.die(50)
-	if w.a.Contest.SettledAt == nil {
-		t.Fatal("never given up")
-	}
+	expect.Must(t, w.a.Contest.SettledAt != nil, "never given up")
 	rerun(w, false) // one that was given up is summed up after all
-	if !strings.Contains(input(w), `"teams":[]`) || len(w.a.Effects(w.now).Tell) != 0 {
-		t.Errorf("%s", input(w))
-	}
+	expect.That(t, strings.Contains(input(w), `"teams":[]`) && len(w.a.Effects(w.now).Tell) == 0, "%s", input(w))
 	w.end(0, contest.PartialFailure)
 	expect.NoError(t, w.close())
-	if len(w.a.Effects(w.now).Tell) != 1 {
-		t.Error("who asked is not told anew")
-	}
-	if _, err := w.a.Rerun(true, w.now); !errors.Is(err, aggregate.ErrNotDue) {
-		t.Errorf("summed up twice: %v", err)
-	}
+	expect.Is(t, len(w.a.Effects(w.now).Tell), 1, "who asked is not told anew")
+	_, err := w.a.Rerun(true, w.now)
+	expect.Fails(t, err, aggregate.ErrNotDue, "summed up twice")
 }
 
 func second(_ aggregate.Change, err error) error { return err }
@@ -344,9 +314,7 @@ func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
 		t.Fatalf("%+v %+v", tell, w.a.Contest.Usage)
 	}
 	w.a = applied(w.a, expect.Value(tell[0].Told(w.a))(t))
-	if len(w.a.Effects(w.now).Tell) != 0 || w.a.DueAt(w.now) != nil {
-		t.Error("told again")
-	}
+	expect.That(t, len(w.a.Effects(w.now).Tell) == 0 && w.a.DueAt(w.now) == nil, "told again")
 	o := order("a")
 	o.For, o.ForRow = nil, ""
 	alone := applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/runtime/expect"
 )
 
 // walk is a contest to which anything happens in any order: rounds that are scored again, teams that end twice,
@@ -40,9 +41,7 @@ func walks(reached map[contest.Status]int) func(rt *rapid.T) {
 	return func(rt *rapid.T) {
 		names := []string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(rt, "teams")]
 		c, err := contest.Begin(order(names...), began)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		expect.NoError(rt, err)
 		w := &walk{T: rt, now: began, a: applied(&contest.Aggregate{}, c), teams: make([]*contest.Work, len(names)), ended: map[int]contest.Team{}}
 		for range rapid.IntRange(5, 60).Draw(rt, "moves") {
 			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute, time.Hour}).Draw(rt, "elapsed"))

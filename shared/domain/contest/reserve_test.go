@@ -71,16 +71,12 @@ func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
 	for a.Contest.SettledAt == nil {
 		a = d.applied(a, expect.Value(a.RestartRun(a.Head.Run, began))(t))
 	}
-	if d["SPENT#2026-11-05"] != o.Budget {
-		t.Errorf("given up: %v", d)
-	}
+	expect.That(t, d["SPENT#2026-11-05"] == o.Budget, "given up: %v", d)
 	a = d.applied(a, expect.Value(a.Rerun(true, began))(t))
 	_, begin, err := a.BeginTeam(1, began)
 	expect.NoError(t, err)
 	team := applied(&contest.Work{}, begin)
 	team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", began))(t))
 	d.applied(a, expect.Value(a.Close(a.Head.Run, []contest.Standing{expect.Value(team.Standing())(t)}, aggregate.Blob{}, began))(t))
-	if d["SPENT#2026-11-05"] != 0 {
-		t.Errorf("run again: %v", d)
-	}
+	expect.That(t, d["SPENT#2026-11-05"] == 0, "run again: %v", d)
 }

@@ -55,15 +55,11 @@ func TestARecordWithoutComputedFieldsIsRead(t *testing.T) {
 	file := expect.Value(os.ReadFile("testdata/record_of_before.json"))(t)
 	var record contest.MemberSubmissionsRecord
 	expect.NoError(t, json.Unmarshal(file, &record))
-	if u := record.TotalUsage(); u.InputTokens != 250 || u.OutputTokens != 500 || u.Requests != 2 {
-		t.Errorf("%+v", u)
-	}
-	if got := record.Submissions[0].Timestamp.Format(time.RFC3339Nano); got != "2025-10-23T10:30:45.123456Z" {
-		t.Error(got)
-	}
-	if err := record.Check(); err == nil || !strings.Contains(err.Error(), "execution_id") {
-		t.Errorf("written without an execution: %v", err)
-	}
+	u := record.TotalUsage()
+	expect.That(t, u.InputTokens == 250 && u.OutputTokens == 500 && u.Requests == 2, "%+v", u)
+	expect.Is(t, record.Submissions[0].Timestamp.Format(time.RFC3339Nano), "2025-10-23T10:30:45.123456Z")
+	err := record.Check()
+	expect.That(t, err != nil && strings.Contains(err.Error(), "execution_id"), "written without an execution: %v", err)
 }
 
 func TestComputedFieldsAreComputed(t *testing.T) {
@@ -75,9 +71,7 @@ func TestComputedFieldsAreComputed(t *testing.T) {
 	expect.NoError(t, record.Check())
 	want := contest.RunUsage{InputTokens: 2, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 9, "audio": 1}, Requests: 9, ToolCalls: 10}
 	expect.Same(t, want, record.TotalUsage())
-	if record.Submissions[0].Usage.Details["thinking"] != 8 {
-		t.Error("the sum changed what it was made of")
-	}
+	expect.Is(t, record.Submissions[0].Usage.Details["thinking"], 8, "the sum changed what it was made of")
 	text := expect.Value(json.Marshal(record))(t)
 	var read struct {
 		Successful   []contest.MemberSubmission `json:"successful_submissions"`
@@ -92,9 +86,7 @@ func TestComputedFieldsAreComputed(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	empty := expect.Value(json.Marshal(contest.MemberSubmissionsRecord{}))(t)
-	if strings.Contains(string(empty), "null") {
-		t.Errorf("%s", empty)
-	}
+	expect.That(t, !strings.Contains(string(empty), "null"), "%s", empty)
 }
 
 func TestEveryFieldHasItsName(t *testing.T) {
@@ -112,14 +104,11 @@ func TestEveryFieldHasItsName(t *testing.T) {
 		expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(tt.of))(t), &fields))
 		want := strings.Fields(tt.names)
 		for name := range fields {
-			if !slices.Contains(want, name) {
-				t.Errorf("%T has %s too", tt.of, name)
-			}
+			expect.That(t, slices.Contains(want, name), "%T has %s too", tt.of, name)
 		}
 		for _, name := range want {
-			if _, ok := fields[name]; !ok {
-				t.Errorf("%T has no %s", tt.of, name)
-			}
+			_, ok := fields[name]
+			expect.That(t, ok, "%T has no %s", tt.of, name)
 		}
 	}
 }
@@ -135,17 +124,15 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 		bad := good
 		change(&bad)
 		record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, Submissions: []contest.MemberSubmission{good, bad}}
-		if err := record.Check(); err == nil || !strings.HasPrefix(err.Error(), "submissions[1]."+name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := record.Check()
+		expect.That(t, err != nil && strings.HasPrefix(err.Error(), "submissions[1]."+name), "%s: %v", name, err)
 	}
 	if err := (contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}).Check(); err == nil || !strings.Contains(err.Error(), "round_number must be 1 or more, got 0") {
 		t.Error(err)
 	}
 	for _, text := range []string{`{"agent_type":"custom"}`, `{"status":"success"}`} {
-		if err := json.Unmarshal([]byte(text), &contest.MemberSubmission{}); err == nil {
-			t.Errorf("%s is read", text)
-		}
+		err := json.Unmarshal([]byte(text), &contest.MemberSubmission{})
+		expect.That(t, err != nil, "%s is read", text)
 	}
 }
 
@@ -175,9 +162,8 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 		"ja": "関連性 (90): 高品質な情報が提供されています。\n網羅性 (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\n明確さと一貫性 (7):",
 		"en": "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\nClarity and coherence (7):",
 	} {
-		if shown := contest.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale); shown != want {
-			t.Errorf("%s: people are shown %q", locale, shown)
-		}
+		shown := contest.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale)
+		expect.Is(t, shown, want, "%s: people are shown", locale)
 	}
 	if contest.Round2(84.994999) != 84.99 || contest.Round2(84.995001) != 85 || contest.Scaled(70.59) != 0.7059 || math.Signbit(contest.Round2(math.Copysign(0, -1))) || !math.IsNaN(contest.Round2(math.NaN())) {
 		t.Error("two decimals")
@@ -186,9 +172,8 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 
 func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
 	for _, m := range teamconfig.BuiltIn {
-		if name := contest.MetricName(m.Name, "ja"); name == m.Name {
-			t.Errorf("people are shown %q", name)
-		}
+		name := contest.MetricName(m.Name, "ja")
+		expect.That(t, name != m.Name, "people are shown %q", name)
 	}
 }
 
@@ -212,25 +197,20 @@ func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
 			requests += m.Usage.Requests
 		}
 	}
-	if len(again) != 3 || requests != 1 || again[2].Parts[0].PartKind != "new" {
-		t.Errorf("%+v", again)
-	}
+	expect.That(t, len(again) == 3 && requests == 1 && again[2].Parts[0].PartKind == "new", "%+v", again)
 }
 
 func TestWhateverAToolReturnedIsKept(t *testing.T) {
 	text := `[{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"x","content":{"a":[1,null]}},{"part_kind":"user-prompt","content":""},{"part_kind":"user-prompt","content":"<b>"}]}]`
 	messages := expect.Value(contest.ReadMessages([]byte(text)))(t)
 	same(t, []byte(text), expect.Value(contest.WriteMessages(messages))(t))
-	if got := messages[0].Parts[0].Content.String(); got != `{"a":[1,null]}` || messages[0].Parts[2].Content.String() != "<b>" {
-		t.Error(got)
-	}
-	if none := expect.Value(contest.ReadMessages(nil))(t); none == nil || len(none) != 0 {
-		t.Errorf("%#v", none)
-	}
+	got := messages[0].Parts[0].Content.String()
+	expect.That(t, got == `{"a":[1,null]}` && messages[0].Parts[2].Content.String() == "<b>", "%v", got)
+	none := expect.Value(contest.ReadMessages(nil))(t)
+	expect.That(t, none != nil && len(none) == 0, "%#v", none)
 	for _, bad := range []string{`{}`, `[{"kind":"reply"}]`, `[`} {
-		if _, err := contest.ReadMessages([]byte(bad)); err == nil {
-			t.Errorf("%s is read", bad)
-		}
+		_, err := contest.ReadMessages([]byte(bad))
+		expect.That(t, err != nil, "%s is read", bad)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
@@ -15,14 +16,12 @@ func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
 	} {
 		whole := ""
 		for _, p := range Parts(text) {
-			if cost := sum(p); cost > partSize+10 {
-				t.Errorf("%s: a part of %d", name, cost)
-			}
+			cost := sum(p)
+			expect.That(t, cost <= partSize+10, "%s: a part of %d", name, cost)
 			whole += p
 		}
-		if got, want := plain(whole), plain(text); got != want {
-			t.Errorf("%s: %d characters of %d are shown", name, len(got), len(want))
-		}
+		got, want := plain(whole), plain(text)
+		expect.That(t, got == want, "%s: %d characters of %d are shown", name, len(got), len(want))
 	}
 	if got := Parts(" \n"); len(got) != 0 {
 		t.Errorf("nothing is shown as %q", got)
@@ -64,21 +63,16 @@ func TestACardNamesThePartOfItsMessage(t *testing.T) {
 // opened again.
 func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 	tb := opened(t)
-	if err := tb.answer(nil); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, tb.answer(nil))
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
 	for i := range 3 {
 		tb.now = tb.now.Add(time.Minute)
 		tb.tell("still there?")
 		begin := tb.load().Effects(tb.now).Begin
-		if begin == nil {
-			t.Fatalf("message %d is not answered", i)
-		}
+		expect.Must(t, begin != nil, "message %d is not answered", i)
 		tb.must(func(a *Aggregate) (aggregate.Change, error) { return begin(a) })
-		if again := tb.load().Effects(tb.now).Begin; again != nil {
-			t.Errorf("message %d is answered twice", i)
-		}
+		again := tb.load().Effects(tb.now).Begin
+		expect.That(t, again == nil, "message %d is answered twice", i)
 	}
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
 	if a := tb.load(); len(a.Inbox) != 3 || a.Effects(tb.now).Begin == nil {

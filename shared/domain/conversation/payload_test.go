@@ -18,13 +18,10 @@ func TestPayloadsOfEachTypeAreRead(t *testing.T) {
 		agent.ShellCommand: `{"script":"ls\n","timeout_seconds":1}`,
 	} {
 		p, problems := conversation.ReadPayload(typ, []byte(text))
-		if problems != nil || p.JSON() != text {
-			t.Errorf("%s: %v, %s", typ, problems, p.JSON())
-		}
+		expect.That(t, problems == nil && p.JSON() == text, "%s: %v, %s", typ, problems, p.JSON())
 		shape := expect.Value(schema.Compile(string(typ), string(expect.Value(conversation.Schema(typ))(t))))(t)
-		if found := shape.Check(expect.Value(schema.Decode([]byte(text)))(t)); len(found) > 0 {
-			t.Errorf("%s: its schema says %v", typ, found)
-		}
+		found := shape.Check(expect.Value(schema.Decode([]byte(text)))(t))
+		expect.That(t, len(found) == 0, "%s: its schema says %v", typ, found)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // walk is a conversation to which anything happens in any order.
@@ -92,9 +93,7 @@ func (w *walk) decide(what string, decide func(a *Aggregate) (aggregate.Change, 
 
 func (w *walk) require(ok bool, what, format string, args ...any) {
 	w.rt.Helper()
-	if !ok {
-		w.rt.Fatalf("%s: %s", what, fmt.Sprintf(format, args...))
-	}
+	expect.Must(w.rt, ok, what+": "+format, args...)
 }
 
 // check asserts what holds after each commit.
@@ -277,9 +276,7 @@ func (w *walk) forges(run int) {
 		}
 	}
 	c, err := a.Answered(run, nil, Answer{Proposal: proposal(ShellCommand, w.now, "rule")}, w.now)
-	if err == nil {
-		w.rt.Fatalf("a rule approves what a shell reads: %+v", c)
-	}
+	expect.Must(w.rt, err != nil, "a rule approves what a shell reads: %+v", c)
 }
 
 func (w *walk) sweep(int) {
@@ -339,9 +336,7 @@ func (w *walk) comesToRest() {
 				})
 			}
 		}
-		if round > 60 {
-			w.rt.Fatalf("stuck: %+v, next %+v", a.Head, a.Next(w.now))
-		}
+		expect.Must(w.rt, round <= 60, "stuck: %+v, next %+v", a.Head, a.Next(w.now))
 	}
 	if a := w.load(); a.Session.Status != Closed && len(a.Inbox) > 0 {
 		w.rt.Fatalf("%d messages are not answered", len(a.Inbox))

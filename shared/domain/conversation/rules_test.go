@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // forged changes the row of the current action as no decision would.
@@ -25,16 +26,10 @@ func TestAnApprovalCoversWhatWasStampedAlone(t *testing.T) {
 		"by nobody":       func(x *Action) { x.ApprovedBy = "" },
 	} {
 		tb, x := pending(t, ShellCommand)
-		if err := tb.approve(x, suzuki); err != nil {
-			t.Fatal(err)
-		}
-		if err := tb.begin(); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, tb.approve(x, suzuki))
+		expect.NoError(t, tb.begin())
 		tb.forged(change)
-		if err := tb.claim("i1"); !errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%s is executed: %v", name, err)
-		}
+		expect.Fails(t, tb.claim("i1"), aggregate.ErrConflict, "%s is executed", name)
 	}
 	tb, x := pending(t, ShellCommand)
 	if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
@@ -45,9 +40,7 @@ func TestAnApprovalCoversWhatWasStampedAlone(t *testing.T) {
 func TestARuleLetsTestsRunAndNothingElse(t *testing.T) {
 	for _, typ := range []ActionType{TestRun, ShellCommand, CodeGenerate} {
 		tb := opened(t)
-		if err := tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)))
 		tb.forged(func(x *Action) { x.ActionType = typ })
 		if err := tb.claim("i1"); (err == nil) != (typ == TestRun) {
 			t.Errorf("a %s that a rule approved: %v", typ, err)
@@ -73,38 +66,29 @@ func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 
 func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
 	tb := opened(t)
-	if err := tb.answer(nil); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, tb.answer(nil))
 	idle := tb.load().Session.LastActivityAt.Add(7 * 24 * time.Hour)
 	closed := func() error {
 		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(tb.now) })
 	}
 	tb.now = idle.Add(-time.Millisecond)
-	if err := closed(); !errors.Is(err, aggregate.ErrNotDue) {
-		t.Errorf("before its days: %v", err)
-	}
+	expect.Fails(t, closed(), aggregate.ErrNotDue, "before its days")
 	tb.now = idle
 	if err := closed(); err != nil || tb.load().Session.Status != Closed || tb.load().Session.CloseReason != ReasonIdle {
 		t.Errorf("after its days: %v", err)
 	}
 	tb, _ = pending(t, ShellCommand)
 	tb.now = tb.now.Add(30 * 24 * time.Hour)
-	if err := closed(); !errors.Is(err, aggregate.ErrNotDue) {
-		t.Errorf("while an action waits: %v", err)
-	}
+	expect.Fails(t, closed(), aggregate.ErrNotDue, "while an action waits")
 }
 
 func TestRulesApproveOnlySoMuchUntilAPersonIsAsked(t *testing.T) {
 	tb := opened(t)
 	for n := range mostUnasked + 1 {
-		if err := tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)))
 		x := tb.load().Current()
-		if asked := x.Status == ActionPending; asked != (n == mostUnasked) {
-			t.Fatalf("proposal %d is %s", n+1, x.Status)
-		}
+		asked := x.Status == ActionPending
+		expect.Must(t, asked == (n == mostUnasked), "proposal %d is %s", n+1, x.Status)
 		if x.Status == ActionPending {
 			break
 		}
@@ -121,9 +105,7 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 		if tb.load().Head.Resting {
 			tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
 		}
-		if err := tb.answer(nil); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, tb.answer(nil))
 	}
 	answered()
 	for n := range mostKept + 5 {
@@ -139,9 +121,7 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 			answered()
 			continue
 		}
-		if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")))
 		tb.must(func(a *Aggregate) (aggregate.Change, error) {
 			return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
 		})
@@ -155,9 +135,8 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if stays := x.DeleteAfter == 0; stays != (x.ApprovedBy != "") {
-				t.Errorf("%s, approved by %q, goes at %d", key, x.ApprovedBy, x.DeleteAfter)
-			}
+			stays := x.DeleteAfter == 0
+			expect.Is(t, stays, x.ApprovedBy != "", "%s, approved by %q, goes at %d", key, x.ApprovedBy, x.DeleteAfter)
 			left++
 		}
 	}
@@ -170,9 +149,7 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 // earlier claim.
 func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
-	if err := errors.Join(tb.approve(x, suzuki), tb.begin()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
 	started := func(invocation string) string {
 		var c aggregate.Change
 		tb.must(func(a *Aggregate) (_ aggregate.Change, err error) {
@@ -191,17 +168,13 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	}
 	release := func(a *Aggregate) (aggregate.Change, error) { return a.Release(x.ActionID, "i1", tb.now) }
 	tb.must(release)
-	if got := started("i1"); got != "" {
-		t.Errorf("the same start is told twice: %s", got)
-	}
+	expect.Is(t, started("i1"), "", "the same start is told twice")
 	tb.must(release)
 	tb.rows = maps.Clone(tb.rows)
 	moved := *tb.load().Session
 	moved.WorkspaceVersion = "v2" // what an earlier action left turned up meanwhile
 	tb.rows[moved.Key()] = &moved
-	if got := started("i1"); !strings.Contains(got, `"base_version":"v2"`) {
-		t.Errorf("the entry says %q", got)
-	}
+	expect.Has(t, started("i1"), `"base_version":"v2"`, "the entry says")
 }
 
 // A run whose functions could not be invoked has not failed: nobody is told so, and the next one begins after the
@@ -213,33 +186,22 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	pause := func() error {
 		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.PauseRun(run, until, tb.now) })
 	}
-	if err := pause(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, pause())
 	tb.tell("are you there?")
 	a := tb.load()
 	if h := a.Head; !h.Resting || h.Restarts != 0 || a.Session.Status != Open || len(a.Inbox) != 2 || a.Effects(tb.now).Begin != nil || a.Effects(tb.now).Run != nil {
 		t.Errorf("while it pauses: %+v, %d messages wait", h, len(a.Inbox))
 	}
-	if due := a.DueAt(tb.now); due == nil || due.After(until) {
-		t.Errorf("the sweeper comes at %v, not by %v", due, until)
-	}
+	due := a.DueAt(tb.now)
+	expect.That(t, due != nil && !due.After(until), "the sweeper comes at %v, not by %v", due, until)
 	begin := func() error {
 		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
 	}
-	if err := begin(); !errors.Is(err, aggregate.ErrNotDue) {
-		t.Errorf("a run in the pause: %v", err)
-	}
-	if err := pause(); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("twice: %v", err)
-	}
+	expect.Fails(t, begin(), aggregate.ErrNotDue, "a run in the pause")
+	expect.Fails(t, pause(), aggregate.ErrSuperseded, "twice")
 	tb.now = until
-	if tb.load().Effects(tb.now).Begin == nil {
-		t.Error("nothing begins the next run")
-	}
-	if err := begin(); err != nil {
-		t.Fatal(err)
-	}
+	expect.That(t, tb.load().Effects(tb.now).Begin != nil, "nothing begins the next run")
+	expect.NoError(t, begin())
 	if h := tb.load().Head; h.Resting || h.Run != run+1 || h.Restarts != 0 || h.PausedUntil != nil {
 		t.Errorf("after the pause: %+v", h)
 	}

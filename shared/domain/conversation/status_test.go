@@ -3,6 +3,8 @@ package conversation
 import (
 	"slices"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // TestStatusesMoveAsTheyMay writes every allowed move down a second time: a change of a table is a change of this test.
@@ -14,9 +16,7 @@ func TestStatusesMoveAsTheyMay(t *testing.T) {
 	all := []Status{Open, Executing, Closed, Failing}
 	for _, from := range all {
 		for _, to := range all {
-			if got := SessionMoves.Allows(from, to); got != sessions[[2]Status{from, to}] {
-				t.Errorf("session %s → %s: %v", from, to, got)
-			}
+			expect.Is(t, SessionMoves.Allows(from, to), sessions[[2]Status{from, to}], "session %s → %s", from, to)
 		}
 	}
 	actions := map[[2]ActionStatus]bool{
@@ -28,27 +28,18 @@ func TestStatusesMoveAsTheyMay(t *testing.T) {
 	every := []ActionStatus{ActionPending, ActionApproved, ActionExecuting, ActionSucceeded, ActionFailed, ActionCancelled}
 	for _, from := range every {
 		for _, to := range every {
-			if got := ActionMoves.Allows(from, to); got != actions[[2]ActionStatus{from, to}] {
-				t.Errorf("action %s → %s: %v", from, to, got)
-			}
+			expect.Is(t, ActionMoves.Allows(from, to), actions[[2]ActionStatus{from, to}], "action %s → %s", from, to)
 		}
-		if over := slices.Contains(every[3:], from); over != from.Over() {
-			t.Errorf("%s is over: %v", from, from.Over())
-		}
+		over := slices.Contains(every[3:], from)
+		expect.That(t, over == from.Over(), "%s is over: %v", from, from.Over())
 	}
 }
 
 func TestAThreadHasOneSession(t *testing.T) {
 	id := ID("T1", "C1", "1713450000.000100")
-	if !ValidID(id) || ValidID("x") || ValidID(id+"0") {
-		t.Errorf("%s has not the form of an id, or others have", id)
-	}
-	if again := ID("T1", "C1", "1713450000.000100"); again != id {
-		t.Errorf("%s and %s", id, again)
-	}
+	expect.That(t, ValidID(id) && !ValidID("x") && !ValidID(id+"0"), "%s has not the form of an id, or others have", id)
+	expect.Is(t, ID("T1", "C1", "1713450000.000100"), id, "made again")
 	for _, other := range []string{ID("T2", "C1", "1713450000.000100"), ID("T1", "C11", "713450000.000100"), MessageID("T1", "C1", "1713450000.000100")} {
-		if other == id {
-			t.Errorf("%s twice", id)
-		}
+		expect.That(t, other != id, "%s twice", id)
 	}
 }

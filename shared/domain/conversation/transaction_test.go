@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // writes is how many actions of a transaction a Change takes, the head included. DynamoDB takes 100.
@@ -61,8 +62,7 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 	} {
 		c, err := decide(a)
 		// Beside them, answer-message counts the messages of each who wrote.
-		if n := writes(c) + mostTogether; err != nil || n > 100 {
-			t.Errorf("%s: %d writes, %v", name, n, err)
-		}
+		n := writes(c) + mostTogether
+		expect.That(t, err == nil && n <= 100, "%s: %d writes, %v", name, n, err)
 	}
 }

@@ -122,17 +122,14 @@ func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
 	one := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("b", ""), header("a/", ""), header("a/c", ""), header("l", "b")))))(t)
 	other := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""), header("b", "")))))(t)
 	first, second := expect.Value(one.Archive())(t), expect.Value(other.Archive())(t)
-	if conversation.Version(first) != conversation.Version(second) {
-		t.Error("an archive's order changes its version")
-	}
+	expect.Is(t, conversation.Version(first), conversation.Version(second), "an archive's order changes its version")
 	again := expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t)
 	if third := expect.Value(again.Archive())(t); conversation.Version(third) != conversation.Version(first) {
 		t.Error("reading a version and writing it makes another one")
 	}
 	// Held fast, because versions are stored: another encoding of the same files would be another version.
-	if got, want := conversation.Version(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"; got != want {
-		t.Errorf("version %s, stored ones have %s", got, want)
-	}
+	got, want := conversation.Version(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"
+	expect.That(t, got == want, "version %s, stored ones have %s", got, want)
 }
 
 func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
@@ -159,15 +156,12 @@ func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			next, err := base.Apply(tt.files)
 			if tt.want == nil {
-				if !errors.Is(err, conversation.ErrRefused) {
-					t.Fatalf("got %v", err)
-				}
+				expect.Must(t, errors.Is(err, conversation.ErrRefused), "got %v", err)
 			} else {
 				expect.NoError(t, err)
 				expect.Same(t, tt.want, next.Paths())
-				if got, ok := next.Content(tt.files[0].Path); !ok || string(got) != tt.files[0].Content {
-					t.Errorf("it holds %q", got)
-				}
+				got, ok := next.Content(tt.files[0].Path)
+				expect.That(t, ok && string(got) == tt.files[0].Content, "it holds %q", got)
 			}
 			if got, _ := base.Content("src/main.py"); string(got) != "xxxx" || len(base.Paths()) != 1 {
 				t.Error("the version that it came from changed")
@@ -196,17 +190,13 @@ func TestAFolderComesBackAsItWas(t *testing.T) {
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
 	packed, left, err := conversation.Pack(root, all)
 	expect.NoError(t, err)
-	if len(left) > 0 {
-		t.Errorf("left out: %v", left)
-	}
+	expect.That(t, len(left) == 0, "left out: %v", left)
 	_, second := open(t)
 	first := expect.Value(packed.Archive())(t)
 	expect.NoError(t, expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t).Unpack(second))
 	again, _, err := conversation.Pack(second, all)
 	expect.NoError(t, err)
-	if !bytes.Equal(first, expect.Value(again.Archive())(t)) {
-		t.Error("unpacked and packed it is another version")
-	}
+	expect.That(t, bytes.Equal(first, expect.Value(again.Archive())(t)), "unpacked and packed it is another version")
 }
 
 func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
@@ -229,9 +219,7 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	}
 	expect.Same(t, []string{"closed"}, packed.Paths())
 	a := expect.Value(packed.Archive())(t)
-	if bytes.Contains(a, []byte("secret")) {
-		t.Error("the archive holds what is outside of the folder")
-	}
+	expect.That(t, !bytes.Contains(a, []byte("secret")), "the archive holds what is outside of the folder")
 	if _, err := conversation.ReadFiles(bytes.NewReader(a)); err != nil {
 		t.Error(err)
 	}
@@ -249,12 +237,10 @@ func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
 	if i := expect.Value(os.Stat(elsewhere))(t); i.Mode().Perm() != 0o200 {
 		t.Errorf("its mode is %s now", i.Mode())
 	}
-	if content, _ := packed.Content("own"); string(content) != "kept" {
-		t.Errorf("what the folder's owner closed is %q", content)
-	}
-	if _, kept := packed.Content("linked"); kept == (len(left) == 1) { // root reads it, others are told
-		t.Errorf("kept: %t, left out: %q", kept, left)
-	}
+	content, _ := packed.Content("own")
+	expect.That(t, string(content) == "kept", "what the folder's owner closed is %q", content)
+	_, kept := packed.Content("linked")
+	expect.That(t, kept != (len(left) == 1), "kept: %t, left out: %q", kept, left) // root reads it, others are told
 }
 
 func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {
@@ -272,9 +258,8 @@ func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, root := open(t)
 			fill(t, dir)
-			if _, _, err := conversation.Pack(root, all); !errors.Is(err, conversation.ErrRefused) {
-				t.Errorf("got %v", err)
-			}
+			_, _, err := conversation.Pack(root, all)
+			expect.Fails(t, err, conversation.ErrRefused)
 		})
 	}
 }
@@ -300,9 +285,7 @@ func FuzzRead(f *testing.F) {
 		}
 		a := expect.Value(tree.Archive())(t)
 		again := expect.Value(conversation.ReadFiles(bytes.NewReader(a)))(t)
-		if !bytes.Equal(a, expect.Value(again.Archive())(t)) {
-			t.Error("read again it is another version")
-		}
+		expect.That(t, bytes.Equal(a, expect.Value(again.Archive())(t)), "read again it is another version")
 		_, root := open(t)
 		expect.NoError(t, again.Unpack(root))
 	})

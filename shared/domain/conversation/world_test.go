@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 const (
@@ -43,15 +42,9 @@ func inbound(text, ts string) Inbound {
 	return Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: ts, User: sato, Text: text}
 }
 
-// reporter is what *testing.T and *rapid.T have in common.
-type reporter interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
 // table commits Changes as the store does, and keeps every image.
 type table struct {
-	t      reporter
+	t      expect.T
 	head   Head
 	rows   map[string]aggregate.Row
 	lists  map[string]aggregate.Row // by list and key
@@ -67,12 +60,10 @@ type image struct {
 }
 
 // opened is a conversation with its first message.
-func opened(t reporter) *table {
+func opened(t expect.T) *table {
 	t.Helper()
 	c, err := Begin(inbound("hello", "1775034000.000100"), Opening{AgentID: "codex", IdleDays: 7, Locale: "en"}, start)
-	if err != nil {
-		t.Fatalf("begin: %v", err)
-	}
+	expect.Must(t, err == nil, "begin: %v", err)
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, lists: map[string]aggregate.Row{}, now: start}
 	tb.head = *c.Head.(*Head)
 	tb.apply(c, Head{})
@@ -109,14 +100,11 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 	}
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.Rows, c.Rely, c.Drop) {
-		if seen[r.Key()] {
-			tb.t.Fatalf("%s has two places in one change", r.Key())
-		}
+		expect.Must(tb.t, !seen[r.Key()], "%s has two places in one change", r.Key())
 		seen[r.Key()] = true
 	}
-	if n := len(seen) + len(c.Audit) + len(c.Beside) + len(c.Counts) + 2; n > 100 {
-		tb.t.Fatalf("%d actions in one change", n)
-	}
+	n := len(seen) + len(c.Audit) + len(c.Beside) + len(c.Counts) + 2
+	expect.Must(tb.t, n <= 100, "%d actions in one change", n)
 	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
 		return aggregate.ErrConflict
 	}
@@ -130,9 +118,7 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 		}
 	}
 	for _, l := range c.Beside {
-		if tb.lists[l.List+l.Of+"/"+l.Row.Key()] != nil {
-			tb.t.Fatalf("%s%s %s is there already", l.List, l.Of, l.Row.Key())
-		}
+		expect.Must(tb.t, tb.lists[l.List+l.Of+"/"+l.Row.Key()] == nil, "%s%s %s is there already", l.List, l.Of, l.Row.Key())
 	}
 	tb.apply(c, read)
 	return nil
@@ -171,9 +157,7 @@ func (tb *table) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
 // must is do that may not fail.
 func (tb *table) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 	tb.t.Helper()
-	if err := tb.do(decide); err != nil {
-		tb.t.Fatalf("%v", err)
-	}
+	expect.NoError(tb.t, tb.do(decide))
 }
 
 // tell brings a message as Slack does, whatever the rows are.
@@ -181,9 +165,7 @@ func (tb *table) tell(text string) {
 	tb.t.Helper()
 	tb.told++
 	c, err := Tell(inbound(text, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told)), Opening{IdleDays: 7}, tb.now)
-	if err != nil {
-		tb.t.Fatalf("tell: %v", err)
-	}
+	expect.Must(tb.t, err == nil, "tell: %v", err)
 	tb.apply(c, tb.head)
 }
 
@@ -206,9 +188,7 @@ func (tb *table) answer(p *Proposal) error {
 func pending(t testing.TB, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb := opened(t)
-	if err := tb.answer(proposal(typ, tb.now, "")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, tb.answer(proposal(typ, tb.now, "")))
 	return tb, tb.load().Current()
 }
 
@@ -233,10 +213,6 @@ func (tb *table) claim(invocation string) error {
 func executing(t testing.TB, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb, x := pending(t, typ)
-	if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")))
 	return tb, tb.load().Action(x.ActionID)
 }
-
-var _ reporter = (*rapid.T)(nil)

@@ -81,9 +81,7 @@ func TestWhatIsNoFact(t *testing.T) {
 }
 
 func TestADayIsJapans(t *testing.T) {
-	if got := daily.Day(at()); got != "2026-04-18" {
-		t.Errorf("it is %s", got)
-	}
+	expect.Is(t, daily.Day(at()), "2026-04-18")
 	for name, tt := range map[string]struct {
 		from, to string
 		days     int
@@ -141,9 +139,8 @@ func TestCountsAddUpToTheSumOfAll(t *testing.T) {
 	want := daily.Fold("01TENANT", "2026-04-18", all, time.Time{})
 	expect.Same(t, want, expect.Value(daily.SumOf("01TENANT", "2026-04-18", counts))(t))
 	for _, odd := range []string{"wait 1000", "wait x"} {
-		if _, err := daily.SumOf("01TENANT", "2026-04-18", map[string]int{odd: 1}); err == nil {
-			t.Errorf("%q is counted", odd)
-		}
+		_, err := daily.SumOf("01TENANT", "2026-04-18", map[string]int{odd: 1})
+		expect.That(t, err != nil, "%q is counted", odd)
 	}
 }
 
@@ -171,9 +168,7 @@ func TestTimesAreSaidUpToTheirBucket(t *testing.T) {
 		"half a year":     {sum(180 * 24 * time.Hour), 0.5, 0, false, true},
 	} {
 		end, ended, known := tt.sum.Within(tt.part)
-		if end != tt.want || ended != tt.ended || known != tt.known {
-			t.Errorf("%s: %v, %v, %v", name, end, ended, known)
-		}
+		expect.That(t, end == tt.want && ended == tt.ended && known == tt.known, "%s: %v, %v, %v", name, end, ended, known)
 	}
 	last := time.Duration(0)
 	for i := 0; ; i++ {
@@ -181,14 +176,10 @@ func TestTimesAreSaidUpToTheirBucket(t *testing.T) {
 		if !ok {
 			break
 		}
-		if i > 0 && (end <= last || end > last*3/2) {
-			t.Errorf("bucket %d ends at %v behind %v", i, end, last)
-		}
+		expect.That(t, i == 0 || end > last && end <= last*3/2, "bucket %d ends at %v behind %v", i, end, last)
 		last = end
 	}
-	if last < 30*24*time.Hour || last > 45*24*time.Hour {
-		t.Errorf("the last bucket ends at %v", last)
-	}
+	expect.That(t, last >= 30*24*time.Hour && last <= 45*24*time.Hour, "the last bucket ends at %v", last)
 }
 
 func TestWhenADayIsFoldedAnew(t *testing.T) {

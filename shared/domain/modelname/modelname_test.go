@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestParseModel(t *testing.T) {
@@ -26,9 +27,7 @@ func TestParseModel(t *testing.T) {
 		"demo:any": {"demo", "", "any"},
 	} {
 		got, err := Parse(name)
-		if err != nil || got != want {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		expect.That(t, err == nil && got == want, "%s: %+v, %v", name, got, err)
 		if again, err := Parse(got.String()); err != nil || again != want {
 			t.Errorf("%s in full is %s, which is read as %+v, %v", name, got, again, err)
 		}
@@ -45,9 +44,7 @@ func TestParseModel(t *testing.T) {
 			continue
 		}
 		for _, provider := range Providers {
-			if !strings.Contains(field.Limit, provider) {
-				t.Errorf("%q: the refusal does not name %s", name, provider)
-			}
+			expect.That(t, strings.Contains(field.Limit, provider), "%q: the refusal does not name %s", name, provider)
 		}
 	}
 }

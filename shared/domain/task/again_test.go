@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestASecondWishForTheSameGeneration(t *testing.T) {
@@ -19,16 +20,12 @@ func TestASecondWishForTheSameGeneration(t *testing.T) {
 	if d := (aggregate.ErrDecided{}); !errors.As(err, &d) || d.Status != "retried" || d.By != requester || !d.At.Equal(asked) {
 		t.Errorf("another person is told %v", err)
 	}
-	if s.head.Run != 2 {
-		t.Errorf("run %d: one request is one run", s.head.Run)
-	}
+	expect.That(t, s.head.Run == 2, "run %d: one request is one run", s.head.Run)
 
 	s.do(s.restart)
 	s.nothing(s.retryGeneration) // a run that died on the way is the same generation still
 	s.do(s.park)
-	if s.head.Retried != nil {
-		t.Errorf("a try that failed is remembered: %+v", s.head.Retried)
-	}
+	expect.That(t, s.head.Retried == nil, "a try that failed is remembered: %+v", s.head.Retried)
 	s.do(s.retryGeneration, s.finishPrompt)
 	s.refused(s.retryGeneration, ErrNothingToRetry)
 }
@@ -36,9 +33,7 @@ func TestASecondWishForTheSameGeneration(t *testing.T) {
 func TestTryingSince(t *testing.T) {
 	s := begin(t)
 	since := func() time.Time { return s.load().TryingSince() }
-	if !since().Equal(s.head.CreatedAt) {
-		t.Errorf("the first layer: since %v", since())
-	}
+	expect.That(t, since().Equal(s.head.CreatedAt), "the first layer: since %v", since())
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Ask(1, beside(), s.settings, now)
 	})
@@ -49,28 +44,18 @@ func TestTryingSince(t *testing.T) {
 	}
 	s.now = s.now.Add(3 * time.Hour)
 	s.do(s.accept)
-	if !since().Equal(*s.head.AcceptedAt) {
-		t.Errorf("a request that waited for Slack: since %v", since())
-	}
+	expect.That(t, since().Equal(*s.head.AcceptedAt), "a request that waited for Slack: since %v", since())
 	s.do(s.extract)
 	s.now = s.now.Add(time.Hour)
 	s.do(s.beginPrompt)
-	if !since().Equal(s.load().Prompt().CreatedAt) {
-		t.Errorf("the second layer: since %v", since())
-	}
+	expect.That(t, since().Equal(s.load().Prompt().CreatedAt), "the second layer: since %v", since())
 	s.now = s.now.Add(time.Hour)
 	s.do(s.pause)
-	if !since().Equal(s.load().Prompt().CreatedAt) {
-		t.Errorf("a pause begins nothing: since %v", since())
-	}
+	expect.That(t, since().Equal(s.load().Prompt().CreatedAt), "a pause begins nothing: since %v", since())
 	s.do(s.park, s.retryGeneration)
-	if !since().Equal(s.head.Retried.At) {
-		t.Errorf("a person asked again: since %v", since())
-	}
+	expect.That(t, since().Equal(s.head.Retried.At), "a person asked again: since %v", since())
 	s.do(s.finishPrompt, s.approvePrompt, s.beginProcess)
-	if !since().Equal(s.load().Process().CreatedAt) {
-		t.Errorf("the third layer: since %v", since())
-	}
+	expect.That(t, since().Equal(s.load().Process().CreatedAt), "the third layer: since %v", since())
 }
 
 // A read that ends its function each time would be called for ever: each claim
@@ -110,9 +95,7 @@ func TestTimeDoesNotTakeBackWhatWasDone(t *testing.T) {
 		s.do(s.claim, s.finish(done))
 	}
 	s.now = s.now.Add(time.Hour)
-	if s.load().OverLimit(s.now) {
-		t.Error("all steps have completed: only the end is missing")
-	}
+	expect.That(t, !s.load().OverLimit(s.now), "all steps have completed: only the end is missing")
 	s.do(s.complete)
 }
 
@@ -131,9 +114,8 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 			return a.Reject(id, "x", person(suzuki), s.policy, now)
 		},
 	} {
-		if _, err := d(a, s.now); !errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%s: %v, want ErrConflict", name, err)
-		}
+		_, err := d(a, s.now)
+		expect.Fails(t, err, aggregate.ErrConflict, "%s", name)
 	}
 }
 
@@ -145,12 +127,9 @@ func TestAGenerationIsTriedAgainSoOftenAndNoMore(t *testing.T) {
 	}
 	s.do(s.park)
 	s.refused(s.retryGeneration, ErrMaxRetries)
-	if _, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); !errors.Is(err, ErrMaxRetries) {
-		t.Errorf("somebody else is told %v", err)
-	}
+	_, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, ErrMaxRetries, "somebody else is told")
 	other := begin(t)
 	other.do(other.extract, other.beginPrompt, other.park, other.retryGeneration, other.finishPrompt)
-	if other.head.Retries != 0 {
-		t.Errorf("a policy that was made leaves %d tries behind", other.head.Retries)
-	}
+	expect.That(t, other.head.Retries == 0, "a policy that was made leaves %d tries behind", other.head.Retries)
 }

@@ -33,9 +33,7 @@ func TestApplyIsWhatTheTableHoldsAfterTheCommit(t *testing.T) {
 					t.Fatalf("%s, rev %d, %s (-table +applied):\n%s", name, rev, kind, diff)
 				}
 			}
-			if !reflect.DeepEqual(before, s.at(rev)) {
-				t.Fatalf("%s, rev %d: a decision changed the rows it read", name, rev)
-			}
+			expect.Must(t, reflect.DeepEqual(before, s.at(rev)), "%s, rev %d: a decision changed the rows it read", name, rev)
 		}
 	}
 }
@@ -101,16 +99,13 @@ func TestRowsAreFoundWhateverOrderTheyCameIn(t *testing.T) {
 		for _, r := range whole.Rows() {
 			a.Add(r)
 		}
-		if diff := cmp.Diff(whole, a); diff != "" {
-			t.Fatal(diff)
-		}
+		diff := cmp.Diff(whole, a)
+		expect.Must(t, diff == "", "%v", diff)
 	}
 	if whole.Execution().Attempt != 2 || len(whole.StepsOf(whole.Executions[0])) != 2 || whole.GateOf(whole.Executions[0], 2) != whole.Gates[0] {
 		t.Errorf("executions %d, steps %d", len(whole.Executions), len(whole.Steps))
 	}
-	if got := whole.ProcessOf(whole.Execution()); got != whole.Process() {
-		t.Errorf("process %+v", got)
-	}
+	expect.Is(t, whole.ProcessOf(whole.Execution()), whole.Process(), "process")
 	if none := (&Aggregate{}); none.Prompt() != nil || none.Process() != nil || none.Execution() != nil || none.Card("CARD#task") != nil || len(none.Rows()) != 0 {
 		t.Error("an empty aggregate has rows")
 	}
@@ -129,9 +124,7 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 		"max_versions must be between 1 and 50":                                    func() error { s := tenancy.DefaultSettings(); s.MaxVersions = 0; return s.Validate() }(),
 		"slug must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit": func() error { s := tenancy.DefaultSettings(); s.Slug = "-"; return s.Validate() }(),
 	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
+		expect.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
 	}
 	if !errors.Is(errMove("task", TaskFailed, TaskCancelled), aggregate.ErrConflict) {
 		t.Error("a move that rows at odds ask for is no conflict")

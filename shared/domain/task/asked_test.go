@@ -1,11 +1,11 @@
 package task
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
@@ -24,17 +24,11 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 				_, err := a.ApproveRead(id, hash, person(suzuki), tt.story.policy, time.Now())
 				return err
 			}
-			if !a.IsOpen(id) || a.AskedHash(id) == "" {
-				t.Fatalf("undecided %v, hash %q", a.IsOpen(id), a.AskedHash(id))
-			}
+			expect.Must(t, a.IsOpen(id) && a.AskedHash(id) != "", "undecided %v, hash %q", a.IsOpen(id), a.AskedHash(id))
 			for _, hash := range []string{"", "x", a.AskedHash(id)[1:]} {
-				if err := approve(id, hash); !errors.Is(err, aggregate.ErrMoved) {
-					t.Errorf("hash %q: %v", hash, err)
-				}
+				expect.Fails(t, approve(id, hash), aggregate.ErrMoved, "hash %q", hash)
 			}
-			if err := approve("01OTHER", ""); !errors.Is(err, aggregate.ErrNotFound) {
-				t.Errorf("no such gate: %v", err)
-			}
+			expect.Fails(t, approve("01OTHER", ""), aggregate.ErrNotFound, "no such gate")
 			if err := approve(id, a.AskedHash(id)); err != nil {
 				t.Error(err)
 			}

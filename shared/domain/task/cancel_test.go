@@ -20,16 +20,11 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			a := s.load()
 			want := &Ended{As: TaskCancelled, By: requester, At: s.head.ChangedAt, Reason: ReasonByPerson}
 			expect.Same(t, want, a.Head.Ended)
-			if a.Head.Parked != nil || a.Head.PausedUntil != nil {
-				t.Errorf("still parked or paused: %+v", a.Head)
-			}
-			if a.Task != nil && a.Task.Status != TaskCancelled {
-				t.Errorf("the task is %s", a.Task.Status)
-			}
+			expect.That(t, a.Head.Parked == nil && a.Head.PausedUntil == nil, "still parked or paused: %+v", a.Head)
+			expect.That(t, a.Task == nil || a.Task.Status == TaskCancelled, "the task: %+v", a.Task)
 			for key, r := range a.Rows() {
-				if status, _, _ := gateOf(r); status == aggregate.PendingApproval {
-					t.Errorf("%s waits still", key)
-				}
+				status, _, _ := gateOf(r)
+				expect.That(t, status != aggregate.PendingApproval, "%s waits still", key)
 			}
 			actions := []aggregate.Action{AuditTaskCancelled}
 			if e := a.Execution(); e != nil {
@@ -64,36 +59,28 @@ func TestCancellingOverACallThatIsOutTellsItsOutcomeLater(t *testing.T) {
 
 	t.Run("while it is out, no other call begins and nothing is settled", func(t *testing.T) {
 		s := over(t)
-		if got := status(s); got != StepRunning {
-			t.Errorf("kept as %s", got)
-		}
+		expect.Is(t, status(s), StepRunning, "kept as")
 		s.refused(s.claim, aggregate.ErrSuperseded)
 		s.refused(s.settle, aggregate.ErrInFlight)
 	})
 	t.Run("it answers", func(t *testing.T) {
 		s := over(t)
 		s.do(s.finish(done))
-		if got := status(s); got != StepCompleted {
-			t.Errorf("kept as %s", got)
-		}
+		expect.Is(t, status(s), StepCompleted, "kept as")
 		s.refused(s.settle, aggregate.ErrNotDue)
 	})
 	t.Run("it never answers", func(t *testing.T) {
 		s := over(t)
 		s.now = s.now.Add(2 * time.Minute)
 		s.do(s.settle)
-		if got := status(s); got != StepUnknown {
-			t.Errorf("kept as %s", got)
-		}
+		expect.Is(t, status(s), StepUnknown, "kept as")
 		s.refused(s.settle, aggregate.ErrNotDue)
 	})
 	t.Run("it answers after all", func(t *testing.T) {
 		s := over(t)
 		s.now = s.now.Add(2 * time.Minute)
 		s.do(s.settle, s.finish(failed))
-		if got := status(s); got != StepFailed {
-			t.Errorf("kept as %s", got)
-		}
+		expect.Is(t, status(s), StepFailed, "kept as")
 		if e := s.load().Execution(); e.Status != ExecutionCancelled || s.head.Ended.As != TaskCancelled {
 			t.Errorf("execution %s, ended %+v", e.Status, s.head.Ended)
 		}
@@ -124,9 +111,7 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 			s.do(s.expire)
 			a := s.load()
 			status, v, _ := gateOf(a.Rows()[open.Key])
-			if status != aggregate.Expired || v != (aggregate.Verdict{}) {
-				t.Errorf("the gate is %s, %+v", status, v)
-			}
+			expect.That(t, status == aggregate.Expired && v == (aggregate.Verdict{}), "the gate is %s, %+v", status, v)
 			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonExpired}
 			expect.Same(t, want, a.Head.Ended)
 			last := s.audit[len(s.audit)-1]
@@ -147,11 +132,8 @@ func TestUntilTheSweeperExpiresAGateAClickCounts(t *testing.T) {
 	saw := s.load()
 	expiry := expect.Value(saw.Expire(s.now))(t)
 	s.do(s.approvePrompt)
-	if err := s.commit(saw.Head, expiry); err == nil {
-		t.Error("the expiry commits over the approval")
-	}
+	err := s.commit(saw.Head, expiry)
+	expect.That(t, err != nil, "the expiry commits over the approval")
 	s.refused(s.expire, aggregate.ErrNotDue)
-	if got := s.load().Prompt().Status; got != aggregate.Approved {
-		t.Errorf("the prompt is %s", got)
-	}
+	expect.Is(t, s.load().Prompt().Status, aggregate.Approved, "the prompt")
 }

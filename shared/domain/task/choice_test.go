@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -53,9 +52,7 @@ func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
 	if due := a.DueAt(now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
 		t.Errorf("due at %v, not when the time to choose is over", due)
 	}
-	if a.Stuck(now.Add(time.Hour)) {
-		t.Error("it counts as stuck")
-	}
+	expect.That(t, !a.Stuck(now.Add(time.Hour)), "it counts as stuck")
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Ask(1, Beside{}, tenancy.DefaultSettings(), now)
 	})
@@ -118,9 +115,8 @@ func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
 	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
 	a.Add(&refused)
 	hour := s.now.Add(time.Hour)
-	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) || !a.Effects(hour).Cards {
-		t.Errorf("due at %v, want in an hour", due)
-	}
+	due := a.DueAt(s.now)
+	expect.That(t, due != nil && due.Equal(hour) && a.Effects(hour).Cards, "due at %v, want in an hour", due)
 }
 
 func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
@@ -160,12 +156,8 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 			torn := s.load()
 			torn.Choice = nil
 			c, err := d(torn, s.now)
-			if err != nil || c.Empty() {
-				t.Fatalf("%v, %v", c, err)
-			}
-			if err := s.commit(torn.Head, c); !errors.Is(err, aggregate.ErrConflict) {
-				t.Errorf("committed beside an open choice: %v", err)
-			}
+			expect.Must(t, err == nil && !c.Empty(), "%v, %v", c, err)
+			expect.Fails(t, s.commit(torn.Head, c), aggregate.ErrConflict, "committed beside an open choice")
 			s.do(asRequest(s, person(requester)))
 			s.refused(d, aggregate.ErrSuperseded) // of the run that asked
 		})
@@ -221,9 +213,8 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 	} {
 		s := asked(t)
 		s.do(end(s))
-		if row := s.load().Choice; row.As == "" && !row.Over || s.counts[key] != 0 {
-			t.Errorf("%s: %+v, counted %v", name, row, s.counts)
-		}
+		row := s.load().Choice
+		expect.That(t, (row.As != "" || row.Over) && s.counts[key] == 0, "%s: %+v, counted %v", name, row, s.counts)
 	}
 	// Who ends a request about which nobody was asked, and has not seen that somebody is, is refused.
 	s = begin(t)
@@ -231,7 +222,6 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 	c := expect.Value(full(before, s.now))(t)
 	row := &Choice{ID: "01CHOICE", Beside: beside()}
 	s.rows[row.Key()] = row.At(1) // of a commit that the read of the rows missed
-	if err := s.commit(before.Head, c); err == nil {
-		t.Error("it ended, and people are asked about it for ever")
-	}
+	err := s.commit(before.Head, c)
+	expect.That(t, err != nil, "it ended, and people are asked about it for ever")
 }

@@ -62,9 +62,7 @@ func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 			s.now = s.now.Add(makingFor)
 			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				e := a.Effects(now)
-				if len(e.Make) != 0 || len(e.Tell) != 1 || e.Tell[0].Told == nil || a.DueAt(now) == nil {
-					t.Fatalf("%+v", e)
-				}
+				expect.Must(t, len(e.Make) == 0 && len(e.Tell) == 1 && e.Tell[0].Told != nil && a.DueAt(now) != nil, "%+v", e)
 				return e.Tell[0].Told(a)
 			}
 		},
@@ -140,9 +138,7 @@ func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
 	if e := a.Effects(s.now); len(e.Wake) != 1 || e.Run == nil || a.Next(s.now).State != StateDraftPrompt {
 		t.Errorf("nobody goes on: %+v, %+v", e, a.Next(s.now))
 	}
-	if a.Spent() != 700 || s.spent != 700 {
-		t.Errorf("the task cost %s, the day %s", a.Spent(), s.spent)
-	}
+	expect.That(t, a.Spent() == 700 && s.spent == 700, "the task cost %s, the day %s", a.Spent(), s.spent)
 	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishContest(1, "a", "他人の案", s.settings, now)
 	}, aggregate.ErrNotFound)
@@ -170,9 +166,7 @@ func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 	if e := a.Effects(s.now); len(e.Tell) != 0 || a.DueAt(s.now) != nil || e.Run != nil {
 		t.Errorf("it is over, and not left alone: %+v", e)
 	}
-	if a.Spent() != 700 {
-		t.Errorf("the task cost %s", a.Spent())
-	}
+	expect.Is(t, a.Spent(), 700, "the task cost")
 }
 
 func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
@@ -283,9 +277,8 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	if n.Terms.DecideBy.Before(*first.Terms.DecideBy) || a.Next(s.now).State != StateAwaitPromptApproval {
 		t.Errorf("to be decided by %v, next is %+v", n.Terms.DecideBy, a.Next(s.now))
 	}
-	if others := n.Others(); len(others) != 1 || others[0].TeamID != "a" {
-		t.Errorf("others are %+v", others)
-	}
+	others := n.Others()
+	expect.That(t, len(others) == 1 && others[0].TeamID == "a", "others are %+v", others)
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.PickDraft(old.ID, "a", "総務の案", "別の案を選びました", person(tanaka), s.policy, now)
 	}
@@ -302,9 +295,8 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 		t.Errorf("approved as %v", d)
 	}
 	_, err := s.try(s.pick(person(suzuki)))
-	if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) {
-		t.Errorf("picked after the stamp: %v", err)
-	}
+	decided := aggregate.ErrDecided{}
+	expect.That(t, errors.As(err, &decided), "picked after the stamp: %v", err)
 }
 
 func TestPickedVersionsDontCountTowardsTheMost(t *testing.T) {

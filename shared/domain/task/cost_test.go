@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -62,12 +61,9 @@ func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
 		s := begin(t)
 		d := of(s)
 		s.do(paying(answer("1", 0.25), d))
-		if _, err := s.try(paying(answer("1", 0.25), d)); err != nil { // its answer was lost
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := s.load().Spent(); got != aggregate.USD(0.25) {
-			t.Errorf("%s: %s", name, got)
-		}
+		_, err := s.try(paying(answer("1", 0.25), d))
+		expect.That(t, err == nil, "%s: %v", name, err) // its answer was lost
+		expect.Is(t, s.load().Spent(), aggregate.USD(0.25), "%s", name)
 		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // an invocation that asked again
 			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
 		}
@@ -120,13 +116,9 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 func TestABillDoesNotHideThatSomebodyJustDecided(t *testing.T) {
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt, paying(answer("1", 1), nothing), paying(answer("2", 1), nothing), s.giveUp)
-	if s.head.Parked != nil || s.head.Run != 2 {
-		t.Errorf("the decision is forgotten: %+v", s.head)
-	}
+	expect.That(t, s.head.Parked == nil && s.head.Run == 2, "the decision is forgotten: %+v", s.head)
 	s.do(s.giveUp)
-	if s.head.Parked == nil {
-		t.Error("the next run's failure is not that one's")
-	}
+	expect.That(t, s.head.Parked != nil, "the next run's failure is not that one's")
 }
 
 func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
@@ -147,17 +139,11 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 			what := fmt.Sprintf("%s, %v spent: %v", state.name, spent, err)
 			switch {
 			case before.Head.Ended != nil:
-				if !errors.Is(err, aggregate.ErrSuperseded) {
-					t.Error(what)
-				}
+				expect.Fails(t, err, aggregate.ErrSuperseded, "%v", what)
 			case spent < 3, waits:
-				if err != nil || !c.Empty() {
-					t.Error(what)
-				}
+				expect.That(t, err == nil && c.Empty(), "%v", what)
 			case before.LiveLease(s.now) != nil:
-				if !errors.Is(err, aggregate.ErrInFlight) {
-					t.Error(what)
-				}
+				expect.Fails(t, err, aggregate.ErrInFlight, "%v", what)
 			case err != nil:
 				t.Error(what)
 			case e == nil:
@@ -176,9 +162,8 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown && (x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", aggregate.USD(spent))) {
 					t.Errorf("%s: %+v", what, x)
 				}
-				if last := s.audit[len(s.audit)-1]; last.Action != AuditExecutionFailed || len(s.audit) != audit+1 {
-					t.Errorf("%s: recorded %+v", what, last)
-				}
+				last := s.audit[len(s.audit)-1]
+				expect.That(t, last.Action == AuditExecutionFailed && len(s.audit) == audit+1, "%s: recorded %+v", what, last)
 			}
 		}
 	}
@@ -189,17 +174,13 @@ func TestNoLimitStopsNothing(t *testing.T) {
 	s.do(paying(answer("1", 1e6), nothing))
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StopForCost(1, 0, now) })
 	for dollars, want := range map[float64]aggregate.MicroUSD{0: 0, 0.0000001: 1, 0.29: 290000, 1e6: 1e12} {
-		if got := (tenancy.Settings{MaxCostUSD: dollars}).MaxCost(); got != want {
-			t.Errorf("%v dollars are %d", dollars, got)
-		}
+		expect.Is(t, (tenancy.Settings{MaxCostUSD: dollars}).MaxCost(), want, "%v dollars", dollars)
 	}
 }
 
 func TestMoneyInWords(t *testing.T) {
 	for m, want := range map[aggregate.MicroUSD]string{0: "0.00", 1: "0.000001", 3_500_000: "3.50", 3_000_000: "3.00", 123: "0.000123", 10_120_300: "10.1203", 99_999: "0.099999", 1e12: "1000000.00", -1_999_974: "-1.999974", -20_000: "-0.02", math.MinInt64: "-9223372036854.775808"} {
-		if got := m.String(); got != want {
-			t.Errorf("%d is %s, want %s", int64(m), got, want)
-		}
+		expect.Is(t, m.String(), want, "%d", int64(m))
 	}
 }
 

@@ -65,9 +65,7 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 			first := expect.Value(buttons["approve"](s, open.ID, person(suzuki))(saw, s.now))(t)
 			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
 			expect.NoError(t, s.commit(saw.Head, first))
-			if err := s.commit(saw.Head, second); !errors.Is(err, aggregate.ErrConflict) {
-				t.Errorf("the second commits: %v", err)
-			}
+			expect.Fails(t, s.commit(saw.Head, second), aggregate.ErrConflict, "the second commits")
 			s.refused(buttons["reject"](s, open.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: first.Now})
 		})
 	}
@@ -84,9 +82,8 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	stale := *a.Prompts[0]
 	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)
-	if _, err := a.Approve(old, person(tanaka), s.policy, s.now); !errors.Is(err, aggregate.ErrNotLatest{Latest: 2}) {
-		t.Errorf("%v, want that version 2 is newer", err)
-	}
+	_, err := a.Approve(old, person(tanaka), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrNotLatest{Latest: 2})
 }
 
 func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
@@ -146,12 +143,9 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 					}
 					continue
 				}
-				if err != nil {
-					t.Fatalf("%s: %v", kind, err)
-				}
-				if _, v, _ := gateOf(c.Rows[0]); v.RejectionReason != tt.want {
-					t.Errorf("%s: kept %q", kind, v.RejectionReason)
-				}
+				expect.Must(t, err == nil, "%s: %v", kind, err)
+				_, v, _ := gateOf(c.Rows[0])
+				expect.Is(t, v.RejectionReason, tt.want, "%s: kept", kind)
 			}
 		})
 	}
@@ -173,24 +167,18 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 			s := tt.from(t)
 			for range 4 {
 				s.do(tt.reject(s))
-				if s.head.Ended != nil {
-					t.Fatalf("ended early: %+v", s.head.Ended)
-				}
+				expect.Must(t, s.head.Ended == nil, "ended early: %+v", s.head.Ended)
 				s.do(tt.begin(s), tt.finish(s))
 			}
 			s.do(tt.reject(s))
 			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}
 			expect.Same(t, want, s.head.Ended)
-			if got := s.load().Task.Status; got != TaskCancelled {
-				t.Errorf("the task is %s", got)
-			}
+			expect.Is(t, s.load().Task.Status, TaskCancelled, "the task")
 			last := s.audit[len(s.audit)-2:]
 			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != AuditTaskCancelled || last[1].ActorType != aggregate.ActorSystem {
 				t.Errorf("recorded %+v", last)
 			}
-			if last[1].Details != `{"max_versions":5,"reason":"max_versions"}` {
-				t.Errorf("details %s", last[1].Details)
-			}
+			expect.Is(t, last[1].Details, `{"max_versions":5,"reason":"max_versions"}`, "details")
 		})
 	}
 }
@@ -245,9 +233,7 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s.settings.PromptApprovalRequired = true // nor does switching it on ask anybody now
 	s.do(asSystem)
 	p := s.load().Prompt()
-	if p.Status != aggregate.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
-		t.Errorf("stamped %+v", p.Verdict)
-	}
+	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)
 	s.nothing(asSystem)
 	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
 	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
@@ -258,14 +244,10 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 func TestADecisionForgivesRestarts(t *testing.T) {
 	s := checked(t)
 	s.do(s.restart, s.openGate, s.approveStep)
-	if s.head.Restarts != 0 {
-		t.Errorf("%d restarts after a person's", s.head.Restarts)
-	}
+	expect.That(t, s.head.Restarts == 0, "%d restarts after a person's", s.head.Restarts)
 	s = asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
 	s.do(s.restart, s.approveAsSystem)
-	if s.head.Restarts != 0 {
-		t.Errorf("%d restarts after the system's", s.head.Restarts)
-	}
+	expect.That(t, s.head.Restarts == 0, "%d restarts after the system's", s.head.Restarts)
 }
 
 func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
@@ -273,9 +255,7 @@ func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
 	s.do(s.approveProcess)
 	a := s.load()
 	for _, r := range []aggregate.Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
-		if r.Revision() != s.head.Rev {
-			t.Errorf("%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
-		}
+		expect.That(t, r.Revision() == s.head.Rev, "%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
 	}
 	if a.Task.Status != TaskRunning || a.Execution().Status != ExecutionPending || a.Process().ApprovedHash != Hash(s.steps) {
 		t.Errorf("task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)

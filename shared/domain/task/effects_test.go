@@ -33,19 +33,13 @@ func TestWhatFollowsFromEachState(t *testing.T) {
 			s := reach(t, name)
 			a := s.load()
 			e := a.Effects(s.now)
-			if !e.Cards {
-				t.Error("cards are behind, and not redrawn")
-			}
-			if (e.Run != nil) != want.run {
-				t.Errorf("run %+v", e.Run)
-			}
+			expect.That(t, e.Cards, "cards are behind, and not redrawn")
+			expect.That(t, (e.Run != nil) == want.run, "run %+v", e.Run)
 			if soon := s.now.Add(5 * time.Minute); a.DueAt(s.now) == nil || a.DueAt(s.now).After(soon) {
 				t.Errorf("cards are behind, and due at %v", a.DueAt(s.now))
 			}
 			a.Head.ShownRev = a.Head.Rev
-			if a.Effects(s.now).Cards {
-				t.Error("cards are shown, and redrawn")
-			}
+			expect.That(t, !a.Effects(s.now).Cards, "cards are shown, and redrawn")
 			due := a.DueAt(s.now)
 			open, _ := a.OpenGate()
 			switch {
@@ -86,9 +80,8 @@ func TestARunIsStartedWithTheSameNameAndBytesEachTime(t *testing.T) {
 		s.now = s.now.Add(time.Hour)
 	}
 	s.do(s.restart)
-	if got := s.load().Effects(s.now).Run; got.Name != s.head.TaskID+"-2" || got.Run != 2 {
-		t.Errorf("the second run is %+v", got)
-	}
+	got := s.load().Effects(s.now).Run
+	expect.That(t, got.Name == s.head.TaskID+"-2" && got.Run == 2, "the second run is %+v", got)
 }
 
 func TestNoRunIsStartedDuringAPause(t *testing.T) {
@@ -122,9 +115,8 @@ func TestAGateThatAsksNobodyIsWork(t *testing.T) {
 		t.Error("no run to stamp it")
 	}
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
-		t.Errorf("due at %v", due)
-	}
+	due := a.DueAt(s.now)
+	expect.That(t, due.Equal(s.now.Add(5*time.Minute)), "due at %v", due)
 	if s.now = s.now.Add(21 * time.Minute); !s.load().Stuck(s.now) {
 		t.Error("not stuck after 21 minutes")
 	}
@@ -180,9 +172,7 @@ func TestWhatIsStuck(t *testing.T) {
 		{"a call crashed", "write out", 21 * time.Minute, true},
 	} {
 		s := reach(t, tt.state)
-		if got := s.load().Stuck(s.head.ChangedAt.Add(tt.after)); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
+		expect.Is(t, s.load().Stuck(s.head.ChangedAt.Add(tt.after)), tt.want, "%s", tt.name)
 	}
 }
 
@@ -194,9 +184,7 @@ func TestALongPauseIsNotStuck(t *testing.T) {
 		return a.WaitUntil(a.Head.Run, a.Generating(), until, now)
 	})
 	for after, want := range map[time.Duration]bool{20 * time.Second: false, 20 * time.Minute: false, 21 * time.Minute: true} {
-		if got := s.load().Stuck(until.Add(after)); got != want {
-			t.Errorf("%s after the pause: stuck %v", after, got)
-		}
+		expect.Is(t, s.load().Stuck(until.Add(after)), want, "%s after the pause: stuck", after)
 	}
 }
 
@@ -225,17 +213,14 @@ func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
 		{0, 5 * time.Minute}, {time.Minute, 5 * time.Minute}, {12 * time.Minute, 12 * time.Minute}, {30 * time.Minute, 30 * time.Minute}, {9 * time.Hour, time.Hour},
 	} {
 		now := a.Head.ChangedAt.Add(tt.rested)
-		if due := a.DueAt(now); due == nil || !due.Equal(now.Add(tt.want)) {
-			t.Errorf("after %s: due at %v, want in %s", tt.rested, due, tt.want)
-		}
+		due := a.DueAt(now)
+		expect.That(t, due != nil && due.Equal(now.Add(tt.want)), "after %s: due at %v, want in %s", tt.rested, due, tt.want)
 	}
 	messages := 0
 	for now := a.Head.ChangedAt; now.Before(a.Head.ChangedAt.Add(24 * time.Hour)); now = *a.DueAt(now) {
 		messages++
 	}
-	if messages > 30 {
-		t.Errorf("%d messages in a day about one task", messages)
-	}
+	expect.That(t, messages <= 30, "%d messages in a day about one task", messages)
 }
 
 func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
@@ -256,9 +241,7 @@ func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 		t.Errorf("once it was asked for it is due at %v, want in five minutes", due)
 	}
 	refused.TriedAt = nil // a row of before
-	if !a.Effects(hour).Cards {
-		t.Error("a row without the time of its try is never tried again")
-	}
+	expect.That(t, a.Effects(hour).Cards, "a row without the time of its try is never tried again")
 	s.do(s.cancel)
 	over := s.load()
 	over.Head.ShownRev = over.Head.Rev

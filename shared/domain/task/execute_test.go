@@ -13,9 +13,7 @@ func stops(t *testing.T, s *story, d decision, want aggregate.Reason) {
 	t.Helper()
 	_, err := s.try(d)
 	var stop StopError
-	if !errors.As(err, &stop) || stop.Reason != want {
-		t.Fatalf("%v, want a stop for %s", err, want)
-	}
+	expect.Must(t, errors.As(err, &stop) && stop.Reason == want, "%v, want a stop for %s", err, want)
 }
 
 func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
@@ -51,9 +49,7 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 	mine := expect.Value(s.claim(saw, s.now))(t)
 	expect.NoError(t, s.commit(saw.Head, mine))
 	theirs := expect.Value(other(saw, s.now))(t)
-	if err := s.commit(saw.Head, theirs); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("the second claim commits: %v", err)
-	}
+	expect.Fails(t, s.commit(saw.Head, theirs), aggregate.ErrConflict, "the second claim commits")
 	s.refused(other, aggregate.ErrInFlight)
 	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(StepKey(1, 1, 1), "another", done, now)
@@ -109,15 +105,11 @@ func TestAnExecutionEndsAfterItsTimeLimit(t *testing.T) {
 	s := running(t)
 	takes(s, 300*time.Second)
 	takes(s, 60*time.Second)
-	if s.load().OverLimit(s.now) {
-		t.Error("over at the limit itself")
-	}
+	expect.That(t, !s.load().OverLimit(s.now), "over at the limit itself")
 	s = running(t)
 	takes(s, 300*time.Second)
 	takes(s, 60*time.Second+time.Millisecond)
-	if !s.load().OverLimit(s.now) {
-		t.Error("not over after the limit")
-	}
+	expect.That(t, s.load().OverLimit(s.now), "not over after the limit")
 	stops(t, s, s.claim, ReasonTimeout)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonTimeout, "360", now)
@@ -131,9 +123,7 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 	waits := func(s *story, d time.Duration, when string) {
 		t.Helper()
 		s.now = s.now.Add(d)
-		if s.load().OverLimit(s.now) {
-			t.Errorf("over %s", when)
-		}
+		expect.That(t, !s.load().OverLimit(s.now), "over %s", when)
 	}
 	s := waitingStep(t)
 	waits(s, 100*time.Hour, "while a person is asked")
@@ -183,9 +173,7 @@ func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
 	process := s.load().Process().ID
 	want := func(n string) {
 		t.Helper()
-		if got := key(); got != process+"/step-2/"+n {
-			t.Errorf("key %s, want number %s", got, n)
-		}
+		expect.Is(t, key(), process+"/step-2/"+n, "key of number %s", n)
 	}
 	again := func(o Outcome) {
 		t.Helper()
@@ -207,7 +195,6 @@ func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
 		return a.FinishStep(first.Key(), first.Claim.Invocation, failed, now)
 	})
 	want("2")
-	if row := s.load().StepOf(s.load().Execution(), 2); row.Call != 2 {
-		t.Errorf("claimed with number %d", row.Call)
-	}
+	row := s.load().StepOf(s.load().Execution(), 2)
+	expect.Is(t, row.Call, 2, "claimed with number")
 }

@@ -31,9 +31,8 @@ func TestARetryKeepsWhatIsDone(t *testing.T) {
 	if len(rows) != 1 || !rows[0].Reused || rows[0].Status != StepCompleted || rows[0].Result.JSON != done.Result.JSON {
 		t.Errorf("carried over: %+v", rows)
 	}
-	if next := a.NextStep(e); next == nil || next.Order != 2 {
-		t.Errorf("next is %+v", next)
-	}
+	next := a.NextStep(e)
+	expect.That(t, next != nil && next.Order == 2, "next is %+v", next)
 	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }, aggregate.ErrSuperseded)
 	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
 	var reused []bool
@@ -74,9 +73,7 @@ func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
 	s.refused(s.retry, ErrMaxAttempts)
 	all := s.load().Executions
 	for i, e := range all {
-		if e.Attempt != i+1 {
-			t.Fatalf("attempt %d is read in place %d", e.Attempt, i+1)
-		}
+		expect.Must(t, e.Attempt == i+1, "attempt %d is read in place %d", e.Attempt, i+1)
 	}
 	if last := s.load().Execution(); last.Attempt != MaxAttempts || ExecutionKey(1, MaxAttempts) <= ExecutionKey(1, MaxAttempts-1) {
 		t.Errorf("the newest is attempt %d", last.Attempt)
@@ -102,17 +99,13 @@ func TestARetryNeverOvertakesACall(t *testing.T) {
 	s.refused(s.retry, aggregate.ErrInFlight)
 	s.now = s.now.Add(2 * time.Minute)
 	c, err := s.try(s.retry)
-	if err != nil || !errors.Is(c.Then, aggregate.ErrUncovered) {
-		t.Fatalf("then %v, %v", c.Then, err)
-	}
+	expect.Must(t, err == nil && errors.Is(c.Then, aggregate.ErrUncovered), "then %v, %v", c.Then, err)
 	a := s.load()
 	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown || a.Execution().Results[1].Status != StepUnknown {
 		t.Errorf("attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
 	}
 	s.do(s.retry) // having seen it
-	if got := s.load().Execution().Attempt; got != 2 {
-		t.Errorf("attempt %d", got)
-	}
+	expect.Is(t, s.load().Execution().Attempt, 2, "attempt")
 }
 
 func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
@@ -138,9 +131,8 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	}
 	s.nothing(late(done))
 	s.refused(late(failed), aggregate.ErrSuperseded)
-	if next := a.NextStep(a.Execution()); next.Order != 3 {
-		t.Errorf("step %d is called next, though the second is done", next.Order)
-	}
+	next := a.NextStep(a.Execution())
+	expect.That(t, next.Order == 3, "step %d is called next, though the second is done", next.Order)
 	if got := a.StepOf(a.Execution(), 2); !got.Reused || got.Result == nil {
 		t.Errorf("the second attempt has %+v", got)
 	}
@@ -167,9 +159,7 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 	t.Run("before the step", func(t *testing.T) {
 		s, late := second(t)
 		s.do(s.start, late)
-		if next(s) != 3 {
-			t.Errorf("step %d is called next", next(s))
-		}
+		expect.That(t, next(s) == 3, "step %d is called next", next(s))
 	})
 	t.Run("while people are asked about it", func(t *testing.T) {
 		s, late := second(t)
@@ -180,17 +170,14 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 		if _, waits := a.OpenGate(); waits || a.Gates[0].Status != aggregate.Cancelled || next(s) != 3 {
 			t.Errorf("gate %s, step %d is called next", a.Gates[0].Status, next(s))
 		}
-		if a.TimeUp(a.Execution(), s.now) {
-			t.Error("the time that people took counts as the execution's")
-		}
+		expect.That(t, !a.TimeUp(a.Execution(), s.now), "the time that people took counts as the execution's")
 		s.do(s.claim, s.finish(done), s.complete)
 	})
 	t.Run("after it was claimed anew, which stands", func(t *testing.T) {
 		s, late := second(t)
 		s.do(s.start, s.claim, late)
-		if row := s.load().StepOf(s.load().Execution(), 2); row.Status != StepRunning || row.Reused {
-			t.Errorf("%+v", row)
-		}
+		row := s.load().StepOf(s.load().Execution(), 2)
+		expect.That(t, row.Status == StepRunning && !row.Reused, "%+v", row)
 	})
 	t.Run("after the second attempt failed too", func(t *testing.T) {
 		s, late := second(t)
@@ -205,9 +192,8 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {
 	s := allDone(t)
 	s.do(s.giveUp, s.retry)
-	if next := s.load().NextStep(s.load().Execution()); next != nil {
-		t.Errorf("next is %+v", next)
-	}
+	next := s.load().NextStep(s.load().Execution())
+	expect.That(t, next == nil, "next is %+v", next)
 	s.refused(s.complete, aggregate.ErrMoved)
 	s.do(s.start, s.complete)
 }
@@ -232,9 +218,8 @@ func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done), s.retry)
-	if next := s.load().NextStep(s.load().Execution()); next == nil || next.Order != 3 {
-		t.Errorf("next is %+v", next)
-	}
+	next := s.load().NextStep(s.load().Execution())
+	expect.That(t, next != nil && next.Order == 3, "next is %+v", next)
 }
 
 func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
@@ -271,24 +256,18 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 			s := tt.from(t)
 			for n := 1; n <= MaxRestarts; n++ {
 				s.do(s.restart)
-				if s.head.Run != n+1 || s.head.Restarts != n || tt.end(s.load()) {
-					t.Fatalf("after %d: %+v", n, s.head)
-				}
+				expect.Must(t, s.head.Run == n+1 && s.head.Restarts == n && !tt.end(s.load()), "after %d: %+v", n, s.head)
 			}
 			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
 			s.do(s.restart)
-			if !tt.end(s.load()) || s.head.Run != MaxRestarts+1 {
-				t.Errorf("ended as %+v", s.head)
-			}
+			expect.That(t, tt.end(s.load()) && s.head.Run == MaxRestarts+1, "ended as %+v", s.head)
 			s.refused(s.restart, aggregate.ErrSuperseded)
 			if again := s.retryGeneration; tt.name != "L4" {
 				s.do(again)
 			} else {
 				s.do(s.retry)
 			}
-			if s.head.Restarts != 0 {
-				t.Errorf("%d restarts after a person asked again", s.head.Restarts)
-			}
+			expect.That(t, s.head.Restarts == 0, "%d restarts after a person asked again", s.head.Restarts)
 		})
 	}
 }
@@ -300,9 +279,7 @@ func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
 		s.do(s.restart)
 	}
 	s.do(s.giveUp)
-	if !parkedAt(L2)(s.load()) {
-		t.Fatalf("head %+v", s.head)
-	}
+	expect.Must(t, parkedAt(L2)(s.load()), "head %+v", s.head)
 	s.nothing(s.giveUp)
 	s.do(s.retryGeneration)
 	if next := s.load().Next(s.now); next.State != StateAwaitPromptApproval {
@@ -325,18 +302,14 @@ func TestAStampThatComesAfterAllUnparks(t *testing.T) {
 func TestProgressForgivesRestarts(t *testing.T) {
 	result := running(t)
 	result.do(result.restart, result.restart, result.claim)
-	if result.head.Restarts != 2 {
-		t.Errorf("a claim forgives: %d", result.head.Restarts)
-	}
+	expect.Is(t, result.head.Restarts, 2, "a claim forgives")
 	result.do(result.finish(done))
 	generation := begin(t)
 	generation.do(generation.restart, generation.extract)
 	decision := waitingPrompt(t)
 	decision.do(decision.approvePrompt, decision.beginProcess, decision.restart, decision.finishProcess, decision.approveProcess)
 	for name, s := range map[string]*story{"a step's result": result, "a generation": generation, "a decision": decision} {
-		if s.head.Restarts != 0 {
-			t.Errorf("%s: %d restarts", name, s.head.Restarts)
-		}
+		expect.That(t, s.head.Restarts == 0, "%s: %d restarts", name, s.head.Restarts)
 	}
 }
 
@@ -373,9 +346,7 @@ func TestAFailingRunDoesNotParkWhatWasJustDecided(t *testing.T) {
 				t.Errorf("head %+v, next %s", s.head, next.State)
 			}
 			s.do(s.giveUp) // the next run fails by itself
-			if s.head.Run != 2 || s.head.Parked == nil && s.head.Ended == nil {
-				t.Errorf("head %+v", s.head)
-			}
+			expect.That(t, s.head.Run == 2 && (s.head.Parked != nil || s.head.Ended != nil), "head %+v", s.head)
 		})
 	}
 }

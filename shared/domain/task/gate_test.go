@@ -1,11 +1,11 @@
 package task
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
@@ -22,9 +22,7 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	s.refused(claimWith(shown, false), aggregate.ErrMoved) // not even when the caller forgot
 	current := func(want int) {
 		t.Helper()
-		if got := s.load().Execution().CurrentStep; got != want {
-			t.Errorf("at step %d, want %d", got, want)
-		}
+		expect.Is(t, s.load().Execution().CurrentStep, want, "at step")
 	}
 	current(1)
 	s.do(s.openGate)
@@ -72,9 +70,7 @@ func TestWhichStepsNeedALook(t *testing.T) {
 		{"a write to where an earlier result says", Step{Access: aggregate.Write}, true, true, true},
 		{"a read from where an earlier result says", Step{Access: aggregate.Read}, true, true, false},
 	} {
-		if got := NeedsGate(tt.step, aggregate.Terms{AutoApproveTools: tt.auto}, tt.dynamic); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
+		expect.Is(t, NeedsGate(tt.step, aggregate.Terms{AutoApproveTools: tt.auto}, tt.dynamic), tt.want, "%s", tt.name)
 	}
 }
 
@@ -88,9 +84,8 @@ func TestARejectedStepEndsTheTaskAndKeepsWhatIsDone(t *testing.T) {
 	if e := a.Execution(); e.Status != ExecutionCancelled || len(e.Results) != 1 || e.Results[0].Status != StepCompleted {
 		t.Errorf("execution %s, results %+v", e.Status, e.Results)
 	}
-	if g := a.Gates[0]; g.RejectionReason != "宛先が違う" {
-		t.Errorf("reason %q", g.RejectionReason)
-	}
+	g := a.Gates[0]
+	expect.Is(t, g.RejectionReason, "宛先が違う", "reason")
 }
 
 func TestAGateBelongsToItsAttempt(t *testing.T) {
@@ -99,9 +94,7 @@ func TestAGateBelongsToItsAttempt(t *testing.T) {
 	s.refused(s.claim, aggregate.ErrMoved)
 	s.do(s.openGate)
 	open, waits := s.load().OpenGate()
-	if !waits || open.Key != GateKey(1, 2, 2) || open.Kind != CardStep {
-		t.Errorf("%+v waits: %v", open, waits)
-	}
+	expect.That(t, waits && open.Key == GateKey(1, 2, 2) && open.Kind == CardStep, "%+v waits: %v", open, waits)
 	first := s.load().Gates[0]
 	s.refused(buttons["approve"](s, first.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
 }
@@ -110,8 +103,7 @@ func TestNothingFailsBehindAPersonsBackWhileAGateWaits(t *testing.T) {
 	s := waitingStep(t)
 	s.nothing(s.fail)
 	s.nothing(s.giveUp)
-	if _, err := s.load().RestartRun(1, s.now); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("restart: %v", err)
-	}
+	_, err := s.load().RestartRun(1, s.now)
+	expect.Fails(t, err, aggregate.ErrSuperseded, "restart")
 	s.do(s.approveStep)
 }

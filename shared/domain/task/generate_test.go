@@ -22,9 +22,7 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	}
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
 	s.do(s.rejectPrompt) // not the last: three were promised
-	if s.head.Ended != nil {
-		t.Errorf("ended %+v", s.head.Ended)
-	}
+	expect.That(t, s.head.Ended == nil, "ended %+v", s.head.Ended)
 	expect.Same(t, want, s.load().Prompt().Terms)
 }
 
@@ -52,9 +50,7 @@ func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
 	one := expect.Value(s.beginPrompt(saw, s.now))(t)
 	other := expect.Value(s.beginPrompt(saw, s.now.Add(time.Second)))(t)
 	expect.NoError(t, s.commit(saw.Head, one))
-	if err := s.commit(saw.Head, other); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("a second version 1 commits: %v", err)
-	}
+	expect.Fails(t, s.commit(saw.Head, other), aggregate.ErrConflict, "a second version 1 commits")
 }
 
 func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
@@ -157,24 +153,17 @@ func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 		},
 	} {
 		c, err := d(Generation{L2, 1})
-		if err != nil || c.Empty() {
-			t.Fatalf("%s: %v, it proves nothing", name, err)
-		}
-		if err := s.commit(torn.Head, c); !errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%s: %v, want ErrConflict", name, err)
-		}
+		expect.Must(t, err == nil && !c.Empty(), "%s: %v, it proves nothing", name, err)
+		expect.Fails(t, s.commit(torn.Head, c), aggregate.ErrConflict, "%s", name)
 	}
 }
 
 func TestAGenerationThatComesAfterAllUnparks(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.beginPrompt, s.pause, s.park, s.finishPrompt)
-	if s.head.Parked != nil || s.head.PausedUntil != nil {
-		t.Errorf("head %+v", s.head)
-	}
-	if open, waits := s.load().OpenGate(); !waits || open.Kind != CardPrompt {
-		t.Errorf("%+v waits: %v", open, waits)
-	}
+	expect.That(t, s.head.Parked == nil && s.head.PausedUntil == nil, "head %+v", s.head)
+	open, waits := s.load().OpenGate()
+	expect.That(t, waits && open.Kind == CardPrompt, "%+v waits: %v", open, waits)
 }
 
 func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
@@ -258,9 +247,8 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			},
 			"restart": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(old, now) },
 		} {
-			if _, err := d(s.load(), s.now); !errors.Is(err, aggregate.ErrSuperseded) {
-				t.Errorf("%s, %s: %v", state.name, name, err)
-			}
+			_, err := d(s.load(), s.now)
+			expect.Fails(t, err, aggregate.ErrSuperseded, "%s, %s", state.name, name)
 		}
 	}
 }

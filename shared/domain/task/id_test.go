@@ -18,9 +18,7 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	}
 	ts := "1776490200.000100"
 	one := id(team, "C_HR", ts)
-	if again := id(team, "C_HR", ts); again != one {
-		t.Errorf("%s, then %s", one, again)
-	}
+	expect.Is(t, id(team, "C_HR", ts), one, "delivered again")
 	others := map[string]string{
 		"another channel":             id(team, "C_IT", ts),
 		"another workspace":           id("T_OTHER", "C_HR", ts),
@@ -32,26 +30,19 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	}
 	seen := map[string]string{one: "the message"}
 	for name, other := range others {
-		if seen[other] != "" {
-			t.Errorf("%s has the id of %s", name, seen[other])
-		}
+		expect.Is(t, seen[other], "", "%s has the id of", name)
 		seen[other] = name
-		if !aggregate.ValidID(other) {
-			t.Errorf("%s: %q is no id", name, other)
-		}
+		expect.That(t, aggregate.ValidID(other), "%s: %q is no id", name, other)
 	}
-	if at := ulid.Time(ulid.MustParse(one).Time()); !at.Equal(time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)) {
-		t.Errorf("made at %v", at)
-	}
+	at := ulid.Time(ulid.MustParse(one).Time())
+	expect.That(t, at.Equal(time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)), "made at %v", at)
 
 	mention, direct := request(), request()
 	direct.EventID, direct.Source, direct.Text = "Ev2", SourceAgentContainer, "別の本文"
 	a, ref, err := Receive(aggregate.TenantID(team), mention, dawn)
 	expect.NoError(t, err)
 	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
-	if err != nil || ref != again || ref.ID != one {
-		t.Errorf("%+v, then %+v, %v", ref, again, err)
-	}
+	expect.That(t, err == nil && ref == again && ref.ID == one, "%+v, then %+v, %v", ref, again, err)
 	s := create(t, a)
 	if err := s.commit(Head{Head: aggregate.Head{Run: 1}}, a); err == nil {
 		t.Error("the same message commits twice")
@@ -72,9 +63,8 @@ func TestATimestampThatIsNotSlacksIsRefused(t *testing.T) {
 		}
 		r := request()
 		if r.MessageTS = ts; ts != "" {
-			if _, _, err := Receive("tenant", r, dawn); err == nil {
-				t.Errorf("%.40q is received", ts)
-			}
+			_, _, err := Receive("tenant", r, dawn)
+			expect.That(t, err != nil, "%.40q is received", ts)
 		}
 	}
 	for ts, want := range map[string]time.Time{
@@ -83,9 +73,8 @@ func TestATimestampThatIsNotSlacksIsRefused(t *testing.T) {
 		"1776490200.999999":   time.Unix(1776490200, 999e6),
 		"253402300799.999999": time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC),
 	} {
-		if got, err := aggregate.ParseTS(ts); err != nil || !got.Equal(want) {
-			t.Errorf("%s: %v, %v, want %v", ts, got, err, want)
-		}
+		got, err := aggregate.ParseTS(ts)
+		expect.That(t, err == nil && got.Equal(want), "%s: %v, %v, want %v", ts, got, err, want)
 	}
 }
 
@@ -98,13 +87,9 @@ func FuzzParseTS(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(ts) < 8 || len(ts) > 19 || at.Year() > 9999 || at.Before(time.Unix(0, 0)) {
-			t.Errorf("%q is %v", ts, at)
-		}
+		expect.That(t, len(ts) >= 8 && len(ts) <= 19 && at.Year() <= 9999 && !at.Before(time.Unix(0, 0)), "%q is %v", ts, at)
 		id, err := ID(team, "C", ts)
-		if err != nil || !aggregate.ValidID(id) {
-			t.Errorf("%q makes %q, %v", ts, id, err)
-		}
+		expect.That(t, err == nil && aggregate.ValidID(id), "%q makes %q, %v", ts, id, err)
 	})
 }
 
@@ -113,11 +98,7 @@ func TestIDsAreCheckedStrictly(t *testing.T) {
 		aggregate.NewID(): true, aggregate.TenantID("T1"): true, "": false, "01JS": false, strings.Repeat("0", 27): false,
 		"0000000000000000000000000U": false, "8ZZZZZZZZZZZZZZZZZZZZZZZZZ": false, "TASK#01JS00000000000000000": false,
 	} {
-		if got := aggregate.ValidID(id); got != want {
-			t.Errorf("%q: %v", id, got)
-		}
+		expect.Is(t, aggregate.ValidID(id), want, "%q", id)
 	}
-	if aggregate.NewID() == aggregate.NewID() {
-		t.Error("two new ids are one")
-	}
+	expect.That(t, aggregate.NewID() != aggregate.NewID(), "two new ids are one")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // check asserts, after each commit, what the design promises whatever happens.
@@ -40,9 +41,7 @@ func (w *world) placeIsHeld(after *Aggregate) {
 
 func (w *world) require(ok bool, format string, args ...any) {
 	w.t.Helper()
-	if !ok {
-		w.t.Fatalf(w.kind+": "+format, args...)
-	}
+	expect.Must(w.t, ok, w.kind+": "+format, args...)
 }
 
 // moves: every status moved as the four state machines allow, and began where they begin.

@@ -55,9 +55,8 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 			try("task", string(from), string(to), TaskMoves.Allows(from, to), func(c *change) error { return c.moveTask(&Task{Status: from}, to) })
 		}
 	}
-	if want := 3*6*6 + 5*5 + 4*4 + 5*5; moves != want {
-		t.Errorf("%d moves were tried, want %d", moves, want)
-	}
+	want := 3*6*6 + 5*5 + 4*4 + 5*5
+	expect.That(t, moves == want, "%d moves were tried, want %d", moves, want)
 }
 
 // beginnings are the statuses that rows begin with.

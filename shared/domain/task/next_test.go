@@ -56,9 +56,7 @@ func TestWhereARunGoesFromEachState(t *testing.T) {
 		if diff := cmp.Diff(want[state.name], got); diff != "" {
 			t.Errorf("%s:\n%s", state.name, diff)
 		}
-		if !slices.Contains(NextStates, got.State) {
-			t.Errorf("%s: %s is not in NextStates", state.name, got.State)
-		}
+		expect.That(t, slices.Contains(NextStates, got.State), "%s: %s is not in NextStates", state.name, got.State)
 	}
 }
 
@@ -89,9 +87,7 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 	s := waitingPrompt(t)
 	open, _ := s.load().OpenGate()
 	for _, left := range []time.Duration{-100 * time.Hour, 0, 59 * time.Second} {
-		if got := s.load().Next(open.Terms.DecideBy.Add(-left)).TimeoutSeconds; got != 60+3600 {
-			t.Errorf("%v before the end: %d s", left, got)
-		}
+		expect.Is(t, s.load().Next(open.Terms.DecideBy.Add(-left)).TimeoutSeconds, 60+3600, "%v before the end", left)
 	}
 }
 

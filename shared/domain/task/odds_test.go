@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -22,17 +21,13 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 			change(a)
 			return a.Approve(a.Process().ID, person(suzuki), s.policy, now)
 		}, aggregate.ErrConflict)
-		if s.load().Process().Status != aggregate.PendingApproval {
-			t.Errorf("%s: approved", name)
-		}
+		expect.Is(t, s.load().Process().Status, aggregate.PendingApproval, "%s: approved", name)
 	}
 	s := waitingProcess(t)
 	saw := s.load()
 	c := expect.Value(s.approveProcess(saw, s.now))(t)
 	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // written again by somebody
-	if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("committed over another prompt: %v", err)
-	}
+	expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "committed over another prompt")
 }
 
 func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
@@ -56,9 +51,7 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 			t.Errorf("the tool's permission: %+v", c.Owned)
 		}
 		s.rows[key] = s.rows[key].At(99) // written again by somebody
-		if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%s: committed over another one: %v", key, err)
-		}
+		expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "%s: committed over another one", key)
 	}
 }
 

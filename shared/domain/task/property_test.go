@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // Whatever people, runs, crashes and the clock do to a task, the design's
@@ -141,9 +142,7 @@ func (w *world) comesToAnEnd() {
 		if a.Head.Ended != nil && a.LiveLease(w.now) == nil && a.OpenSession() == nil && w.contestsAreOver(a) {
 			break
 		}
-		if round > 120 {
-			w.t.Fatalf("stuck: head %+v, next %+v", a.Head, a.Next(w.now))
-		}
+		expect.Must(w.t, round <= 120, "stuck: head %+v, next %+v", a.Head, a.Next(w.now))
 		if a.Head.Parked != nil || a.Head.Ended == nil {
 			if _, waits := a.OpenGate(); waits || a.Head.Parked != nil {
 				w.stamp()
@@ -160,7 +159,6 @@ func (w *world) comesToAnEnd() {
 	w.sweep()
 	a := w.load()
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(w.now); due != nil {
-		w.t.Fatalf("over, and due at %v: %+v", due, a.Head)
-	}
+	due := a.DueAt(w.now)
+	expect.Must(w.t, due == nil, "over, and due at %v: %+v", due, a.Head)
 }

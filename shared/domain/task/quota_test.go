@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -39,9 +38,8 @@ func TestWhoMayAsk(t *testing.T) {
 			if e == nil || e.As != TaskRefused || e.Reason != tt.reason || s.load().Next(s.now) != (aggregate.Next{State: StateFinish, Outcome: "refused"}) {
 				t.Errorf("%+v", e)
 			}
-			if last := s.audit[len(s.audit)-1]; last.Action != AuditTaskRefused || len(s.counts) != 0 {
-				t.Errorf("recorded %+v, counted %v", last, s.counts)
-			}
+			last := s.audit[len(s.audit)-1]
+			expect.That(t, last.Action == AuditTaskRefused && len(s.counts) == 0, "recorded %+v, counted %v", last, s.counts)
 			if c, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); err == nil {
 				t.Errorf("it was tried again: %+v", c)
 			}
@@ -86,9 +84,7 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 		s.do(s.extract, s.beginPrompt, s.finishPrompt)
 		s.nothing(s.accept)
 		s.do(s.cancel)
-		if len(s.counts) != 0 {
-			t.Errorf("%v", s.counts)
-		}
+		expect.That(t, len(s.counts) == 0, "%v", s.counts)
 	})
 }
 
@@ -107,9 +103,7 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 		if n.Key != requester+"#"+hour.Format("2006-01-02T15") && n.Key != "*#"+hour.Format("2006-01-02T15") {
 			t.Errorf("asked at %s, counted as %s", s.head.CreatedAt.Format(time.DateTime), n.Key)
 		}
-		if n.Keep.Before(s.now.Add(keptFor)) {
-			t.Errorf("%s is kept until %s only: it is %s", n.Key, n.Keep, s.now)
-		}
+		expect.That(t, !n.Keep.Before(s.now.Add(keptFor)), "%s is kept until %s only: it is %s", n.Key, n.Keep, s.now)
 	}
 	for _, until := range []time.Time{hour.Add(time.Hour), s.now.Add(time.Minute)} {
 		c, err := a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonHourPerson, Until: until}}, s.now)
@@ -124,13 +118,10 @@ func TestAGuestDoesNothingAgain(t *testing.T) {
 	guest := person(requester)
 	guest.Guest = true
 	p := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-	if err := p.Retry(guest, requester); !errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}) {
-		t.Errorf("%v", err)
-	}
+	expect.Fails(t, p.Retry(guest, requester), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
 	for _, by := range []aggregate.Actor{person(requester), person(suzuki), aggregate.System()} {
-		if err := p.Retry(by, requester); err != nil {
-			t.Errorf("%+v: %v", by, err)
-		}
+		err := p.Retry(by, requester)
+		expect.That(t, err == nil, "%+v: %v", by, err)
 	}
 	if err := p.Withdraw(guest, requester); err != nil {
 		t.Errorf("a guest may not cancel what they asked for: %v", err)

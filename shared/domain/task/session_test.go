@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // inSession begins a task whose steps a managed session carries out.
@@ -28,9 +29,7 @@ func (s *story) leases(ds ...leasing) *story {
 		if err == nil && l != nil {
 			err = s.putLease(a, l)
 		}
-		if err != nil || l == nil || s.head.Rev != rev {
-			s.t.Fatalf("lease %d: %+v, %v, rev %d", i+1, l, err, s.head.Rev)
-		}
+		expect.Must(s.t, err == nil && l != nil && s.head.Rev == rev, "lease %d: %+v, %v, rev %d", i+1, l, err, s.head.Rev)
 		s.now = s.now.Add(time.Second)
 	}
 	return s
@@ -92,9 +91,7 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 	s := inSession(t)
 	s.do(bind("first"))
 	s.nothing(bind("second"))
-	if id := s.load().Execution().SessionID; id != "first" {
-		t.Errorf("it is %s", id)
-	}
+	expect.Is(t, s.load().Execution().SessionID, "first")
 	entries := s.audit
 	if n := len(entries); n == 0 || entries[n-1].Action != AuditExecutionStarted || entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
 		t.Errorf("recorded %+v", entries)
@@ -110,13 +107,10 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 	if n := a.NextOf("mine", s.now); n.State != StatePause || n.WaitSeconds != 2 {
 		t.Errorf("%+v", n)
 	}
-	if a.Effects(s.now).Run != nil {
-		t.Error("a run is to be started")
-	}
+	expect.That(t, a.Effects(s.now).Run == nil, "a run is to be started")
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); due == nil || !due.Equal(a.SessionLease(a.Execution()).LeaseUntil) {
-		t.Errorf("due at %v", due)
-	}
+	due := a.DueAt(s.now)
+	expect.That(t, due != nil && due.Equal(a.SessionLease(a.Execution()).LeaseUntil), "due at %v", due)
 	s.unleased(hold("another"), aggregate.ErrInFlight)
 	s.now = s.now.Add(3 * time.Second)
 	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
@@ -154,12 +148,9 @@ func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 	}
 	s.do(handOver)
 	a := s.load()
-	if a.Head.Run != 2 {
-		t.Errorf("run %d", a.Head.Run)
-	}
-	if r := a.Effects(s.now).Run; r == nil || r.Run != 2 {
-		t.Errorf("nobody starts the next run: %+v", r)
-	}
+	expect.Is(t, a.Head.Run, 2, "run")
+	r := a.Effects(s.now).Run
+	expect.That(t, r != nil && r.Run == 2, "nobody starts the next run: %+v", r)
 	s.unleased(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.HoldSession(1, "mine", now.Add(time.Second), now)
 	}, aggregate.ErrSuperseded)
@@ -177,9 +168,7 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	if n := a.Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)
 	}
-	if a.Effects(s.now).Run != nil {
-		t.Error("a task that is over gets a run")
-	}
+	expect.That(t, a.Effects(s.now).Run == nil, "a task that is over gets a run")
 	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CloseSession(2, now) }, aggregate.ErrSuperseded)
 	s.do(closeSession)
 	s.nothing(closeSession)
@@ -198,19 +187,14 @@ func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	if due := a.DueAt(at); due == nil {
 		t.Fatal("the task rests")
 	}
-	if a.Effects(at).Run != nil {
-		t.Error("another run is started while the one that ended it may be at it")
-	}
+	expect.That(t, a.Effects(at).Run == nil, "another run is started while the one that ended it may be at it")
 	restart := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }
 	s.refused(restart, aggregate.ErrSuperseded)
 	s.now = at.Add(3 * time.Minute)
-	if r := s.load().Effects(s.now).Run; r == nil || r.Run != 1 {
-		t.Fatalf("nobody is sent to close it: %+v", r)
-	}
+	r := s.load().Effects(s.now).Run
+	expect.Must(t, r != nil && r.Run == 1, "nobody is sent to close it: %+v", r)
 	s.do(restart) // that run has ended
-	if s.head.Run != 2 || s.head.Ended == nil {
-		t.Errorf("run %d, ended %+v", s.head.Run, s.head.Ended)
-	}
+	expect.That(t, s.head.Run == 2 && s.head.Ended != nil, "run %d, ended %+v", s.head.Run, s.head.Ended)
 	s.do(closeSession)
 	a = s.load()
 	a.Head.ShownRev = a.Head.Rev
@@ -227,9 +211,8 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
 		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
 	}
-	if spent := s.load().Spent(); spent != aggregate.USD(0.25) {
-		t.Errorf("counts for %v, and might have spent all of its budget", spent)
-	}
+	spent := s.load().Spent()
+	expect.That(t, spent == aggregate.USD(0.25), "counts for %v, and might have spent all of its budget", spent)
 }
 
 // What such a session might have spent is not in rows of an earlier release: a run is sent, which knows the settings.
@@ -298,9 +281,8 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 		a := s.load()
 		a.Head.ShownRev = a.Head.Rev
 		due := a.DueAt(s.now)
-		if until := a.SessionLease(a.Execution()).LeaseUntil; due == nil || due.After(until) {
-			t.Fatalf("due at %v, leased until %v", due, until)
-		}
+		until := a.SessionLease(a.Execution()).LeaseUntil
+		expect.Must(t, due != nil && !due.After(until), "due at %v, leased until %v", due, until)
 		s.now = due.Add(-10 * time.Second)
 		s.leases(hold("mine"))
 		s.now = *due
@@ -337,9 +319,7 @@ func TestALeaseIsTakenAsRead(t *testing.T) {
 		if err == nil {
 			err = s.putLease(stale, l)
 		}
-		if !errors.Is(err, aggregate.ErrInFlight) {
-			t.Errorf("%v", err)
-		}
+		expect.Fails(t, err, aggregate.ErrInFlight)
 		stale = s.load()
 		s.leases(hold("mine"))
 	}
@@ -351,18 +331,12 @@ func TestASessionsTimeWaitsForRoom(t *testing.T) {
 	s := inSession(t).leases(hold("a"), rest("a"))
 	up := func() bool { a := s.load(); return a.OverLimit(s.now) || a.TimeUp(a.Execution(), s.now) }
 	s.now = s.now.Add(2 * time.Hour)
-	if up() {
-		t.Error("over while nobody polls it")
-	}
+	expect.That(t, !up(), "over while nobody polls it")
 	s.leases(hold("b"))
-	if up() {
-		t.Error("over when it is polled again")
-	}
+	expect.That(t, !up(), "over when it is polled again")
 	for range 18 {
 		s.now = s.now.Add(20 * time.Second)
 		s.leases(hold("b"))
 	}
-	if !up() {
-		t.Error("not over after six minutes of work")
-	}
+	expect.That(t, up(), "not over after six minutes of work")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // The moves of seed 000 chapter 3, with the ends that the design adds; every pair that is not here is forbidden.
@@ -54,16 +55,13 @@ func TestStateMachinesAllowWhatTheDataModelListsAndNothingElse(t *testing.T) {
 		}
 		for _, from := range froms {
 			for _, to := range froms {
-				if got, want := allowed(from, to), slices.Contains(listed[name][from], to); got != want {
-					t.Errorf("%s: %q to %q is allowed: %v, want %v", name, from, to, got, want)
-				}
+				got, want := allowed(from, to), slices.Contains(listed[name][from], to)
+				expect.Is(t, got, want, "%s: %q to %q is allowed", name, from, to)
 			}
 		}
 	}
 	for name, size := range map[string]int{"task": len(TaskMoves), "gate": len(aggregate.GateMoves), "execution": len(ExecutionMoves), "step": len(StepMoves)} {
-		if len(listed[name]) != size {
-			t.Errorf("%s has %d statuses, %d are listed here", name, size, len(listed[name]))
-		}
+		expect.That(t, len(listed[name]) == size, "%s has %d statuses, %d are listed here", name, size, len(listed[name]))
 	}
 }
 

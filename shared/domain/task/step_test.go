@@ -19,15 +19,12 @@ func TestTheHashSeesWhatAPersonStampsAndNoWhitespace(t *testing.T) {
 		"an output":      func(s []Step) []Step { s[0].ExpectedOutput = ""; return s },
 		"a flag":         func(s []Step) []Step { s[2].RequiresHumanCheck = true; return s },
 	} {
-		if got := Hash(change(threeSteps())); got == base || len(got) != 64 {
-			t.Errorf("%s: %s", name, got)
-		}
+		got := Hash(change(threeSteps()))
+		expect.That(t, got != base && len(got) == 64, "%s: %s", name, got)
 	}
 	spaced := threeSteps()
 	spaced[0].ToolInput = "{ \"month\" : 4 }\n"
-	if Hash(spaced) != base {
-		t.Error("whitespace changes the hash")
-	}
+	expect.Is(t, Hash(spaced), base, "whitespace changes the hash")
 }
 
 func TestJSONIsKeptAsItsText(t *testing.T) {
@@ -36,9 +33,7 @@ func TestJSONIsKeptAsItsText(t *testing.T) {
 	}
 	for text, want := range map[aggregate.JSON]string{`{"a":1}`: `{"v":{"a":1}}`, `"文"`: `{"v":"文"}`, "": `{"v":null}`, "null": `{"v":null}`} {
 		b, err := json.Marshal(row{text})
-		if err != nil || string(b) != want {
-			t.Errorf("%q: %s, %v", text, b, err)
-		}
+		expect.That(t, err == nil && string(b) == want, "%q: %s, %v", text, b, err)
 	}
 	var back row
 	if err := json.Unmarshal([]byte(`{"v": {"a": [1, 2.50]} }`), &back); err != nil || back.V != `{"a": [1, 2.50]}` {

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -84,12 +83,8 @@ func (s *story) do(decisions ...decision) *story {
 	s.t.Helper()
 	for i, d := range decisions {
 		c, err := s.try(d)
-		if err != nil {
-			s.t.Fatalf("decision %d: %v", i+1, err)
-		}
-		if c.Empty() {
-			s.t.Fatalf("decision %d changed nothing", i+1)
-		}
+		expect.Must(s.t, err == nil, "decision %d: %v", i+1, err)
+		expect.Must(s.t, !c.Empty(), "decision %d changed nothing", i+1)
 	}
 	return s
 }
@@ -99,21 +94,15 @@ func (s *story) refused(d decision, want error) {
 	s.t.Helper()
 	rev := s.head.Rev
 	_, err := s.try(d)
-	if !errors.Is(err, want) {
-		s.t.Errorf("%v, want %v", err, want)
-	}
-	if s.head.Rev != rev {
-		s.t.Errorf("the refusal wrote rev %d", s.head.Rev)
-	}
+	expect.Fails(s.t, err, want)
+	expect.Is(s.t, s.head.Rev, rev, "the refusal wrote rev")
 }
 
 // nothing asserts that d succeeds without a change.
 func (s *story) nothing(d decision) {
 	s.t.Helper()
 	c, err := s.try(d)
-	if err != nil || !c.Empty() {
-		s.t.Errorf("change %v, %v, want none", c.Rows, err)
-	}
+	expect.That(s.t, err == nil && c.Empty(), "change %v, %v, want none", c.Rows, err)
 }
 
 func (s *story) extract(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -9,12 +9,13 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // table commits Changes as the store does: the head on its rev and run, each row
 // on its own revision, what was relied on, all or nothing. It keeps every image.
 type table struct {
-	t       reporter
+	t       expect.T
 	head    Head
 	rows    map[string]aggregate.Row
 	waits   map[string]aggregate.Wait
@@ -25,27 +26,18 @@ type table struct {
 	images  []image // one for each rev, oldest first
 }
 
-// reporter is what *testing.T and *rapid.T have in common.
-type reporter interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
 type image struct {
 	head Head
 	rows map[string]aggregate.Row
 }
 
 // create puts the rows of a received message.
-func create(t reporter, c aggregate.Change) *table {
+func create(t expect.T, c aggregate.Change) *table {
 	t.Helper()
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, waits: map[string]aggregate.Wait{}, counts: map[string]int{}}
 	first := c.Head.(*Head)
 	tb.head = Head{Head: aggregate.Head{TenantID: first.TenantID, Run: first.Run}, TaskID: first.TaskID}
-	if err := tb.commit(Head{Head: aggregate.Head{Run: first.Run}}, c); err != nil {
-		t.Fatalf("create: %v", err)
-	}
+	expect.NoError(t, tb.commit(Head{Head: aggregate.Head{Run: first.Run}}, c))
 	return tb
 }
 
@@ -101,17 +93,13 @@ func (tb *table) wellFormed(c aggregate.Change) {
 	tb.t.Helper()
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.Rows, c.Rely) {
-		if seen[r.Key()] {
-			tb.t.Fatalf("%s has two places in one change", r.Key())
-		}
+		expect.Must(tb.t, !seen[r.Key()], "%s has two places in one change", r.Key())
 		seen[r.Key()] = true
 	}
-	if n := len(seen) + len(c.Audit) + 2 + 4; n > 100 {
-		tb.t.Fatalf("%d actions in one change", n)
-	}
-	if c.Now.Location() != time.UTC || c.Now.Nanosecond()%1e6 != 0 {
-		tb.t.Fatalf("change at %v: not UTC to the millisecond", c.Now)
-	}
+	n := len(seen) + len(c.Audit) + 2 + 4
+	expect.Must(tb.t, n <= 100, "%d actions in one change", n)
+	exact := c.Now.Location() == time.UTC && c.Now.Nanosecond()%1e6 == 0
+	expect.Must(tb.t, exact, "change at %v: not UTC to the millisecond", c.Now)
 }
 
 // putAbsent puts rows that no change conditions on where they are absent.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAToolRequestIsAnApprovedStepOrDenied(t *testing.T) {
@@ -24,9 +25,7 @@ func TestAToolRequestIsAnApprovedStepOrDenied(t *testing.T) {
 		t.Helper()
 		a := s.load()
 		got, why := a.Admit(a.Execution(), ToolRequest{ID: "w", Tool: tool}, f)
-		if got.Order != want || why != denial {
-			t.Errorf("%s: step %d, %q; want %d, %q", tool, got.Order, why, want, denial)
-		}
+		expect.That(t, got.Order == want && why == denial, "%s: step %d, %q; want %d, %q", tool, got.Order, why, want, denial)
 	}
 	admit("list_employees", fits(1), 1, "")
 	admit("list_employees", fits(), 0, DeniedArguments)
@@ -46,9 +45,8 @@ func TestACallRemembersTheToolRequestThatItAnswers(t *testing.T) {
 		return a.ClaimStep(1, c, now)
 	})
 	a := s.load()
-	if row := a.Granted(a.Execution(), "w1"); row == nil || row.Order != 1 {
-		t.Errorf("%+v", row)
-	}
+	row := a.Granted(a.Execution(), "w1")
+	expect.That(t, row != nil && row.Order == 1, "%+v", row)
 	if a.Granted(a.Execution(), "w2") != nil || a.Granted(a.Execution(), "") != nil {
 		t.Error("a request that was not granted is")
 	}
@@ -59,9 +57,8 @@ func TestWhatASessionLeftUndone(t *testing.T) {
 	s.do(s.claim, s.finish(done))
 	a := s.load()
 	var stop StopError
-	if err := a.NotDone(a.Execution()); !errors.As(err, &stop) || stop.Reason != ReasonStepsNotDone || stop.Detail != "2, 3" {
-		t.Errorf("%v", err)
-	}
+	err := a.NotDone(a.Execution())
+	expect.That(t, errors.As(err, &stop) && stop.Reason == ReasonStepsNotDone && stop.Detail == "2, 3", "%v", err)
 }
 
 func TestAnAttemptWaitsForTheSessionBeforeItWithoutBeingStuck(t *testing.T) {

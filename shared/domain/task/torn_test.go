@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // A Query is no snapshot: it may return some rows as they were before a commit
@@ -121,9 +122,7 @@ func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, er
 			return // no query lasts until a person has seen the failure and asked for another attempt
 		}
 		c, err := a.FailExecution(a.Head.Run, stop.Reason, stop.Detail, whole.now)
-		if err == nil && !c.Empty() {
-			t.Fatalf("%s: would fail an execution that can go on: %v", where(), stop)
-		}
+		expect.Must(t, err != nil || c.Empty(), "%s: would fail an execution that can go on: %v", where(), stop)
 		return
 	}
 	t.Fatalf("%s: %v, but the true rows allow it", where(), err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // undecidable lists nobody but whoever asks, who may not approve it.
@@ -15,9 +16,9 @@ func (s *story) undecidable() *story {
 
 func (s *story) parkedForNobody(when string) {
 	s.t.Helper()
-	if a := s.load(); a.Head.Parked == nil || a.Head.Parked.Sentence != ReasonNobodyApproves || a.Asked() != nil {
-		s.t.Fatalf("%s: parked %+v, asked %+v", when, a.Head.Parked, a.Asked())
-	}
+	a := s.load()
+	parked := a.Head.Parked != nil && a.Head.Parked.Sentence == ReasonNobodyApproves
+	expect.Must(s.t, parked && a.Asked() == nil, "%s: parked %+v, asked %+v", when, a.Head.Parked, a.Asked())
 }
 
 // Settings that change while a model drafts open no gate that nobody may settle.
@@ -48,9 +49,7 @@ func TestATryThatFindsNobodyIsGivenBack(t *testing.T) {
 	for range MaxRetries + 2 {
 		s.do(s.retryGeneration, again)
 	}
-	if n := s.load().Head.Retries; n != 0 {
-		t.Errorf("%d tries are used up", n)
-	}
+	expect.Is(t, s.load().Head.Retries, 0, "tries used up")
 	for range MaxRetries {
 		s.do(s.retryGeneration, s.park)
 	}

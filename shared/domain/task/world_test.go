@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // world is one task with everybody who acts on it: people, runs that may outlive
@@ -43,9 +44,7 @@ type callInFlight struct {
 
 func newWorld(rt *rapid.T) *world {
 	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
-	if err != nil {
-		rt.Fatal(err)
-	}
+	expect.NoError(rt, err)
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "prompt approval") > 0
 	s.ProcessApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "process approval") > 0

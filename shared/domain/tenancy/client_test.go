@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAVendorsClientIsSavedWithItsIdInTheLogAndNeverItsSecret(t *testing.T) {
@@ -28,9 +29,8 @@ func TestAVendorsClientIsSavedWithItsIdInTheLogAndNeverItsSecret(t *testing.T) {
 	}
 	for _, id := range []string{"", strings.Repeat("x", 513)} {
 		first.ClientID = id
-		if _, _, err := first.Save(VendorClient{}, person, now); fieldOf(err) != "client_id" {
-			t.Errorf("%d bytes: %v", len(id), err)
-		}
+		_, _, err := first.Save(VendorClient{}, person, now)
+		expect.That(t, fieldOf(err) == "client_id", "%d bytes: %v", len(id), err)
 	}
 	if _, _, err := saved.Save(saved, aggregate.System(), now); err == nil {
 		t.Error("nobody saved it")

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestServersThatSettingsMayName(t *testing.T) {
 	for _, url := range []string{"https://example.com/mcp", "https://example.com:8443/", "http://127.0.0.1:4000/mcp", "http://[::1]:4000/mcp"} {
 		s := DefaultSettings()
 		s.MCPServers = []MCPServer{{"rooms-2", url}}
-		if err := s.Validate(); err != nil {
-			t.Errorf("%s: %v", url, err)
-		}
+		err := s.Validate()
+		expect.That(t, err == nil, "%s: %v", url, err)
 	}
 	many := []MCPServer{}
 	for i := range MaxMCPServers + 1 {
@@ -43,9 +43,8 @@ func TestServersThatSettingsMayName(t *testing.T) {
 			s := DefaultSettings()
 			s.MCPServers = test.servers
 			var field aggregate.ErrField
-			if err := s.Validate(); !errors.As(err, &field) || field.Field != test.field {
-				t.Errorf("got %v, want the field %s", err, test.field)
-			}
+			err := s.Validate()
+			expect.That(t, errors.As(err, &field) && field.Field == test.field, "got %v, want the field %s", err, test.field)
 		})
 	}
 }
@@ -59,9 +58,7 @@ func TestAPinIsAnotherWhenAnythingOfItIs(t *testing.T) {
 	} {
 		b := a
 		change(&b)
-		if seen[b.Version()] {
-			t.Errorf("%+v has a version that another has", b)
-		}
+		expect.That(t, !seen[b.Version()], "%+v has a version that another has", b)
 		seen[b.Version()] = true
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 var (
@@ -70,9 +71,7 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			x := was.Settings()
 			test.set(&x)
 			saved, c, err := x.Save(was, test.owner, "S2", test.by, now)
-			if fieldOf(err) != test.wrong {
-				t.Fatalf("%v, want %q", err, test.wrong)
-			}
+			expect.Must(t, fieldOf(err) == test.wrong, "%v, want %q", err, test.wrong)
 			if diff := cmp.Diff(test.audit, details(c)); diff != "" || err == nil && (len(c.Writes) != test.writes || c.Redraw != test.redraw) {
 				t.Errorf("%d writes, redraw %v %s", len(c.Writes), c.Redraw, diff)
 			}
@@ -81,9 +80,8 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			}
 			x.Rev, x.UpdatedAt, x.UpdatedBy = 3, now, person.ID
 			want := Write{Over: 2, Row: SettingsRow{ID: "S1", TenantID: "T1", Rev: 3, Config: x, UpdatedAt: now, UpdatedBy: person.ID}}
-			if diff := cmp.Diff(want, c.Writes[0]) + cmp.Diff(x, saved); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, c.Writes[0])
+			expect.Same(t, x, saved)
 		})
 	}
 }
@@ -112,9 +110,8 @@ func TestAFoundingIsTriedAgainWithWhatIsFree(t *testing.T) {
 			if err != nil || made.Slug != test.want || len(c.Writes) != test.writes || made.Rev != 1 || len(c.Audit) != 0 {
 				t.Errorf("slug %q, %d writes, %v", made.Slug, len(c.Writes), err)
 			}
-			if row, ok := c.Writes[len(c.Writes)-1].Row.(SettingsRow); ok && (row.Config.Slug != test.want || row.Rev != 1 || row.ID != "S1") {
-				t.Errorf("%+v", row)
-			}
+			row, ok := c.Writes[len(c.Writes)-1].Row.(SettingsRow)
+			expect.That(t, !ok || row.Config.Slug == test.want && row.Rev == 1 && row.ID == "S1", "%+v", row)
 		})
 	}
 	if _, _, err := (Founding{Tenant: Tenant{ID: "T1", Slug: "Not A Slug"}}).Change("S1", now); fieldOf(err) != "slug" {
@@ -147,9 +144,8 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 			}
 			for _, w := range c.Writes {
 				want := map[string]any{"name": x.Name, "admins": x.Admins, "updated_at": now, "rev": 4}
-				if diff := cmp.Diff(want, w.Set) + cmp.Diff(map[string]any{"rev": 3, "name": "人事"}, w.If); diff != "" {
-					t.Error(diff)
-				}
+				expect.Same(t, want, w.Set)
+				expect.Same(t, map[string]any{"rev": 3, "name": "人事"}, w.If)
 			}
 		})
 	}

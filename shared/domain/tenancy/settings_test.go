@@ -114,9 +114,8 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		for _, n := range tt.good {
 			s := DefaultSettings()
 			tt.set(&s, n)
-			if err := s.Validate(); err != nil {
-				t.Errorf("%s at %d: %v", tt.field, n, err)
-			}
+			err := s.Validate()
+			expect.That(t, err == nil, "%s at %d: %v", tt.field, n, err)
 		}
 		for _, n := range tt.bad {
 			s := DefaultSettings()
@@ -133,9 +132,8 @@ func TestSettingsRefuseAModelOfNobody(t *testing.T) {
 	s := DefaultSettings()
 	s.Model = "llama3"
 	var field aggregate.ErrField
-	if err := s.Validate(); !errors.As(err, &field) || field.Field != "model" {
-		t.Errorf("got %v", err)
-	}
+	err := s.Validate()
+	expect.That(t, errors.As(err, &field) && field.Field == "model", "got %v", err)
 }
 
 func TestLimitsOfTasksAreChecked(t *testing.T) {
@@ -146,9 +144,8 @@ func TestLimitsOfTasksAreChecked(t *testing.T) {
 			s := DefaultSettings()
 			set(&s)
 			var wrong aggregate.ErrField
-			if err := s.Validate(); !errors.As(err, &wrong) || wrong.Field[:len(field)] != field {
-				t.Errorf("%s %+v: %v", field, l, err)
-			}
+			err := s.Validate()
+			expect.That(t, errors.As(err, &wrong) && wrong.Field[:len(field)] == field, "%s %+v: %v", field, l, err)
 		}
 	}
 	free := DefaultSettings()
@@ -177,15 +174,13 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 func TestAnErrorOfSavingIsAProblem(t *testing.T) {
 	for rule := range limits() {
 		is := Problem{Field: "slug", Rule: rule}
-		if got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err())); !ok || got.Field != "slug" || got.Rule != rule {
-			t.Errorf("%s is read as %+v", rule, got)
-		}
+		got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err()))
+		expect.That(t, ok && got.Field == "slug" && got.Rule == rule, "%s is read as %+v", rule, got)
 	}
 	for rule := range agent.Limits {
 		is := Problem{Field: "agents[0].id", Rule: Rule(rule)}
-		if got, ok := ProblemOf(is.Err()); !ok || got.Rule != is.Rule {
-			t.Errorf("%s is read as %+v", rule, got)
-		}
+		got, ok := ProblemOf(is.Err())
+		expect.That(t, ok && got.Rule == is.Rule, "%s is read as %+v", rule, got)
 	}
 	if _, ok := ProblemOf(errors.New("reset")); ok {
 		t.Error("an outage is taken for a problem of a field")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
@@ -37,15 +38,11 @@ func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.p.TenantID = "T1"
 			saved, c, err := test.p.Save("P1", person, now, []Constraint{OnlyRecipients})
-			if fieldOf(err) != test.wrong {
-				t.Fatalf("%v, want %q", err, test.wrong)
-			}
+			expect.Must(t, fieldOf(err) == test.wrong, "%v, want %q", err, test.wrong)
 			if err != nil {
 				return
 			}
-			if got := details(c)[0]; got != "tool_permission.updated "+test.audit {
-				t.Error(got)
-			}
+			expect.Is(t, details(c)[0], "tool_permission.updated "+test.audit)
 			if saved.ID != "P1" || saved.Rev != 1 || !saved.CreatedAt.Equal(now) || !saved.UpdatedAt.Equal(now) || c.Writes[0].Over != 0 {
 				t.Errorf("%+v", saved)
 			}
@@ -84,12 +81,8 @@ func TestAnAddedToolStartsAsWhatWasBesideIt(t *testing.T) {
 		more, found := got[len(test.rows):], false
 		for _, p := range more {
 			found = found || p.ToolName == "list_departments"
-			if p.Allowed || p.TenantID != "T1" || !IsAdded(p.ToolName) {
-				t.Errorf("%s: %+v beside the rows", name, p)
-			}
+			expect.That(t, !p.Allowed && p.TenantID == "T1" && IsAdded(p.ToolName), "%s: %+v beside the rows", name, p)
 		}
-		if found != test.off || !test.off && len(more) > 0 {
-			t.Errorf("%s: %+v beside the rows", name, more)
-		}
+		expect.That(t, found == test.off && (test.off || len(more) == 0), "%s: %+v beside the rows", name, more)
 	}
 }
