@@ -11,9 +11,8 @@ import (
 )
 
 func testAgents(t *testing.T, st *taskStore) {
-	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at()); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("%v for a tenant that is not there", err)
-	}
+	_, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at())
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "%v for a tenant that is not there", err)
 	made := expect.Value(st.Bootstrap(t.Context(), workspace("T0AGENT"), at()))(t)
 	for i, try := range []struct {
 		name         string

@@ -82,9 +82,8 @@ func testAudit(t *testing.T, st *taskStore) {
 				got := walk(t, limit, func(cursor string) (table.Page[aggregate.AuditEntry], error) {
 					return st.Audit(t.Context(), tenant, c.filter, cursor, limit)
 				})
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("in pages of %d: %s", limit, diff)
-				}
+				diff := cmp.Diff(want, got)
+				expect.That(t, diff == "", "in pages of %d: %s", limit, diff)
 			}
 		})
 	}
@@ -118,7 +117,6 @@ func testAuditNotWrittenOver(t *testing.T, st *taskStore, all []aggregate.AuditE
 	again := st.over(nil)
 	again.newID = func() string { return x.ID }
 	wantError(t, second(again.Commit(t.Context(), a, c)), aggregate.ErrConflict)
-	if h, err := st.Head(t.Context(), a.Ref()); err != nil || h.Rev != 1 {
-		t.Errorf("the head is at rev %d without its entry, %v", h.Rev, err)
-	}
+	h, err := st.Head(t.Context(), a.Ref())
+	expect.That(t, err == nil && h.Rev == 1, "the head is at rev %d without its entry, %v", h.Rev, err)
 }

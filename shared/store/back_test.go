@@ -42,13 +42,9 @@ func testBack(t *testing.T, st *taskStore) {
 					t.Fatalf("page %d has the one before at %q, and looked at %d", len(there), last.Prev, last.Looked)
 				}
 			}
-			if len(there) < 3 {
-				t.Fatalf("%d pages tell nothing", len(there))
-			}
+			expect.Must(t, len(there) >= 3, "%d pages tell nothing", len(there))
 			for n := len(there) - 2; n >= 0; n-- {
-				if last.Prev == "" {
-					t.Fatalf("no page before page %d", n+1)
-				}
+				expect.Must(t, last.Prev != "", "no page before page %d", n+1)
 				last = list(last.Prev)
 				expect.Same(t, there[n], idsOf(last))
 			}
@@ -81,20 +77,14 @@ func testBounded(t *testing.T, st *taskStore) {
 	looked, pages := 0, 0
 	for cursor := ""; ; pages++ {
 		p := expect.Value(table.Rows(t.Context(), st.t, l, cursor, 10, func(x task.Task) bool { return x.Title == "0" }))(t)
-		if p.Looked > 250 || len(p.Items) > 1 {
-			t.Fatalf("%d rows were looked at for %d", p.Looked, len(p.Items))
-		}
+		expect.Must(t, p.Looked <= 250 && len(p.Items) <= 1, "%d rows were looked at for %d", p.Looked, len(p.Items))
 		looked += p.Looked
 		if cursor = p.Next; cursor == "" {
-			if len(p.Items) != 1 {
-				t.Errorf("the oldest task is not on the last page")
-			}
+			expect.Is(t, len(p.Items), 1, "the oldest task is not on the last page")
 			break
 		}
 	}
-	if looked < manyTasks || pages != 4 {
-		t.Errorf("%d rows in %d pages", looked, pages+1)
-	}
+	expect.That(t, looked >= manyTasks && pages == 4, "%d rows in %d pages", looked, pages+1)
 }
 
 func testRowsAt(t *testing.T, st *taskStore) {

@@ -21,9 +21,8 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 	t.Run("what one of them refuses is done to neither", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 30), waitingPrompt(t, st, 31)
 		err := cancelAndReject(t, st, first, second, func() { decided(t, st, second, approvePrompt) })
-		if late := (aggregate.ErrDecided{}); !errors.As(err, &late) || late.Status != string(aggregate.Approved) {
-			t.Errorf("%v", err)
-		}
+		late := aggregate.ErrDecided{}
+		expect.That(t, errors.As(err, &late) && late.Status == string(aggregate.Approved), "%v", err)
 		if a := loaded(t, st, first); a.Head.Ended != nil {
 			t.Errorf("the other one ended %+v", a.Head.Ended)
 		}
@@ -31,16 +30,14 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 	t.Run("an answer that was lost counts, and once", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 40), waitingPrompt(t, st, 41)
 		d := dropping("TransactWriteItems", 1)
-		if err := cancelAndReject(t, st.over(&forgetful{d}), first, second, func() {}); err != nil || d.dropped.Load() != 1 {
-			t.Fatalf("%v, %d answers were lost", err, d.dropped.Load())
-		}
+		err := cancelAndReject(t, st.over(&forgetful{d}), first, second, func() {})
+		expect.Must(t, err == nil && d.dropped.Load() == 1, "%v, %d answers were lost", err, d.dropped.Load())
 		wantBoth(t, st, first, second)
 	})
 	t.Run("one that did not arrive is none", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 50), waitingPrompt(t, st, 51)
-		if err := cancelAndReject(t, st.over(unreachable{}, oneTry), first, second, func() {}); err == nil {
-			t.Error("it counts as done")
-		}
+		err := cancelAndReject(t, st.over(unreachable{}, oneTry), first, second, func() {})
+		expect.That(t, err != nil, "it counts as done")
 		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil || b.Prompt().Status != aggregate.PendingApproval {
 			t.Errorf("ended %v, prompt %s", a.Head.Ended, b.Prompt().Status)
 		}

@@ -36,26 +36,22 @@ func testBusyTable(t *testing.T, st *taskStore) {
 			busy, r := refusing(st, c.body, 3)
 			change, ref := received(t, 10*i)
 			expect.NoError(t, busy.Create(t.Context(), change))
-			if _, err := st.Load(t.Context(), ref); err != nil || r.refused.Load() != 3 {
-				t.Errorf("%v after %d refusals", err, r.refused.Load())
-			}
+			_, err := st.Load(t.Context(), ref)
+			expect.That(t, err == nil && r.refused.Load() == 3, "%v after %d refusals", err, r.refused.Load())
 		})
 		t.Run(c.name+" delays a decision", func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i+1)
 			busy, _ := refusing(st, c.body, 3)
 			a := expect.Value(busy.Decide(t.Context(), ref, approvePrompt))(t)
-			if a.Prompt().Status != aggregate.Approved {
-				t.Errorf("prompt %s", a.Prompt().Status)
-			}
+			expect.Is(t, a.Prompt().Status, aggregate.Approved, "prompt")
 		})
 		t.Run(c.name+" that lasts ends a create in time", func(t *testing.T) {
 			busy, _ := refusing(st, c.body, 1<<30)
 			change, _ := received(t, 10*i+2)
 			inTime(t, func() bool {
 				begun := time.Now()
-				if err := busy.Create(t.Context(), change); err == nil || errors.Is(err, ErrExists) {
-					t.Errorf("%v, want that the table is busy", err)
-				}
+				err := busy.Create(t.Context(), change)
+				expect.That(t, err != nil && !errors.Is(err, ErrExists), "%v, want that the table is busy", err)
 				return time.Since(begun) < 2500*time.Millisecond
 			})
 		})
@@ -65,9 +61,8 @@ func testBusyTable(t *testing.T, st *taskStore) {
 			inTime(t, func() bool {
 				ctx, done := context.WithTimeout(t.Context(), time.Second)
 				defer done()
-				if _, err := busy.Decide(ctx, ref, approvePrompt); err == nil {
-					t.Error("no error")
-				}
+				_, err := busy.Decide(ctx, ref, approvePrompt)
+				expect.That(t, err != nil, "no error")
 				return ctx.Err() == nil
 			})
 		})
@@ -76,12 +71,9 @@ func testBusyTable(t *testing.T, st *taskStore) {
 	t.Run("what is refused for good is not tried again", func(t *testing.T) {
 		busy, r := refusing(st, refused, 1<<30)
 		change, _ := received(t, 100)
-		if err := busy.Create(t.Context(), change); err == nil {
-			t.Error("no error")
-		}
-		if r.refused.Load() != 1 {
-			t.Errorf("%d tries, want 1", r.refused.Load())
-		}
+		err := busy.Create(t.Context(), change)
+		expect.That(t, err != nil, "no error")
+		expect.That(t, r.refused.Load() == 1, "%d tries, want 1", r.refused.Load())
 	})
 }
 

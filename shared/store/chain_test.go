@@ -60,9 +60,7 @@ func testAppendRace(t *testing.T, st *taskStore) {
 			})
 		}
 		all.Wait()
-		if won.Load() != 1 || lost.Load() != 7 {
-			t.Errorf("%d are link %d, %d came too late", won.Load(), n+1, lost.Load())
-		}
+		expect.That(t, won.Load() == 1 && lost.Load() == 7, "%d are link %d, %d came too late", won.Load(), n+1, lost.Load())
 	}
 	previous := ""
 	n := 0
@@ -73,18 +71,15 @@ func testAppendRace(t *testing.T, st *taskStore) {
 		}
 		previous = l.ID()
 	}
-	if n != 3 {
-		t.Errorf("%d links", n)
-	}
+	expect.That(t, n == 3, "%d links", n)
 }
 
 func testAppendTwice(t *testing.T, st *taskStore) {
 	l := link(t, st, "01TWICE", chain.Row{Key: "AUDIT#1"})
 	expect.NoError(t, st.AppendLink(t.Context(), l))
 	expect.NoError(t, st.AppendLink(t.Context(), l))
-	if is := expect.Value(st.Chain(t.Context(), "01TWICE"))(t); is.Seq != 1 || is.Link != l.ID() {
-		t.Errorf("%+v", is)
-	}
+	is := expect.Value(st.Chain(t.Context(), "01TWICE"))(t)
+	expect.That(t, is.Seq == 1 && is.Link == l.ID(), "%+v", is)
 }
 
 func testChainNotes(t *testing.T, st *taskStore) {
@@ -102,9 +97,7 @@ func testChainNotes(t *testing.T, st *taskStore) {
 			found = is.Kept == 7 && is.Checked.Equal(at().Add(2*time.Hour)) && is.Seq == 1
 		}
 	}
-	if !found {
-		t.Error("the chain is not found with its notes")
-	}
+	expect.That(t, found, "the chain is not found with its notes")
 	gone(t, "a note on no chain", st.HeadKept(t.Context(), "01NOBODY", 1))
 	_, err := st.Chain(t.Context(), "a#b")
 	gone(t, "a tenant that is none", err)
@@ -149,8 +142,7 @@ func TestItemsThatDifferAreSealedDifferently(t *testing.T) {
 		seen = append(seen, string(r.Content))
 	}
 	for _, sk := range []string{"2026-03-18T14:30:00.000Z#1", "yesterday", ""} {
-		if r := expect.Value(seal.SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text(sk)}))(t); !r.At.IsZero() {
-			t.Errorf("%q in April is of %v", sk, r.At)
-		}
+		r := expect.Value(seal.SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text(sk)}))(t)
+		expect.That(t, r.At.IsZero(), "%q in April is of %v", sk, r.At)
 	}
 }

@@ -22,9 +22,8 @@ func testClaimBeside(t *testing.T, st *taskStore) {
 	a := loaded(t, st, ref)
 	p.Allowed = false
 	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
-	if now, _, _ := st.ToolPermission(t.Context(), tenant, "list_departments"); now.Allowed {
-		t.Fatal("it is not off")
-	}
+	now, _, _ := st.ToolPermission(t.Context(), tenant, "list_departments")
+	expect.Must(t, !now.Allowed, "it is not off")
 	c := expect.Value(a.ClaimStep(a.Head.Run, task.Call{
 		Order: 1, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: "list_departments", Rev: read.Rev, Beside: read.Beside},
 		Claim: task.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)},

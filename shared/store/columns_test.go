@@ -49,9 +49,7 @@ func columns(t *testing.T, table string, it table.Item) {
 		v, got := it[name], ""
 		switch v := v.(type) {
 		case nil:
-			if !optional {
-				t.Errorf("%s.%s is not there", table, name)
-			}
+			expect.That(t, optional, "%s.%s is not there", table, name)
 			continue
 		case *types.AttributeValueMemberS:
 			got = "text"
@@ -67,9 +65,7 @@ func columns(t *testing.T, table string, it table.Item) {
 				columns(t, name+"[]", e.(*types.AttributeValueMemberM).Value)
 			}
 		}
-		if got != kind {
-			t.Errorf("%s.%s is %T, the data model has %s", table, name, v, kind)
-		}
+		expect.That(t, got == kind, "%s.%s is %T, the data model has %s", table, name, v, kind)
 	}
 }
 
@@ -123,9 +119,7 @@ func testColumns(t *testing.T, st *taskStore) {
 		}
 	}
 	for kind := range tables {
-		if seen[kind] == 0 && !strings.HasSuffix(kind, "[]") {
-			t.Errorf("no %s was written", kind)
-		}
+		expect.That(t, seen[kind] != 0 || strings.HasSuffix(kind, "[]"), "no %s was written", kind)
 	}
 	t.Logf("compared %v", slices.Sorted(maps.Keys(seen)))
 	t.Run("an execution's error is a sentence, its code beside it", func(t *testing.T) { testErrorColumns(t, st, tasks) })
@@ -187,9 +181,7 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
 			it := expect.Value(table.Pack("execution", "PK", e.Key(), &e))(t)
 			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
-			if (entry["result_bytes"] != nil) != c.object {
-				t.Errorf("stored as %v", entry)
-			}
+			expect.That(t, (entry["result_bytes"] != nil) == c.object, "stored as %v", entry)
 			var back task.Execution
 			expect.NoError(t, table.Unpack(it, &back))
 			got := *back.Results[0].Result

@@ -40,9 +40,8 @@ func testCommitReturnsWhatIsLoaded(t *testing.T, st *taskStore) {
 	loaded := loaded(t, st, ref)
 	after.Head.DueAt = loaded.Head.DueAt // bookkeeping, not of the change
 	expect.Same(t, after, loaded)
-	if want := loaded.Head.ChangedAt.Add(time.Minute); !loaded.Head.DueAt.Equal(want) {
-		t.Errorf("due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
-	}
+	want := loaded.Head.ChangedAt.Add(time.Minute)
+	expect.That(t, loaded.Head.DueAt.Equal(want), "due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
 }
 
 func testParkedAndPaused(t *testing.T, st *taskStore) {
@@ -86,9 +85,7 @@ func testEmptyChange(t *testing.T, st *taskStore) {
 	counted := &counter{}
 	a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: tenant, Rev: 3}, TaskID: aggregate.NewID()}}
 	got, err := st.over(counted).Commit(t.Context(), a, aggregate.Change{})
-	if err != nil || got != a || counted.calls.Load() != 0 {
-		t.Errorf("%v, %v, %d calls", got, err, counted.calls.Load())
-	}
+	expect.That(t, err == nil && got == a && counted.calls.Load() == 0, "%v, %v, %d calls", got, err, counted.calls.Load())
 }
 
 func testNewerCommitWins(t *testing.T, st *taskStore) {
@@ -112,9 +109,8 @@ func testChangeOfAnotherTask(t *testing.T, st *taskStore) {
 	a := loaded(t, st, created(t, st, 5))
 	b := loaded(t, st, created(t, st, 6))
 	c := expect.Value(extract(a))(t)
-	if _, err := st.Commit(t.Context(), b, c); err == nil || errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("%v, want an error that is no conflict", err)
-	}
+	_, err := st.Commit(t.Context(), b, c)
+	expect.That(t, err != nil && !errors.Is(err, aggregate.ErrConflict), "%v, want an error that is no conflict", err)
 }
 
 func testClaimReliesOnPermission(t *testing.T, st *taskStore) {
@@ -175,9 +171,7 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	expect.NoError(t, st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()))
 	size := table.SizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD"))
 	t.Logf("%d bytes", size)
-	if size > 1024 {
-		t.Errorf("%d bytes, want at most 1024", size)
-	}
+	expect.That(t, size <= 1024, "%d bytes, want at most 1024", size)
 }
 
 func testCarriedSteps(t *testing.T, st *taskStore) {
@@ -219,9 +213,8 @@ func testTooManyActions(t *testing.T, st *taskStore) {
 		c.Rows = append(c.Rows, &task.Prompt{ID: aggregate.NewID(), Version: v})
 	}
 	_, err := st.Commit(t.Context(), a, c)
-	if want := fmt.Sprintf("%d actions in one change, a transaction takes at most 100", 1+len(c.Rows)+len(c.Audit)); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, want %q", err, want)
-	}
+	want := fmt.Sprintf("%d actions in one change, a transaction takes at most 100", 1+len(c.Rows)+len(c.Audit))
+	expect.That(t, err != nil && strings.Contains(err.Error(), want), "%v, want %q", err, want)
 }
 
 func testAuditOrder(t *testing.T, st *taskStore) {

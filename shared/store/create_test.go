@@ -22,9 +22,7 @@ func testCreate(t *testing.T, st *taskStore) {
 		due := c.Now.Add(time.Minute)
 		want.Head.DueAt, want.Head.LastChange = &due, a.Head.LastChange
 		expect.Same(t, want, a)
-		if a.Head.LastChange == "" {
-			t.Error("the head does not say which change made it")
-		}
+		expect.That(t, a.Head.LastChange != "", "the head does not say which change made it")
 	})
 
 	t.Run("the items are as documented", func(t *testing.T) {
@@ -75,7 +73,5 @@ func testDeliveriesAtOnce(t *testing.T, st *taskStore) {
 			t.Error(err)
 		}
 	}
-	if made != 1 {
-		t.Errorf("%d made the task, want 1", made)
-	}
+	expect.That(t, made == 1, "%d made the task, want 1", made)
 }

@@ -52,13 +52,9 @@ func testApprovalsAtOnce(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	if len(winners) != 1 {
-		t.Fatalf("%v approved, want one", winners)
-	}
+	expect.Must(t, len(winners) == 1, "%v approved, want one", winners)
 	expect.Same(t, map[string]int{winners[0]: people - 1}, told)
-	if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
-		t.Errorf("%d audit entries, want 1", got)
-	}
+	expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
 }
 
 func testVersionsAtOnce(t *testing.T, st *taskStore) {
@@ -157,9 +153,7 @@ func testRefusalAtOnce(t *testing.T, st *taskStore) {
 		calls++
 		return aggregate.Change{}, no
 	})
-	if !errors.Is(err, no) || calls != 1 {
-		t.Errorf("%v after %d calls", err, calls)
-	}
+	expect.That(t, errors.Is(err, no) && calls == 1, "%v after %d calls", err, calls)
 }
 
 func testUncoveredWrite(t *testing.T, st *taskStore) {
@@ -177,9 +171,7 @@ func testUncoveredWrite(t *testing.T, st *taskStore) {
 	after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(a.Execution().ID, approver(), policy(), at().Add(time.Hour))
 	})
-	if !errors.Is(err, aggregate.ErrUncovered) || after == nil {
-		t.Fatalf("%v, want ErrUncovered and the aggregate", err)
-	}
+	expect.Must(t, errors.Is(err, aggregate.ErrUncovered) && after != nil, "%v, want ErrUncovered and the aggregate", err)
 	loaded := loaded(t, st, ref)
 	if got := loaded.Steps[0].Status; got != task.StepUnknown || len(loaded.Executions) != 1 {
 		t.Errorf("step %s, %d executions; want unknown, 1", got, len(loaded.Executions))

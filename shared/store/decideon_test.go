@@ -36,9 +36,8 @@ func testApprovalBehind(t *testing.T, st *taskStore) {
 	behind := loaded(t, st, ref)
 	decided(t, st, ref, rejectPrompt)
 	_, err := st.DecideOn(t.Context(), behind, approvePrompt)
-	if late := (aggregate.ErrDecided{}); !errors.As(err, &late) || late.Status != string(aggregate.Rejected) {
-		t.Errorf("got %v, want who rejected", err)
-	}
+	late := aggregate.ErrDecided{}
+	expect.That(t, errors.As(err, &late) && late.Status == string(aggregate.Rejected), "got %v, want who rejected", err)
 	if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.Rejected {
 		t.Errorf("the prompt is %s, %v", a.Prompt().Status, err)
 	}
@@ -72,9 +71,7 @@ func testLostOnKnownRows(t *testing.T, st *taskStore) {
 	a := decided(t, st, ref, rejectPrompt)
 	drop := dropping("TransactWriteItems", 1)
 	after, err := st.over(&forgetful{drop}).DecideOn(t.Context(), a, beginPrompt)
-	if err != nil || drop.dropped.Load() != 1 {
-		t.Fatalf("%v, %d answers were lost", err, drop.dropped.Load())
-	}
+	expect.Must(t, err == nil && drop.dropped.Load() == 1, "%v, %d answers were lost", err, drop.dropped.Load())
 	stored, err := st.Load(t.Context(), ref)
 	if err != nil || len(stored.Prompts) != 2 || stored.Head.Rev != after.Head.Rev {
 		t.Errorf("%d prompts at revision %d, returned %d: %v", len(stored.Prompts), stored.Head.Rev, after.Head.Rev, err)

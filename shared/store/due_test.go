@@ -38,20 +38,15 @@ func testDueMany(t *testing.T, st *taskStore) {
 	met := 0
 	for ref, err := range st.Due(t.Context(), 0, now) {
 		expect.NoError(t, err)
-		if !want[ref] {
-			t.Errorf("%s is met twice", ref.ID)
-		}
+		expect.That(t, want[ref], "%s is met twice", ref.ID)
 		delete(want, ref)
 		met++
 		later := now.Add(time.Minute)
 		expect.NoError(t, st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later))
 	}
-	if len(want) != 0 {
-		t.Errorf("%d met, %d are left out", met, len(want))
-	}
-	if left := walked(t, st, 0, now); len(left) != 0 {
-		t.Errorf("%d are due still", len(left))
-	}
+	expect.That(t, len(want) == 0, "%d met, %d are left out", met, len(want))
+	left := walked(t, st, 0, now)
+	expect.That(t, len(left) == 0, "%d are due still", len(left))
 }
 
 // Of the tasks of testDue the first is due a millisecond after firstDue, each other one a millisecond later.
@@ -77,9 +72,8 @@ func testDue(t *testing.T, st *taskStore) {
 	}
 	slices.SortFunc(all, byID)
 	t.Run("nothing is due before its time", func(t *testing.T) {
-		if got := due(t, st, firstDue); len(got) != 0 {
-			t.Errorf("%v", got)
-		}
+		got := due(t, st, firstDue)
+		expect.That(t, len(got) == 0, "%v", got)
 	})
 	t.Run("what is due is found once, whatever its shard", func(t *testing.T) { testDueOnce(t, st, all) })
 	t.Run("the longest due come first, until nobody asks", func(t *testing.T) { testLongestDue(t, st, all) })
@@ -104,9 +98,8 @@ func testMovedWhileSweeping(t *testing.T, st *taskStore) {
 		t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
 	}
 	expect.NoError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
-	if got := dueAt(t, st, ref); !got.Equal(moved.Add(time.Hour)) {
-		t.Errorf("due %v: a task that can't be handled is not put off", got)
-	}
+	got := dueAt(t, st, ref)
+	expect.That(t, got.Equal(moved.Add(time.Hour)), "due %v: a task that can't be handled is not put off", got)
 }
 
 func testDueOfNothing(t *testing.T, st *taskStore) {
@@ -117,40 +110,31 @@ func testDueOfNothing(t *testing.T, st *taskStore) {
 	} {
 		t.Run(name, func(t *testing.T) { wantError(t, err, aggregate.ErrNotFound) })
 	}
-	if got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID); len(got) != 0 {
-		t.Errorf("%d rows were made", len(got))
-	}
+	got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID)
+	expect.That(t, len(got) == 0, "%d rows were made", len(got))
 }
 
 func testDueOnce(t *testing.T, st *taskStore, all []aggregate.Ref) {
 	found := due(t, st, firstDue.Add(dueTasks*time.Millisecond))
 	slices.SortFunc(found, byID)
 	expect.Same(t, all, found)
-	if got := len(due(t, st, firstDue.Add(10*time.Millisecond))); got != 10 {
-		t.Errorf("%d due, want the first 10", got)
-	}
+	expect.Is(t, len(due(t, st, firstDue.Add(10*time.Millisecond))), 10, "the first 10 are due")
 	used := map[int]bool{}
 	for _, r := range all {
 		used[shardOf(r.ID)] = true
 	}
-	if len(used) < Shards/2 {
-		t.Errorf("%d tasks use only %d shards", dueTasks, len(used))
-	}
+	expect.That(t, len(used) >= Shards/2, "%d tasks use only %d shards", dueTasks, len(used))
 }
 
 func testLongestDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
 	shard := shardOf(all[0].ID)
 	every := walked(t, st, shard, firstDue.Add(time.Hour))
 	for ref, err := range st.Due(t.Context(), shard, firstDue.Add(time.Hour)) {
-		if err != nil || ref != every[0] {
-			t.Errorf("%v, %v, want first %v", ref, err, every[0])
-		}
+		expect.That(t, err == nil && ref == every[0], "%v, %v, want first %v", ref, err, every[0])
 		break
 	}
 	for i := 1; i < len(every); i++ {
-		if dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])) {
-			t.Error("not in the order of due_at")
-		}
+		expect.That(t, !dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])), "not in the order of due_at")
 	}
 }
 
@@ -175,9 +159,7 @@ func testEndedNeverDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
 		t.Error("it is still due")
 	}
 	decided(t, st, all[1], extract)
-	if !slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]) {
-		t.Error("it is not due after a change")
-	}
+	expect.That(t, slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]), "it is not due after a change")
 }
 
 func testMovedOn(t *testing.T, st *taskStore, all []aggregate.Ref) {
@@ -212,9 +194,7 @@ func testShown(t *testing.T, st *taskStore) {
 		t.Run(c.name, func(t *testing.T) {
 			expect.NoError(t, c.do())
 			h := headOf(t, st, ref)
-			if h.ShownRev != c.want || h.Rev != 1 {
-				t.Errorf("shown %d at rev %d, want %d at 1", h.ShownRev, h.Rev, c.want)
-			}
+			expect.That(t, h.ShownRev == c.want && h.Rev == 1, "shown %d at rev %d, want %d at 1", h.ShownRev, h.Rev, c.want)
 		})
 	}
 	t.Run("the last card says it as well, while nobody asks for a redraw", func(t *testing.T) { testShownByCard(t, st) })
@@ -233,17 +213,15 @@ func testShown(t *testing.T, st *taskStore) {
 	t.Run("a redraw that was asked for during a sweep is not put off", func(t *testing.T) {
 		read, later := headOf(t, st, ref).Head, at().Add(time.Hour)
 		expect.NoError(t, st.Redraw(t.Context(), ref))
-		if err := st.Postpone(t.Context(), ref, read, &later); !errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%v, due %v", err, dueAt(t, st, ref))
-		}
+		err := st.Postpone(t.Context(), ref, read, &later)
+		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%v, due %v", err, dueAt(t, st, ref))
 	})
 	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) { testPlaceInLine(t, st, ref) })
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
 		expect.NoError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
 		expect.NoError(t, st.Redraw(t.Context(), ref))
-		if got := dueAt(t, st, ref); got == nil || !got.Equal(at().Add(time.Minute)) {
-			t.Errorf("due %v, want in a firstDue", got)
-		}
+		got := dueAt(t, st, ref)
+		expect.That(t, got != nil && got.Equal(at().Add(time.Minute)), "due %v, want in a minute", got)
 	})
 }
 
@@ -262,9 +240,7 @@ func testShownByCard(t *testing.T, st *taskStore) {
 		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "three", nil) },
 	}
 	for i, want := range []int{1, 0, 0, 0, 1, 1} {
-		if err := steps[i](); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, steps[i]())
 		if a := loaded(t, st, ref); a.Head.ShownRev != want {
 			t.Errorf("after %d steps shown %d, want %d", i+1, a.Head.ShownRev, want)
 		}

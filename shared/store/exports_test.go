@@ -41,9 +41,7 @@ func testExportFinished(t *testing.T, st *taskStore) {
 	x := expect.Value(st.TryExport(t.Context(), "01EXPORT1", "01A", now))(t)
 	x.Rows, x.Bytes = 7, 4096
 	for _, want := range []error{nil, aggregate.ErrSuperseded} { // told twice, it is done once
-		if err := st.FinishExport(t.Context(), x, now); !errors.Is(err, want) {
-			t.Errorf("%v, want %v", err, want)
-		}
+		expect.Fails(t, st.FinishExport(t.Context(), x, now), want)
 	}
 	got := expect.Value(st.Export(t.Context(), "01EXPORT1", "01A"))(t)
 	if got.Status != auditlog.Done || got.Rows != 7 || got.Key != x.File() || !got.Own() || got.EndedAt == nil {
@@ -63,19 +61,14 @@ func testExportTries(t *testing.T, st *taskStore) {
 	begun(t, st, "01B", "01EXPORT2", now)
 	first := expect.Value(st.TryExport(t.Context(), "01EXPORT2", "01B", now))(t)
 	second := expect.Value(st.TryExport(t.Context(), "01EXPORT2", "01B", now))(t)
-	if first.File() == second.File() {
-		t.Errorf("both write to %s", first.File())
-	}
+	expect.That(t, first.File() != second.File(), "both write to %s", first.File())
 	wantError(t, st.FinishExport(t.Context(), first, now), aggregate.ErrSuperseded)
 	wantError(t, st.FailExport(t.Context(), first, auditlog.Broken, now), aggregate.ErrSuperseded)
 	expect.NoError(t, st.FailExport(t.Context(), second, auditlog.TooMany, now))
-	if got := expect.Value(st.Export(t.Context(), "01EXPORT2", "01B"))(t); got.Status != auditlog.Failed || got.Problem != auditlog.TooMany {
-		t.Errorf("%+v", got)
-	}
+	got := expect.Value(st.Export(t.Context(), "01EXPORT2", "01B"))(t)
+	expect.That(t, got.Status == auditlog.Failed && got.Problem == auditlog.TooMany, "%+v", got)
 	log := expect.Value(st.Audit(t.Context(), "01EXPORT2", AuditFilter{}, "", 10))(t).Items
-	if len(log) != 0 {
-		t.Errorf("what failed is recorded as exported: %+v", log)
-	}
+	expect.That(t, len(log) == 0, "what failed is recorded as exported: %+v", log)
 }
 
 func testExportsAtOnce(t *testing.T, st *taskStore) {
@@ -113,9 +106,8 @@ func testExportOfATenant(t *testing.T, st *taskStore) {
 	begun(t, st, "01G", "01EXPORT4", time.Now())
 	begun(t, st, "01H", "01EXPORT4", time.Now().Add(-auditlog.Kept-time.Second))
 	for _, x := range [][2]string{{"01OTHER", "01G"}, {"01EXPORT4", "01X"}, {"01EXPORT4", "01H"}, {"01EXPORT4#x", "01G"}, {"01EXPORT4", "a#b"}} {
-		if _, err := st.Export(t.Context(), x[0], x[1]); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%v: %v", x, err)
-		}
+		_, err := st.Export(t.Context(), x[0], x[1])
+		expect.Fails(t, err, aggregate.ErrNotFound, "%v", x)
 	}
 }
 
@@ -123,9 +115,7 @@ func testAuditRows(t *testing.T, st *taskStore) {
 	x := auditEntry("01EXPORT5", 1, time.Now().UTC().Truncate(time.Millisecond))
 	write(t, st, expect.Value(table.PackAudit(x))(t))
 	page := expect.Value(st.AuditRows(t.Context(), "01EXPORT5", AuditFilter{}, "", 10))(t)
-	if len(page.Items) != 1 {
-		t.Fatalf("%d rows", len(page.Items))
-	}
+	expect.Must(t, len(page.Items) == 1, "%d rows", len(page.Items))
 	got := page.Items[0]
 	if got.Entry != x || got.Fields["details"] != `{"version":1}` || got.Fields["PK"] != table.AuditMonth("01EXPORT5", x.Timestamp) {
 		t.Errorf("%+v", got)

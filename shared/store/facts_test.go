@@ -38,9 +38,7 @@ func counted(n int, when time.Time) daily.Fact {
 func sumOf(t *testing.T, st *taskStore, day, now time.Time) daily.Sum {
 	t.Helper()
 	all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(day)}, now))(t)
-	if len(all) != 1 {
-		t.Fatalf("%d sums", len(all))
-	}
+	expect.Must(t, len(all) == 1, "%d sums", len(all))
 	return all[0]
 }
 
@@ -91,9 +89,8 @@ func testFoldOnce(t *testing.T, st *taskStore) {
 	if s := sumOf(t, st, day, late.Add(time.Hour)); s.Tasks != 2 {
 		t.Errorf("a final sum was folded again: %+v", s)
 	}
-	if all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(late.AddDate(0, 0, 9))}, late))(t); len(all) != 0 {
-		t.Errorf("a day to come has a sum: %+v", all)
-	}
+	all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(late.AddDate(0, 0, 9))}, late))(t)
+	expect.That(t, len(all) == 0, "a day to come has a sum: %+v", all)
 }
 
 func testFoldRace(t *testing.T, st *taskStore) {
@@ -148,9 +145,8 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 		wait.Go(func() {
 			part := facts[n*50 : n*50+80]
 			for range 2 {
-				if err := st.PutFacts(t.Context(), slices.Concat(part, part[:9])); err != nil {
-					t.Error(err)
-				}
+				err := st.PutFacts(t.Context(), slices.Concat(part, part[:9]))
+				expect.That(t, err == nil, "%v", err)
 			}
 		})
 	}
@@ -182,9 +178,8 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	for n := range 4 { // overlapping parts, the first two of them larger than what is counted together
 		wait.Go(func() {
 			for range 2 {
-				if err := st.PutFacts(t.Context(), facts[n*atOnce/2:min((n+3)*atOnce/2, len(facts))]); err != nil {
-					t.Error(err)
-				}
+				err := st.PutFacts(t.Context(), facts[n*atOnce/2:min((n+3)*atOnce/2, len(facts))])
+				expect.That(t, err == nil, "%v", err)
 			}
 		})
 	}
@@ -210,9 +205,7 @@ func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
 	since(t, st, of, day)
 	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
 	got := expect.Value(st.Sums(t.Context(), of, []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)
-	if len(got) != 2 || got[0].Facts != 3 || got[0].Spent.Cost != 15 || got[1].Facts != 1 {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, len(got) == 2 && got[0].Facts == 3 && got[0].Spent.Cost == 15 && got[1].Facts == 1, "%+v", got)
 }
 
 func testSumsOfATenant(t *testing.T, st *taskStore) {

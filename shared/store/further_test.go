@@ -24,9 +24,7 @@ func testFurther(t *testing.T, st *taskStore) {
 		}
 	}
 	for _, usd := range []string{"", "0", "-1", "x", "NaN", "0.0000001"} {
-		if st.CapFurther(usd) == nil {
-			t.Errorf("%q is taken", usd)
-		}
+		expect.That(t, st.CapFurther(usd) != nil, "%q is taken", usd)
 	}
 	expect.NoError(t, st.CapFurther("2.5"))
 	bounds(own.ID, 0) // nobody has said whose the deployment is: its own workspace is bounded by nothing
@@ -40,9 +38,7 @@ func testFurther(t *testing.T, st *taskStore) {
 	other := newcomer(st)
 	expect.NoError(t, other.NoteDeployment(t.Context(), second.ID, at()))
 	for tenant, want := range map[string]float64{own.ID: 2.5, second.ID: 0} {
-		if day := expect.Value(other.FurtherDay(t.Context(), tenant))(t); day != aggregate.USD(want) {
-			t.Errorf("%s may cost %s", tenant, day)
-		}
+		expect.Is(t, expect.Value(other.FurtherDay(t.Context(), tenant))(t), aggregate.USD(want), "%s may cost", tenant)
 	}
 	if bounds(own.ID, 0); t.Failed() { // a process believes for a minute what it has read
 		return
@@ -70,9 +66,7 @@ func testFurtherReads(t *testing.T, st *taskStore) {
 	expect.NoError(t, counted.CapFurther("2.5"))
 	reads := func(want int32, what string) {
 		t.Helper()
-		if n := calls.calls.Swap(0); n != want {
-			t.Errorf("%s: %d calls, want %d", what, n, want)
-		}
+		expect.Is(t, calls.calls.Swap(0), want, "calls of %s", what)
 	}
 	for _, tenant := range []string{own.ID, second.ID} {
 		expect.Value(counted.Settings(t.Context(), tenant))(t)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 )
 
 // held is what a single write meets while a transaction has its item.
@@ -28,12 +29,8 @@ func testHinderedWrites(t *testing.T, st *taskStore) {
 		t.Run(c.name, func(t *testing.T) {
 			r := &refuser{operation: c.operation, body: held}
 			r.left.Store(4)
-			if err := c.write(st.over(r)); err != nil {
-				t.Error(err)
-			}
-			if n := r.refused.Load(); n != 4 {
-				t.Errorf("refused %d times, want 4", n)
-			}
+			expect.NoError(t, c.write(st.over(r)))
+			expect.Is(t, r.refused.Load(), 4, "times refused")
 		})
 	}
 	a := loaded(t, st, ref)

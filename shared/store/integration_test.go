@@ -28,9 +28,8 @@ func testIntegrations(t *testing.T, st *taskStore) {
 		got := expect.Value(st.Integration(t.Context(), tenant, x.Provider))(t)
 		expect.Same(t, out, got)
 		stored := table.TextOf(raw(t, st, "INTEGRATIONS#"+tenant, "INTEGRATION#"+x.Provider), "credentials")
-		if want := map[bool]string{true: "{}", false: got.Credentials}[got.Credentials == ""]; stored != want {
-			t.Errorf("credentials %q, and the column holds %q", got.Credentials, stored)
-		}
+		want := map[bool]string{true: "{}", false: got.Credentials}[got.Credentials == ""]
+		expect.Is(t, stored, want, "credentials %q, and the column holds", got.Credentials)
 		return got
 	}
 	x = save(x)
@@ -53,9 +52,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	}
 	save(tenancy.Integration{TenantID: tenant, Provider: "google", Status: tenancy.Connected})
 	every := expect.Value(st.Integrations(t.Context(), tenant))(t)
-	if len(every) != 2 || every[0].Provider != "freee" || every[1].Provider != "google" {
-		t.Errorf("%+v", every)
-	}
+	expect.That(t, len(every) == 2 && every[0].Provider == "freee" && every[1].Provider == "google", "%+v", every)
 	if none, err := st.Integrations(t.Context(), "01OTHER"); err != nil || len(none) != 0 {
 		t.Errorf("another tenant has %d, %v", len(none), err)
 	}
@@ -89,9 +86,8 @@ func testRenewedIntegrations(t *testing.T, st *taskStore) {
 	if got, err := st.Integration(t.Context(), tenant, "freee"); err != nil || got.Credentials != "two" || got.Refreshing != nil || !got.ConnectedAt.Equal(*since) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if log := auditOfTenant(t, st, tenant); len(log) != 1 {
-		t.Errorf("%d entries", len(log))
-	}
+	log := auditOfTenant(t, st, tenant)
+	expect.That(t, len(log) == 1, "%d entries", len(log))
 }
 
 func testEndedIntegrations(t *testing.T, st *taskStore) {
@@ -118,9 +114,7 @@ func testEndedIntegrations(t *testing.T, st *taskStore) {
 	for _, e := range auditOfTenant(t, st, tenant) {
 		if e.Action == tenancy.AuditIntegrationDisconnected {
 			ended[string(e.Details)]++
-			if e.ActorType != aggregate.System().Type {
-				t.Errorf("%+v", e)
-			}
+			expect.That(t, e.ActorType == aggregate.System().Type, "%+v", e)
 		}
 	}
 	if diff := cmp.Diff(map[string]int{

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -23,9 +22,7 @@ func testLeases(t *testing.T, st *taskStore) {
 	first := load()
 	put := func(on *Store, a aggregate.Aggregate, l *aggregate.Lease, want error) {
 		t.Helper()
-		if err := on.PutLease(t.Context(), a, l); !errors.Is(err, want) {
-			t.Errorf("%+v: %v, want %v", l, err, want)
-		}
+		expect.Fails(t, on.PutLease(t.Context(), a, l), want, "%+v", l)
 	}
 	soon := at().Add(30 * time.Second)
 	put(st.Store, first, lease("mine", soon), nil)
@@ -48,7 +45,6 @@ func testLeases(t *testing.T, st *taskStore) {
 		}
 	}
 	last := load().Root().Common()
-	if was := first.Root().Common(); last.Rev != was.Rev || !last.DueAt.Equal(*was.DueAt) {
-		t.Errorf("the head moved: %+v", last)
-	}
+	was := first.Root().Common()
+	expect.That(t, last.Rev == was.Rev && last.DueAt.Equal(*was.DueAt), "the head moved: %+v", last)
 }

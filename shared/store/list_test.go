@@ -39,9 +39,7 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (table.Page[T
 		if len(p.Items) > limit || len(p.Items) == 0 && p.Next != "" || len(p.Items) < limit && p.Next != "" {
 			t.Fatalf("a page of %d of %d with next %q", len(p.Items), limit, p.Next)
 		}
-		if strings.ContainsAny(p.Next, "+/=&?# ") {
-			t.Fatalf("cursor %q is not safe in a URL", p.Next)
-		}
+		expect.Must(t, !strings.ContainsAny(p.Next, "+/=&?# "), "cursor %q is not safe in a URL", p.Next)
 		out = append(out, p.Items...)
 		if cursor = p.Next; cursor == "" {
 			return out
@@ -116,9 +114,7 @@ func testLists(t *testing.T, st *taskStore) {
 			t.Logf("%d tasks in %v", len(found), time.Since(begun).Round(time.Millisecond))
 			var got, want []string
 			for i, x := range found {
-				if i > 0 && found[i-1].CreatedAt.Before(x.CreatedAt) {
-					t.Fatalf("task %d is newer than the one before it", i)
-				}
+				expect.Must(t, i == 0 || !found[i-1].CreatedAt.Before(x.CreatedAt), "task %d is newer than the one before it", i)
 				got = append(got, x.ID)
 			}
 			for n, x := range all {
@@ -196,13 +192,9 @@ func testStatusMoves(t *testing.T, other *taskStore) {
 		p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
 		return len(p.Items) == 1 && p.Items[0].ID == ref.ID
 	}
-	if !has(task.TaskRunning) || has(task.TaskCancelled) {
-		t.Error("a running task is not listed as that alone")
-	}
+	expect.That(t, has(task.TaskRunning) && !has(task.TaskCancelled), "a running task is not listed as that alone")
 	decided(t, st, ref, cancel)
-	if has(task.TaskRunning) || !has(task.TaskCancelled) {
-		t.Error("a cancelled task is not listed as that alone")
-	}
+	expect.That(t, !has(task.TaskRunning) && has(task.TaskCancelled), "a cancelled task is not listed as that alone")
 }
 
 func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
@@ -226,14 +218,10 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 		return st.Tasks(t.Context(), tenant, task.Filter{}, cursor, 50)
 	})
 	for _, x := range rest {
-		if seen[x.ID] {
-			t.Errorf("task %s came twice", x.Title)
-		}
+		expect.That(t, !seen[x.ID], "task %s came twice", x.Title)
 		seen[x.ID] = true
 	}
 	for _, x := range all {
-		if !seen[x.ID] {
-			t.Errorf("task %s was lost", x.Title)
-		}
+		expect.That(t, seen[x.ID], "task %s was lost", x.Title)
 	}
 }

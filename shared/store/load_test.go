@@ -57,9 +57,7 @@ func testLoad(t *testing.T, st *taskStore) {
 				t.Error("a decision was asked for")
 				return aggregate.Change{}, nil
 			})
-			if !errors.Is(err, aggregate.ErrNotFound) {
-				t.Errorf("Decide: %v", err)
-			}
+			expect.Fails(t, err, aggregate.ErrNotFound, "Decide")
 		})
 	}
 
@@ -94,9 +92,7 @@ func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 		want = append(want, fmt.Sprintf("PROMPT#%04d", v))
 	}
 	expect.Same(t, want, got)
-	if counted.calls.Load() < 2 {
-		t.Error("the rows came in one page: the test proves nothing")
-	}
+	expect.That(t, counted.calls.Load() >= 2, "the rows came in one page: the test proves nothing")
 }
 
 func testLaterSchema(t *testing.T, st *taskStore, ref aggregate.Ref) {

@@ -31,15 +31,11 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 			through, d := losing("TransactWriteItems")
 			after := committed(t, through, ref, approvePrompt)
 			loaded := loaded(t, st, ref)
-			if d.dropped.Load() == 0 {
-				t.Error("no answer was lost: the test proves nothing")
-			}
+			expect.That(t, d.dropped.Load() != 0, "no answer was lost: the test proves nothing")
 			if after.Head.Rev != loaded.Head.Rev || loaded.Prompt().Status != aggregate.Approved {
 				t.Errorf("rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
 			}
-			if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
-				t.Errorf("%d audit entries, want 1", got)
-			}
+			expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
 		})
 		t.Run("of a claim of a card, "+c.name, func(t *testing.T) {
 			if c.lose > 1 || c.options != nil {
@@ -62,9 +58,7 @@ func testLostCreate(t *testing.T, st *taskStore) {
 	d := dropping("TransactWriteItems", 1)
 	c, _ := received(t, 100)
 	expect.NoError(t, st.over(d).Create(t.Context(), c))
-	if d.dropped.Load() != 1 {
-		t.Error("no answer was lost")
-	}
+	expect.Is(t, d.dropped.Load(), 1, "no answer was lost")
 }
 
 func testForgottenToken(t *testing.T, st *taskStore) {
@@ -72,25 +66,18 @@ func testForgottenToken(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 101)
 	d := dropping("TransactWriteItems", 1)
 	committed(t, st.over(&forgetful{next: d}), ref, approvePrompt)
-	if d.dropped.Load() != 1 {
-		t.Error("no answer was lost")
-	}
-	if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
-		t.Errorf("%d audit entries, want 1", got)
-	}
+	expect.Is(t, d.dropped.Load(), 1, "no answer was lost")
+	expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
 	d.left.Store(1)
 	c, _ := received(t, 102)
-	if err := st.over(&forgetful{next: d}).Create(t.Context(), c); err != nil {
-		t.Errorf("create: %v", err)
-	}
+	err := st.over(&forgetful{next: d}).Create(t.Context(), c)
+	expect.That(t, err == nil, "create: %v", err)
 }
 
 func testNoArrival(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 103)
 	_, err := st.over(unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
-	if err == nil || errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("%v, want an error that is no conflict", err)
-	}
+	expect.That(t, err != nil && !errors.Is(err, aggregate.ErrConflict), "%v, want an error that is no conflict", err)
 	if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.PendingApproval {
 		t.Errorf("prompt %s, %v", a.Prompt().Status, err)
 	}

@@ -38,9 +38,8 @@ func testPace(t *testing.T, st *taskStore) {
 func testPaceInAnyWindow(t *testing.T, st *taskStore) {
 	b := budget("T1")
 	for n := range 4 {
-		if until := take(t, st, b, 0, at().Add(time.Duration(n)*time.Second)); !until.IsZero() {
-			t.Fatalf("call %d waits until %v", n, until)
-		}
+		until := take(t, st, b, 0, at().Add(time.Duration(n)*time.Second))
+		expect.Must(t, until.IsZero(), "call %d waits until %v", n, until)
 	}
 	if until := take(t, st, b, 0, at().Add(4*time.Second)); !until.Equal(at().Add(10 * time.Second)) {
 		t.Errorf("the fifth may be at %v", until)
@@ -60,9 +59,8 @@ func testPaceOfOne(t *testing.T, st *taskStore) {
 	b := budget("T1")
 	b.Name, b.Calls = "one", 1
 	for n, want := range []time.Time{{}, at().Add(10 * time.Second)} {
-		if until := take(t, st, b, 0, at().Add(time.Duration(n)*time.Second)); !until.Equal(want) {
-			t.Errorf("call %d waits until %v", n, until)
-		}
+		until := take(t, st, b, 0, at().Add(time.Duration(n)*time.Second))
+		expect.That(t, until.Equal(want), "call %d waits until %v", n, until)
 	}
 }
 
@@ -110,13 +108,11 @@ func testSilence(t *testing.T, st *taskStore) {
 		take(t, st, slackstate.Probes("T1", time.Minute), 0, now)
 	}
 	for after, want := range map[time.Duration]time.Time{11 * time.Minute: at(), 12 * time.Minute: {}} {
-		if got := since(at().Add(after)); !got.Equal(want) {
-			t.Errorf("after %v: silent since %v, want %v", after, got, want)
-		}
+		got := since(at().Add(after))
+		expect.That(t, got.Equal(want), "after %v: silent since %v, want %v", after, got, want)
 	}
-	if until := take(t, st, slackstate.Probes("T1", time.Minute), 0, at().Add(150*time.Second)); !until.Equal(at().Add(3 * time.Minute)) {
-		t.Errorf("the next call may be at %v", until)
-	}
+	until := take(t, st, slackstate.Probes("T1", time.Minute), 0, at().Add(150*time.Second))
+	expect.That(t, until.Equal(at().Add(3*time.Minute)), "the next call may be at %v", until)
 	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
 	if got := since(at().Add(3 * time.Minute)); !got.IsZero() {
 		t.Errorf("it answers, and yet it is silent since %v", got)
@@ -141,16 +137,13 @@ func testPaceAtOnce(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	if taken != 4 {
-		t.Errorf("%d of 4 were taken", taken)
-	}
+	expect.That(t, taken == 4, "%d of 4 were taken", taken)
 }
 
 func testPaceNames(t *testing.T, st *taskStore) {
 	for _, bad := range []slackstate.Budget{{Workspace: "T#1", Name: "x", Calls: 1, Window: 1}, {Workspace: "T1", Calls: 1, Window: 1}, {Workspace: "T1", Name: "x", Calls: slackstate.MaxPaceCalls + 1, Window: 1}} {
-		if _, err := st.TakePace(t.Context(), bad, 0, at()); err == nil {
-			t.Errorf("%+v is taken", bad)
-		}
+		_, err := st.TakePace(t.Context(), bad, 0, at())
+		expect.That(t, err != nil, "%+v is taken", bad)
 	}
 }
 
@@ -168,9 +161,8 @@ func testLine(t *testing.T, st *taskStore) {
 	got = append(got, join(1, at()), join(1, at()), join(0, at().Add(time.Minute)), join(0, at().Add(time.Minute)))
 	want := []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second, 2500 * time.Millisecond, 5 * time.Second, 62 * time.Second, 64 * time.Second}
 	expect.Same(t, want, got)
-	if until := take(t, st, b, 0, at()); !until.IsZero() {
-		t.Errorf("a line takes calls: until %v", until)
-	}
+	until := take(t, st, b, 0, at())
+	expect.That(t, until.IsZero(), "a line takes calls: until %v", until)
 }
 
 func testLineAtOnce(t *testing.T, st *taskStore) {

@@ -36,9 +36,7 @@ func testPending(t *testing.T, st *taskStore) {
 	t.Run("a choice is listed until somebody says what it is, or nobody is asked any more", func(t *testing.T) { testChoiceWaits(t, st) })
 	t.Run("another tenant has none of them", func(t *testing.T) {
 		p, err := st.Waiting(t.Context(), "01OTHER", "", 10)
-		if err != nil || len(p.Items) != 0 {
-			t.Errorf("%d items, %v", len(p.Items), err)
-		}
+		expect.That(t, err == nil && len(p.Items) == 0, "%d items, %v", len(p.Items), err)
 	})
 	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew", func(t *testing.T) { testRedrawnWithSettings(t, st) })
 }
@@ -87,14 +85,10 @@ func testRedrawnWithSettings(t *testing.T, other *taskStore) {
 	}
 	x.MaxVersions++
 	x = expect.Value(st.SaveSettings(t.Context(), tenant, x, approver(), at()))(t)
-	if shown() != len(refs) {
-		t.Fatalf("%d of %d tasks stay as they are", shown(), len(refs))
-	}
+	expect.Must(t, shown() == len(refs), "%d of %d tasks stay as they are", shown(), len(refs))
 	x.AllowSelfApproval = !x.AllowSelfApproval
 	expect.Value(st.SaveSettings(t.Context(), tenant, x, approver(), at()))(t)
-	if shown() != 0 {
-		t.Fatalf("%d of %d tasks still show who could decide before", shown(), len(refs))
-	}
+	expect.Must(t, shown() == 0, "%d of %d tasks still show who could decide before", shown(), len(refs))
 }
 
 func testPromptsWait(t *testing.T, st *taskStore, refs []aggregate.Ref) {

@@ -46,18 +46,15 @@ func testPlaceTakenAndGivenBack(t *testing.T, other *taskStore) {
 	ref := created(t, st, 1)
 	a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
 	for _, user := range []string{a.Head.Requester, "*"} {
-		if open, hour := places(t, st, ref, user); open != 1 || hour != 1 {
-			t.Errorf("%s: %d open, %d this hour", user, open, hour)
-		}
+		open, hour := places(t, st, ref, user)
+		expect.That(t, open == 1 && hour == 1, "%s: %d open, %d this hour", user, open, hour)
 	}
-	if h, err := st.Head(t.Context(), ref); err != nil || h.AcceptedAt == nil {
-		t.Errorf("%+v, %v", h, err)
-	}
+	h, err := st.Head(t.Context(), ref)
+	expect.That(t, err == nil && h.AcceptedAt != nil, "%+v, %v", h, err)
 	decided(t, st, ref, cancel)
 	for _, user := range []string{a.Head.Requester, "*"} {
-		if open, hour := places(t, st, ref, user); open != 0 || hour != 1 {
-			t.Errorf("%s after the end: %d open, %d this hour", user, open, hour)
-		}
+		open, hour := places(t, st, ref, user)
+		expect.That(t, open == 0 && hour == 1, "%s after the end: %d open, %d this hour", user, open, hour)
 	}
 }
 
@@ -84,9 +81,7 @@ func testNoPlace(t *testing.T, other *taskStore) {
 			if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
 				t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
 			}
-			if hourly := tt.hour != (tenancy.Limit{}); hourly != !full.Until.IsZero() {
-				t.Errorf("until %v", full.Until)
-			}
+			expect.Is(t, tt.hour != (tenancy.Limit{}), !full.Until.IsZero(), "until %v", full.Until)
 			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
 			if e := a.Head.Ended; e == nil || e.As != task.TaskRefused || e.Detail != "1" {
 				t.Errorf("%+v", e)
@@ -128,9 +123,8 @@ func testPlacesAtOnce(t *testing.T, other *taskStore) {
 		})
 	}
 	wg.Wait()
-	if open, _ := places(t, st, refs[0], "*"); taken != 3 || refused != 7 || open != 3 {
-		t.Errorf("%d taken, %d refused, %d counted", taken, refused, open)
-	}
+	open, _ := places(t, st, refs[0], "*")
+	expect.That(t, taken == 3 && refused == 7 && open == 3, "%d taken, %d refused, %d counted", taken, refused, open)
 }
 
 func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
@@ -140,12 +134,9 @@ func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
 		for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
 			drop := dropping("TransactWriteItems", 1)
 			committed(t, st.over(drop, options...), ref, d)
-			if drop.dropped.Load() == 0 {
-				t.Fatal("no answer was lost: the test proves nothing")
-			}
+			expect.Must(t, drop.dropped.Load() != 0, "no answer was lost: the test proves nothing")
 		}
-		if open, hour := places(t, st, ref, "*"); open != 0 || hour != 1 {
-			t.Errorf("%d open, %d this hour", open, hour)
-		}
+		open, hour := places(t, st, ref, "*")
+		expect.That(t, open == 0 && hour == 1, "%d open, %d this hour", open, hour)
 	}
 }

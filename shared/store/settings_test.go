@@ -108,9 +108,7 @@ func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 func testNothingToSave(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
 	again, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(2*time.Hour))
-	if err != nil || again.Rev != 2 {
-		t.Errorf("rev %d, %v", again.Rev, err)
-	}
+	expect.That(t, err == nil && again.Rev == 2, "rev %d, %v", again.Rev, err)
 	x.Rev, x.MaxVersions = 1, 9
 	if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) || len(auditOfTenant(t, st, owner.ID)) != 1 {
 		t.Errorf("%v, want ErrConflict and one entry", err)

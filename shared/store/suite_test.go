@@ -166,17 +166,14 @@ func policy() aggregate.Policy {
 
 func wantError(t *testing.T, err, want error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%v, want %v", err, want)
-	}
+	expect.Fails(t, err, want)
 }
 
 // wantField fails the test unless err is ErrField of the field.
 func wantField(t *testing.T, err error, field string) {
 	t.Helper()
-	if bad := (aggregate.ErrField{}); !errors.As(err, &bad) || bad.Field != field {
-		t.Errorf("%v, want ErrField of %s", err, field)
-	}
+	bad := aggregate.ErrField{}
+	expect.That(t, errors.As(err, &bad) && bad.Field == field, "%v, want ErrField of %s", err, field)
 }
 
 // request is the n-th message.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -30,13 +29,9 @@ func testTenants(t *testing.T, st *taskStore) {
 
 	t.Run("another tenant's slug gets the team behind it", func(t *testing.T) {
 		got := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
-		if got.Slug != "default-t0second" {
-			t.Errorf("slug %q", got.Slug)
-		}
+		expect.Is(t, got.Slug, "default-t0second", "slug")
 		settings, err := st.Settings(t.Context(), got.ID)
-		if err != nil || settings.Slug != got.Slug {
-			t.Errorf("settings have slug %q, %v", settings.Slug, err)
-		}
+		expect.That(t, err == nil && settings.Slug == got.Slug, "settings have slug %q, %v", settings.Slug, err)
 	})
 
 	st.parts(t, []part{
@@ -66,9 +61,7 @@ func testTenantAtOnce(t *testing.T, st *taskStore) {
 	for _, x := range got[1:] {
 		expect.Same(t, got[0], x)
 	}
-	if got[0].Slug != "third" {
-		t.Errorf("slug %q, want no tail: no other tenant has it", got[0].Slug)
-	}
+	expect.Is(t, got[0].Slug, "third", "slug")
 }
 
 func testSettingsOfBefore(t *testing.T, st *taskStore) {
@@ -78,9 +71,8 @@ func testSettingsOfBefore(t *testing.T, st *taskStore) {
 	settings.Locale = "en"
 	expect.Value(st.SaveSettings(t.Context(), x.ID, settings, approver(), at()))(t)
 	expect.Value(st.Bootstrap(t.Context(), x, at()))(t)
-	if got, err := st.Settings(t.Context(), x.ID); err != nil || got.Locale != "en" {
-		t.Errorf("locale %q, %v", got.Locale, err)
-	}
+	got, err := st.Settings(t.Context(), x.ID)
+	expect.That(t, err == nil && got.Locale == "en", "locale %q, %v", got.Locale, err)
 }
 
 func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
@@ -88,9 +80,7 @@ func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	want.Rev, want.CreatedAt, want.UpdatedAt = 1, at(), at()
 	expect.Same(t, want, first)
 	expect.Same(t, want, expect.Value(st.Tenant(t.Context(), want.ID))(t))
-	if got := table.TextOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"); got != want.ID {
-		t.Errorf("the slug is %q's", got)
-	}
+	expect.Is(t, table.TextOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"), want.ID, "the slug has the tenant")
 	settings := expect.Value(st.Settings(t.Context(), want.ID))(t)
 	if settings.Rev != 1 || settings.Slug != "default" {
 		t.Errorf("settings at rev %d with slug %q", settings.Rev, settings.Slug)
@@ -111,8 +101,6 @@ func testTenantSaved(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	if len(log) != 1 || log[0].Action != tenancy.AuditSettingsUpdated || log[0].ActorID != approver().ID || log[0].ResourceType != "tenant" || !strings.HasSuffix(string(log[0].Details), `,"fields":["admins","name"]}`) {
 		t.Errorf("%+v", log)
 	}
-	if err := st.SaveTenant(t.Context(), before, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("over another's change: %v, want ErrConflict", err)
-	}
+	expect.Fails(t, st.SaveTenant(t.Context(), before, approver(), at()), aggregate.ErrConflict, "over another's change")
 	wantError(t, st.SaveTenant(t.Context(), tenancy.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()), aggregate.ErrNotFound)
 }

@@ -19,9 +19,7 @@ func testTools(t *testing.T, st *taskStore) {
 	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
 	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients))(t)
 	got, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
-	if err != nil || !found {
-		t.Fatalf("%v, %v", found, err)
-	}
+	expect.Must(t, err == nil && found, "%v, %v", found, err)
 	expect.Same(t, saved, got)
 	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
 		t.Errorf("%+v", got)
@@ -66,9 +64,7 @@ func testAddedTool(t *testing.T, st *taskStore) {
 func testServerTool(t *testing.T, st *taskStore) {
 	t.Helper()
 	p, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
-	if err != nil || found || p.Allowed {
-		t.Fatalf("without a row: %+v, %v, %v; want it off", p, found, err)
-	}
+	expect.Must(t, err == nil && !found && !p.Allowed, "without a row: %+v, %v, %v; want it off", p, found, err)
 	p.Allowed = true
 	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Access: aggregate.Write, Hash: "h"}
 	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour)))(t)
@@ -95,9 +91,8 @@ func testServerTool(t *testing.T, st *taskStore) {
 	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // what was found concerns the tool of before
 		t.Fatal(err)
 	}
-	if again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book"); again.ChangedAt != nil {
-		t.Error("what an administrator has just allowed was switched off")
-	}
+	again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	expect.That(t, again.ChangedAt == nil, "what an administrator has just allowed was switched off")
 	if _, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email", Allowed: true, Pin: got.Pin}, approver(), at()); err == nil {
 		t.Error("a tool of Ringi's own was pinned")
 	}

@@ -60,14 +60,10 @@ func testTornReads(t *testing.T, st *taskStore) {
 				t.Fatal("the read was not torn")
 			}
 			change, err := c.torn(torn)
-			if err != nil {
-				t.Fatalf("the torn rows refuse by themselves, which proves nothing: %v", err)
-			}
+			expect.Must(t, err == nil, "the torn rows refuse by themselves, which proves nothing: %v", err)
 			wantError(t, second(st.Commit(t.Context(), torn, change)), aggregate.ErrConflict)
 			after := headOf(t, st, ref)
-			if after.Rev != before.Head.Rev {
-				t.Errorf("the head moved from rev %d to %d", before.Head.Rev, after.Rev)
-			}
+			expect.Is(t, after.Rev, before.Head.Rev, "the head moved from rev %d to", before.Head.Rev)
 		})
 	}
 }

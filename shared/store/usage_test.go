@@ -37,9 +37,8 @@ func testUsage(t *testing.T, st *taskStore) {
 	}
 	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
 
-	if h := load().Head; h.Usage != nil || h.Charged != nil {
-		t.Errorf("a new head has been charged: %+v", h)
-	}
+	h := load().Head
+	expect.That(t, h.Usage == nil && h.Charged == nil, "a new head has been charged: %+v", h)
 	pay(used("1"), nothing)
 	pay(used("2"), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(1, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, at())
@@ -54,9 +53,8 @@ func testUsage(t *testing.T, st *taskStore) {
 	}
 	expect.Same(t, a.Uses, expect.Value(st.Uses(t.Context(), ref))(t))
 	testSpent(t, st, ref, used("2"))
-	if none := expect.Value(st.Uses(t.Context(), task.RefOf(ref.Tenant, aggregate.NewID())))(t); len(none) != 0 {
-		t.Errorf("of a task that is not there: %d", len(none))
-	}
+	none := expect.Value(st.Uses(t.Context(), task.RefOf(ref.Tenant, aggregate.NewID())))(t)
+	expect.Is(t, len(none), 0, "of a task that is not there")
 }
 
 // testSpent relies on two usages of 3.50 dollars, of which one was charged three times.
@@ -78,14 +76,11 @@ func testSpent(t *testing.T, st *taskStore, ref aggregate.Ref, u aggregate.Usage
 		wg.Go(func() {
 			x := u
 			x.ID = fmt.Sprintf("nothing-%d", i/2)
-			if _, err := st.Decide(t.Context(), ref, task.Charge(x, at().AddDate(0, 0, 2), superseded)); err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
-				t.Error(err)
-			}
+			_, err := st.Decide(t.Context(), ref, task.Charge(x, at().AddDate(0, 0, 2), superseded))
+			expect.That(t, err == nil || errors.Is(err, aggregate.ErrSuperseded), "%v", err)
 		})
 	}
 	wg.Wait()
 	spent(at().AddDate(0, 0, 2), 5*3.5, 7+5*3.5)
-	if got := expect.Value(st.Spent(t.Context(), aggregate.NewID(), at()))(t); got != (tenancy.Sums{}) {
-		t.Errorf("of another tenant: %+v", got)
-	}
+	expect.Is(t, expect.Value(st.Spent(t.Context(), aggregate.NewID(), at()))(t), tenancy.Sums{}, "of another tenant")
 }

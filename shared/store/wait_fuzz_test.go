@@ -29,9 +29,7 @@ func FuzzWait(f *testing.F) {
 		it := expect.Value(table.Pack("wait", "TASK#t#1", want.Key(), want))(t)
 		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
 		r, err := New(nil, "").unpackRow(task.Kind, it)
-		if err != nil {
-			t.Fatalf("%+v: %v", want, err)
-		}
+		expect.Must(t, err == nil, "%+v: %v", want, err)
 		a.Add(r)
 		expect.Same(t, []aggregate.Wait{want}, a.Waits)
 		if len(a.Rows()) != 0 || a.Head.TaskID != "1" || want.Key() != "WAIT#"+gate {

@@ -41,9 +41,7 @@ func testWaits(t *testing.T, st *taskStore) {
 			}
 			expect.NoError(t, st.PutWait(t.Context(), ref, c.was))
 			err := st.PutWait(t.Context(), ref, c.put)
-			if errors.Is(err, ErrStale) != c.stale || err != nil && !c.stale {
-				t.Fatalf("%v, want stale %v", err, c.stale)
-			}
+			expect.Must(t, errors.Is(err, ErrStale) == c.stale && (err == nil || c.stale), "%v, want stale %v", err, c.stale)
 			want := c.put
 			if c.stale {
 				want = c.was
@@ -57,14 +55,10 @@ func testWaits(t *testing.T, st *taskStore) {
 		other := now
 		other.Token = "another"
 		expect.NoError(t, st.DropWait(t.Context(), ref, other))
-		if len(held(t)) != 1 {
-			t.Fatal("another's token was dropped")
-		}
+		expect.Must(t, len(held(t)) == 1, "another's token was dropped")
 		for range 2 {
 			expect.NoError(t, st.DropWait(t.Context(), ref, now))
 		}
-		if len(held(t)) != 0 {
-			t.Error("the token is still there")
-		}
+		expect.Is(t, len(held(t)), 0, "the token is still there")
 	})
 }

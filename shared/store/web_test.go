@@ -39,9 +39,7 @@ func signedIn(t *testing.T, st *taskStore, cookie string, now time.Time) websess
 
 func gone(t *testing.T, what string, err error) {
 	t.Helper()
-	if !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("%s: %v", what, err)
-	}
+	expect.Fails(t, err, aggregate.ErrNotFound, "%s", what)
 }
 
 func testWebSession(t *testing.T, st *taskStore) {
@@ -63,13 +61,10 @@ func testWebRotation(t *testing.T, st *taskStore) {
 	x := signedIn(t, st, "c2", now)
 	next := rotatedAtOnce(t, st, "c2", x, now.Add(20*time.Minute))
 	expect.NoError(t, st.CameWebSession(t.Context(), next, expect.Value(st.WebSession(t.Context(), next, now))(t)))
-	if is := expect.Value(st.WebSession(t.Context(), next, now))(t); is.Before != "" {
-		t.Errorf("a cookie that came is %+v", is)
-	}
+	is := expect.Value(st.WebSession(t.Context(), next, now))(t)
+	expect.That(t, is.Before == "", "a cookie that came is %+v", is)
 	old := expect.Value(st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace-time.Second)))(t)
-	if old.MustRotate(now.Add(time.Hour)) || old.Form != x.Form {
-		t.Errorf("the old one is %+v", old)
-	}
+	expect.That(t, !old.MustRotate(now.Add(time.Hour)) && old.Form == x.Form, "the old one is %+v", old)
 	_, err := st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace))
 	gone(t, "a replayed cookie", err)
 	expect.NoError(t, st.EndWebSession(t.Context(), "c2"))
@@ -95,9 +90,7 @@ func rotatedAtOnce(t *testing.T, st *taskStore, old string, x websession.Session
 		})
 	}
 	all.Wait()
-	if won.Load() != 1 {
-		t.Fatalf("%d cookies took the place of one", won.Load())
-	}
+	expect.Must(t, won.Load() == 1, "%d cookies took the place of one", won.Load())
 	return next
 }
 
@@ -107,9 +100,7 @@ func testWebLostCookie(t *testing.T, st *taskStore) {
 	lost := rotatedAtOnce(t, st, "c4", x, now)
 	now = now.Add(websession.Grace)
 	is := expect.Value(st.WebSession(t.Context(), "c4", now))(t)
-	if !is.MustRotate(now) {
-		t.Fatalf("it is %+v", is)
-	}
+	expect.Must(t, is.MustRotate(now), "it is %+v", is)
 	if err := st.RotateWebSession(t.Context(), "c4", "c4-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("one that was replaced since it was read is replaced again: %v", err)
 	}
@@ -158,9 +149,7 @@ func testSignIn(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	if taken.Load() != 1 {
-		t.Errorf("one state was taken %d times", taken.Load())
-	}
+	expect.That(t, taken.Load() == 1, "one state was taken %d times", taken.Load())
 	expect.NoError(t, st.BeginSignIn(t.Context(), "s2", x, now))
 	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(websession.SignInLasts+time.Second))
 	gone(t, "after ten minutes", err)
@@ -180,9 +169,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 		}
 	}
 	for _, address := range []string{"2001:db8:0:7::1", "2001:db8:0:7:ffff::"} {
-		if within(address, now) {
-			t.Errorf("one more from %s is within the limit", address)
-		}
+		expect.That(t, !within(address, now), "one more from %s is within the limit", address)
 	}
 	var is struct {
 		N int `json:"n"`
@@ -196,9 +183,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 		"an IPv4 address": within("192.0.2.7", now),
 		"another minute":  within("2001:db8:0:7::1", now.Add(time.Minute)),
 	} {
-		if !ok {
-			t.Errorf("%s is too many", name)
-		}
+		expect.That(t, ok, "%s is too many", name)
 	}
 	var won atomic.Int32
 	var all sync.WaitGroup
@@ -210,9 +195,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	if won.Load() != websession.SignInsPerMinute {
-		t.Errorf("%d at once are within the limit", won.Load())
-	}
+	expect.That(t, won.Load() == websession.SignInsPerMinute, "%d at once are within the limit", won.Load())
 }
 
 func testWebSecrets(t *testing.T, st *taskStore) {
@@ -226,9 +209,7 @@ func testWebSecrets(t *testing.T, st *taskStore) {
 				continue
 			}
 			seen++
-			if table.IntOf(it, "delete_after") == 0 {
-				t.Errorf("%s stays for ever", table.TextOf(it, "type"))
-			}
+			expect.That(t, table.IntOf(it, "delete_after") != 0, "%s stays for ever", table.TextOf(it, "type"))
 			for name := range it {
 				if strings.Contains(table.TextOf(it, name), "in-the-open") {
 					t.Errorf("%s of %s has a secret", name, table.TextOf(it, "type"))
@@ -236,7 +217,5 @@ func testWebSecrets(t *testing.T, st *taskStore) {
 			}
 		}
 	}
-	if seen < 2 {
-		t.Errorf("%d rows of browsers were looked at", seen)
-	}
+	expect.That(t, seen >= 2, "%d rows of browsers were looked at", seen)
 }

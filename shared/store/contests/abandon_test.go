@@ -31,9 +31,7 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 		expect.NoError(t, err)
 	}
 	a := expect.Value(w.Load(t.Context(), ref))(t)
-	if a.Contest.Status != contest.Abandoned || a.Contest.SettledAt != nil {
-		t.Fatalf("%+v", a.Contest)
-	}
+	expect.Must(t, a.Contest.Status == contest.Abandoned && a.Contest.SettledAt == nil, "%+v", a.Contest)
 	died := 0
 	for calls := int32(0); ; calls++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -55,15 +53,12 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 		s.FailedTeams[0].Reason != contest.ReasonUnfinished || settled.Contest.Status != contest.Abandoned || settled.Contest.Reason != contest.ReasonRunFailed {
 		t.Errorf("after %d crashes %+v of %+v", died, s, settled.Contest)
 	}
-	if u := settled.Contest.Usage; u.Cost != 300 || u.Calls != 2 || u.ID != id {
-		t.Errorf("it cost %+v", u)
-	}
-	if sums := expect.Value(w.Store.Of.Spent(t.Context(), tenant, settled.Contest.CreatedAt))(t); sums.Day != 300+order("").Budget { // the other's is reserved
-		t.Errorf("the day counts %s", sums.Day)
-	}
-	if again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t); again.Head.Rev != settled.Head.Rev {
-		t.Error("settled twice")
-	}
+	u := settled.Contest.Usage
+	expect.That(t, u.Cost == 300 && u.Calls == 2 && u.ID == id, "it cost %+v", u)
+	sums := expect.Value(w.Store.Of.Spent(t.Context(), tenant, settled.Contest.CreatedAt))(t)
+	expect.Is(t, sums.Day, 300+order("").Budget, "the day counts") // the other's is reserved
+	again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t)
+	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 }
 
 // A contest that was cancelled before its teams' time was over says so of all teams, however late their last calls came
@@ -81,8 +76,7 @@ func TestACancelledTeamWasNotTooLate(t *testing.T) {
 	w.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	expect.Value(w.Settle(t.Context(), ref, 1))(t)
 	for _, x := range teams {
-		if k := expect.Value(w.Teams.Load(t.Context(), x.Ref()))(t).Team; k.Reason != contest.ReasonCancelled {
-			t.Errorf("%s ended by %s, %q", k.TeamID, k.ExitReason, k.Reason)
-		}
+		k := expect.Value(w.Teams.Load(t.Context(), x.Ref()))(t).Team
+		expect.Is(t, k.Reason, contest.ReasonCancelled, "%s ended by %s", k.TeamID, k.ExitReason)
 	}
 }

@@ -87,9 +87,7 @@ func testExamples(t *testing.T, w *world) {
 		t.Errorf("%+v", board.Items)
 	}
 	info := expect.Value(json.Marshal(board.Items[0].UsageInfo))(t)
-	if string(info) != `{"input_tokens":450,"output_tokens":900,"requests":3}` {
-		t.Errorf("%s", info)
-	}
+	expect.That(t, string(info) == `{"input_tokens":450,"output_tokens":900,"requests":3}`, "%s", info)
 	if _, err := w.Summary(t.Context(), tenant, contest.NewID()); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("the summary of none: %v", err)
 	}
@@ -115,13 +113,9 @@ func testUpsert(t *testing.T, w *world) {
 	}
 	record, _, err := w.LoadRoundHistory(t.Context(), tenant, id, "a", 1)
 	expect.NoError(t, err)
-	if record.Submissions[0].Content != "別の結果" {
-		t.Errorf("%+v", record)
-	}
+	expect.That(t, record.Submissions[0].Content == "別の結果", "%+v", record)
 	board := expect.Value(w.Board(t.Context(), tenant, contests.Filter{Execution: id}, "", 0))(t)
-	if len(board.Items) != 1 || board.Items[0].EvaluationScore != 0.4 {
-		t.Errorf("%+v", board.Items)
-	}
+	expect.That(t, len(board.Items) == 1 && board.Items[0].EvaluationScore == 0.4, "%+v", board.Items)
 	bad := played(id, "a", 2, 1.5)
 	if _, err := w.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || err.Error() != "evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification." {
 		t.Errorf("%v", err)
@@ -181,13 +175,10 @@ func testBoard(t *testing.T, w *world) {
 		for _, b := range expect.Value(w.Board(t.Context(), tenant, tt.filter, "", tt.limit))(t).Items {
 			got = append(got, b.TeamID+string(rune('0'+b.RoundNumber)))
 		}
-		if s := strings.Join(got, " "); s != tt.want {
-			t.Errorf("%+v: %s, want %s", tt.filter, s, tt.want)
-		}
+		expect.Is(t, strings.Join(got, " "), tt.want, "%+v", tt.filter)
 	}
-	if all := expect.Value(w.Contests(t.Context(), tenant, "", 10))(t); len(all.Items) != 2 || all.Items[0].ExecutionID != two {
-		t.Errorf("%+v", all.Items)
-	}
+	all := expect.Value(w.Contests(t.Context(), tenant, "", 10))(t)
+	expect.That(t, len(all.Items) == 2 && all.Items[0].ExecutionID == two, "%+v", all.Items)
 }
 
 func testSettle(t *testing.T, w *world) {
@@ -209,31 +200,25 @@ func testSettle(t *testing.T, w *world) {
 		t.Errorf("%+v", settled.Summary)
 	}
 	for i, why := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
-		if got := settled.Summary.FailedTeams[i].Reason; got != why {
-			t.Errorf("team %d failed because of %s, want %s", i+2, got, why)
-		}
+		expect.Is(t, settled.Summary.FailedTeams[i].Reason, why, "team %d failed because of", i+2)
 	}
 	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); !over {
 		t.Error("teams may go on")
 	}
-	if again := expect.Value(w.Settle(t.Context(), ref, 1))(t); again.Head.Rev != settled.Head.Rev {
-		t.Error("settled twice")
-	}
+	again := expect.Value(w.Settle(t.Context(), ref, 1))(t)
+	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 	if _, err := w.SaveRound(t.Context(), contest.TeamRef(tenant, id, "scored"), played(id, "scored", 2, 0.9)); !errors.Is(err, aggregate.ErrMoved) {
 		t.Errorf("a round after the end: %v", err)
 	}
-	if err := w.Begin(t.Context(), order(id, "scored")); !errors.Is(err, store.ErrExists) {
-		t.Errorf("begun twice: %v", err)
-	}
+	expect.Fails(t, w.Begin(t.Context(), order(id, "scored")), store.ErrExists, "begun twice")
 	none := contest.NewID()
 	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
 	failed := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, none), 1))(t)
 	if failed.Summary.Status != contest.SummaryFailed || failed.Summary.BestTeamID != nil || failed.Summary.BestScore != nil {
 		t.Errorf("%+v", failed.Summary)
 	}
-	if s := expect.Value(w.Summary(t.Context(), tenant, none))(t); s.TeamResults == nil || len(s.TeamResults) != 0 {
-		t.Errorf("%+v", s.TeamResults)
-	}
+	s := expect.Value(w.Summary(t.Context(), tenant, none))(t)
+	expect.That(t, s.TeamResults != nil && len(s.TeamResults) == 0, "%+v", s.TeamResults)
 }
 
 func testTurns(t *testing.T, w *world) {
@@ -255,24 +240,17 @@ func testTurns(t *testing.T, w *world) {
 	long := []byte(`"` + strings.Repeat("長", 40_000) + `"`)
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/2", long, use("u4", 0)))
 	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
-		if !strings.HasPrefix(key, "turns/") {
-			t.Errorf("it is kept for ever: %s", key)
-		}
+		expect.That(t, strings.HasPrefix(key, "turns/"), "it is kept for ever: %s", key)
 	}
 	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // by an earlier release
 	expect.Value(w.AddListed(t.Context(), tenant, contest.TurnsList, teams[0].Ref().ID, &contest.Turn{Name: "1/leader/3", Answer: before, CreatedAt: w.Now(), DeleteAfter: w.Now().Add(time.Hour).Unix()}))(t)
 	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long), "1/leader/3": string(long)} {
-		if got, ok, err := kept.Turn(t.Context(), key); string(got) != want || !ok || err != nil {
-			t.Errorf("%s: %d bytes, %v, %v", key, len(got), ok, err)
-		}
+		got, ok, err := kept.Turn(t.Context(), key)
+		expect.That(t, string(got) == want && ok && err == nil, "%s: %d bytes, %v, %v", key, len(got), ok, err)
 	}
 	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
-	if spent := expect.Value(w.Spent(t.Context(), team.Ref()))(t); spent != 13 {
-		t.Errorf("spent %v", spent)
-	}
-	if team.Used().Cost != 13 || len(team.Uses) != 4 || team.Uses[0].ChargedTo != "task" {
-		t.Errorf("%+v", team.Used())
-	}
+	expect.Is(t, expect.Value(w.Spent(t.Context(), team.Ref()))(t), 13, "spent")
+	expect.That(t, team.Used().Cost == 13 && len(team.Uses) == 4 && team.Uses[0].ChargedTo == "task", "%+v", team.Used())
 	expect.Value(w.End(t.Context(), team.Ref(), contest.BudgetExhausted, contest.ReasonBudget, ""))(t)
 	if a := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id), 1))(t); a.Contest.Usage.Cost != 13 || a.Contest.Usage.Calls != 4 {
 		t.Errorf("%+v", a.Contest.Usage)
@@ -285,9 +263,8 @@ func testTenants(t *testing.T, w *world) {
 	w.save(t, id, "a", 1, 0.9)
 	other := aggregate.TenantID("T2")
 	for _, f := range []contests.Filter{{}, {Execution: id}, {Team: "a"}} {
-		if b := expect.Value(w.Board(t.Context(), other, f, "", 0))(t); len(b.Items) != 0 {
-			t.Errorf("%+v: %+v", f, b.Items)
-		}
+		b := expect.Value(w.Board(t.Context(), other, f, "", 0))(t)
+		expect.That(t, len(b.Items) == 0, "%+v: %+v", f, b.Items)
 	}
 	if r, _, err := w.LoadRoundHistory(t.Context(), other, id, "a", 1); r != nil || err != nil {
 		t.Errorf("%v %v", r, err)
@@ -295,7 +272,5 @@ func testTenants(t *testing.T, w *world) {
 	if _, err := w.Load(t.Context(), contest.Ref(other, id)); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if s := expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t); s != (contests.Statistics{}) {
-		t.Errorf("%+v", s)
-	}
+	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), contests.Statistics{})
 }

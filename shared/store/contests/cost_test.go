@@ -121,9 +121,7 @@ func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 			"statistics":      func(x *world) error { return failed(x.TeamStatistics(t.Context(), tenant, "a")) },
 			"round history": func(x *world) error {
 				r, _, err := x.LoadRoundHistory(t.Context(), tenant, id, "a", 1)
-				if r == nil {
-					t.Error("no history")
-				}
+				expect.That(t, r != nil, "no history")
 				return err
 			},
 			"summary": func(x *world) error { return failed(x.Summary(t.Context(), tenant, id)) },
@@ -131,9 +129,7 @@ func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 			m := &meter{}
 			expect.NoError(t, ask(w.through(server, m)))
 			costs[name] = m.reads
-			if m.calls > 2 {
-				t.Errorf("%s of %d rows: %d calls", name, rows, m.calls)
-			}
+			expect.That(t, m.calls <= 2, "%s of %d rows: %d calls", name, rows, m.calls)
 		}
 		t.Logf("%d rows: read units %v", rows, costs)
 		if first == nil {

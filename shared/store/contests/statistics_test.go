@@ -33,9 +33,7 @@ func (w *world) told(t *testing.T) (all []sums.Counted) {
 }
 
 func testStatistics(t *testing.T, w *world) {
-	if s := expect.Value(w.TeamStatistics(t.Context(), tenant, "team-001"))(t); s != (contests.Statistics{}) {
-		t.Errorf("of no rounds: %+v", s)
-	}
+	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), tenant, "team-001"))(t), contests.Statistics{}, "of no rounds")
 	id := contest.NewID()
 	w.begin(t, id, "team-001", "b")
 	for i, score := range []float64{0.75, 0.95, 0.8, 0.7, 0.9} {

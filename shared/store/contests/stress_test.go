@@ -210,9 +210,7 @@ func (w *world) left(t *testing.T, id string) (out string) {
 		}
 		out += fmt.Sprintln(team.Team.Status, team.Team.ExitReason, team.Team.BestRound, *team.Team.BestScore)
 	}
-	if rounds != stressTeams*stressRounds {
-		t.Errorf("%d rounds are there", rounds)
-	}
+	expect.That(t, rounds == stressTeams*stressRounds, "%d rounds are there", rounds)
 	s := expect.Value(w.Summary(t.Context(), tenant, id))(t)
 	out += fmt.Sprintln(s.Status, *s.BestScore, len(s.TeamResults), s.TeamResults, s.FailedTeams)
 	board := expect.Value(w.Board(t.Context(), tenant, contests.Filter{Execution: id}, "", 100))(t)

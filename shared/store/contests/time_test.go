@@ -71,7 +71,5 @@ func TestAContestTakesAsLongAsItsSlowestTeam(t *testing.T) {
 	t.Logf("%d teams, a round each: %.1f s, the slowest team %.1f s, ratio %.3f, one after the other %.1f s", stressTeams, wall.Seconds(), slowest.Seconds(), ratio, sum.Seconds())
 	t.Logf("a round: %.1f calls of models, %.1f calls of the table, %.1f write units, %.1f read units",
 		float64(calls.Load())/stressTeams, float64(m.calls)/stressTeams, m.writes/stressTeams, m.reads/stressTeams)
-	if ratio > 1.15 {
-		t.Errorf("%v, the slowest team took %v", wall, slowest)
-	}
+	expect.That(t, ratio <= 1.15, "%v, the slowest team took %v", wall, slowest)
 }

@@ -72,9 +72,8 @@ func TestSessionsInTheTable(t *testing.T) {
 		for _, opener := range []string{"", "U1", "U2"} {
 			f := conversations.Filter{Status: conversation.Open, Opener: opener}
 			page := expect.Value(w.Listed(t.Context(), w.ref.Tenant, f, "", 10, 0, nil))(t)
-			if want := opener != "U2"; (len(page.Items) == 1) != want {
-				t.Errorf("of %q: %d", opener, len(page.Items))
-			}
+			want := opener != "U2"
+			expect.That(t, (len(page.Items) == 1) == want, "of %q: %d", opener, len(page.Items))
 		}
 	})
 }
@@ -84,12 +83,8 @@ func testIngress(t *testing.T, w *world) {
 		t.Errorf("opened twice: %v", err)
 	}
 	expect.NoError(t, w.tell(t, "1775034001.000100", "more"))
-	if err := w.tell(t, "1775034001.000100", "more"); !errors.Is(err, store.ErrExists) {
-		t.Errorf("told twice: %v", err)
-	}
-	if err := w.tell(t, root, "hello"); !errors.Is(err, store.ErrExists) {
-		t.Errorf("the first one told again: %v", err)
-	}
+	expect.Fails(t, w.tell(t, "1775034001.000100", "more"), store.ErrExists, "told twice")
+	expect.Fails(t, w.tell(t, root, "hello"), store.ErrExists, "the first one told again")
 	c := expect.Value(conversation.Tell(conversation.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100", TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
 	if err := w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")), c); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("a thread without a session: %v", err)
@@ -125,13 +120,9 @@ func testAnswer(t *testing.T, w *world) {
 		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "yes?"}, w.now)
 	})
 	uses := expect.Value(w.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
-	if !a.Head.Resting || len(uses) != 1 || uses[0].Cost != 7 {
-		t.Errorf("resting %v, used %+v", a.Head.Resting, uses)
-	}
+	expect.That(t, a.Head.Resting && len(uses) == 1 && uses[0].Cost == 7, "resting %v, used %+v", a.Head.Resting, uses)
 	newest := expect.Value(w.Newest(t.Context(), w.ref.Tenant, w.ref.ID, "", 1))(t)
-	if len(newest) != 1 || newest[0].Content != "yes?" {
-		t.Errorf("the newest is %+v", newest)
-	}
+	expect.That(t, len(newest) == 1 && newest[0].Content == "yes?", "the newest is %+v", newest)
 }
 
 func testForgotten(t *testing.T, w *world) {
@@ -148,9 +139,7 @@ func testForgotten(t *testing.T, w *world) {
 		t.Errorf("a day later: %v", err)
 	}
 	w.now = w.now.Add(25 * time.Hour)
-	if err := w.tell(t, "1775034002.000100", "hello?"); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("told a day later: %v", err)
-	}
+	expect.Fails(t, w.tell(t, "1775034002.000100", "hello?"), aggregate.ErrNotFound, "told a day later")
 }
 
 func testLog(t *testing.T, w *world) {

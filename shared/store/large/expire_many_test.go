@@ -123,12 +123,8 @@ func TestOneRunDeletesWhatManyTasksLeft(t *testing.T) {
 		x := expect.Value(r.Expire(ctx))(t)
 		took := time.Since(began)
 		t.Logf("%d of %d results deleted by %d calls in %s", x.Deleted, left, b.deletes, took)
-		if x.Deleted != left || x.Left || took > 2*time.Minute {
-			t.Errorf("%+v in %s", x, took)
-		}
-		if lag := x.Lag.Round(24 * time.Hour); lag != 3*24*time.Hour {
-			t.Errorf("the oldest was found %s after its day", x.Lag)
-		}
+		expect.That(t, x.Deleted == left && !x.Left && took <= 2*time.Minute, "%+v in %s", x, took)
+		expect.Is(t, x.Lag.Round(24*time.Hour), 3*24*time.Hour, "the oldest was found %s after its day", x.Lag)
 		if x := expect.Value(r.Expire(ctx))(t); x.Deleted != 0 || x.Lag != 0 {
 			t.Errorf("a run later: %+v", x)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 )
 
@@ -88,9 +89,7 @@ func TestOldPromptsOfContestsExpireHoweverManyYoungOnesThereAre(t *testing.T) {
 	for range 200 {
 		b.left = 10
 		x, err := large.Retention{Results: large.Store{S3: client, Bucket: "results"}, Rows: &world{days: 400}, Now: time.Now}.Expire(hour{t.Context(), b})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		deleted += x.Deleted
 	}
 	if deleted != 8 || len(b.stored) != 257-8 {

@@ -69,9 +69,7 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
 	prompt, err := k.results().Prompts(k.Ref)(t.Context(), text(10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if n := k.expire(t, 401*day); n != 1 {
 		t.Errorf("of a task that still runs %d objects were deleted, want its prompt", n)
 	}
@@ -82,14 +80,11 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 		want  int
 	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 1}, {400, 402 * day, 0}} {
 		k.days = tt.days
-		if n := k.expire(t, tt.after); n != tt.want {
-			t.Errorf("%d results deleted after %s of %d days, want %d", n, tt.after, tt.days, tt.want)
-		}
+		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 	for name, b := range map[string]aggregate.Blob{"result": of, "prompt": prompt} {
-		if _, err := k.results().Open(t.Context(), k.Ref, b); !errors.Is(err, large.ErrExpired) {
-			t.Errorf("the %s: %v", name, err)
-		}
+		_, err := k.results().Open(t.Context(), k.Ref, b)
+		expect.Fails(t, err, large.ErrExpired, "the %s", name)
 	}
 	if _, err := k.results().Open(t.Context(), k.Ref, arguments); err != nil {
 		t.Errorf("the arguments: %v", err)
@@ -109,9 +104,8 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 		old = append(old, keep((first + "1b2e3a-0000-4000-8000-000000000001")[:36]))
 	}
 	young := keep(aggregate.Derive(now, "task"))
-	if n := k.expire(t, 31*day); n != len(old) {
-		t.Errorf("%d deleted, want %d", n, len(old))
-	}
+	n := k.expire(t, 31*day)
+	expect.That(t, n == len(old), "%d deleted, want %d", n, len(old))
 	if _, err := k.results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]}, young); err != nil {
 		t.Errorf("the younger task's: %v", err)
 	}
@@ -139,9 +133,8 @@ func TestExpiringIsBounded(t *testing.T) {
 	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
 		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
 	}
-	if n := k.expire(t, 3*day); n != 5 {
-		t.Errorf("%d deleted, want 5", n)
-	}
+	n := k.expire(t, 3*day)
+	expect.That(t, n == 5, "%d deleted, want 5", n)
 }
 
 // Before results and arguments had places of their own they stood together: there only
@@ -177,19 +170,16 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 		after time.Duration
 		want  int
 	}{{399 * day, 0}, {401 * day, 2}, {402 * day, 0}} {
-		if n := k.expire(t, tt.after); n != tt.want {
-			t.Errorf("%d deleted after %s, want %d", n, tt.after, tt.want)
-		}
+		n := k.expire(t, tt.after)
+		expect.That(t, n == tt.want, "%d deleted after %s, want %d", n, tt.after, tt.want)
 	}
 	for _, b := range []aggregate.Blob{of, orphan} {
-		if _, err := k.results().Open(t.Context(), k.Ref, b); !errors.Is(err, large.ErrExpired) {
-			t.Errorf("the result %s: %v", b.S3Key, err)
-		}
+		_, err := k.results().Open(t.Context(), k.Ref, b)
+		expect.Fails(t, err, large.ErrExpired, "the result %s", b.S3Key)
 	}
 	for _, b := range []aggregate.Blob{asked, given} {
-		if _, err := k.results().Open(t.Context(), k.Ref, b); err != nil {
-			t.Errorf("the arguments %s: %v", b.S3Key, err)
-		}
+		_, err := k.results().Open(t.Context(), k.Ref, b)
+		expect.That(t, err == nil, "the arguments %s: %v", b.S3Key, err)
 	}
 	if _, err := k.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &k.Bucket, Key: &lost.S3Key}); err != nil {
 		t.Errorf("what belongs to a task without rows: %v", err)
@@ -204,9 +194,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 	key := k.Ref.Tenant + "/" + k.Ref.ID + "/old.json"
 	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
 	v, err := k.results().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
-	if err != nil || !json.Valid(v) {
-		t.Errorf("%s, %v", v, err)
-	}
+	expect.That(t, err == nil && json.Valid(v), "%s, %v", v, err)
 }
 
 // Workspaces of chat sessions are kept as long as results, and no tenant is called after their prefix.
@@ -221,7 +209,6 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	if n := k.expire(t, 31*day); n != 1 {
 		t.Errorf("%d deleted, want the version; what an action passes is the bucket's to delete", n)
 	}
-	if _, err := s.Get(t.Context(), of, version); !errors.Is(err, versions.ErrGone) {
-		t.Errorf("got %v", err)
-	}
+	_, err := s.Get(t.Context(), of, version)
+	expect.Fails(t, err, versions.ErrGone)
 }

@@ -13,9 +13,7 @@ func TestPreviewKeepsEveryNameAndWhatIsShort(t *testing.T) {
 	rows := strings.Repeat(`{"name":"`+strings.Repeat("長", 400)+`","hours":1.5},`, 41)
 	got := preview(json.RawMessage(`{"columns":["a"],"rows":[` + rows + `{}],"spreadsheet_id":"<ringi>"}`))
 	for _, want := range []string{`"spreadsheet_id":"<ringi>"`, `"hours":1.5`, `"… +41"`, `"columns":["a"]`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the preview lacks %s: %s", want, got)
-		}
+		expect.Has(t, got, want, "the preview lacks %s", want)
 	}
 }
 
@@ -41,16 +39,10 @@ func TestPreviewsMaskPersonalData(t *testing.T) {
 	for name, test := range map[string]struct{ got, recipient string }{
 		"a result": {preview(v), `"h*****@example.com"`}, "arguments": {previewArguments(members), `"hanako@example.com"`},
 	} {
-		if !strings.Contains(test.got, `"recipient":`+test.recipient) {
-			t.Errorf("%s: the recipient is not %s: %s", name, test.recipient, test.got)
-		}
+		expect.Has(t, test.got, `"recipient":`+test.recipient, "%s: the recipient is not %s", name, test.recipient)
 		for _, leak := range []string{long + "hanako", "ichiro", "090-1234", "123456789018"} {
-			if strings.Contains(test.got, leak) {
-				t.Errorf("%s shows %s: %s", name, leak, test.got)
-			}
+			expect.That(t, !strings.Contains(test.got, leak), "%s shows %s: %s", name, leak, test.got)
 		}
 	}
-	if got := preview(json.RawMessage(`hanako@example.com`)); got != "h*****@example.com" {
-		t.Errorf("no JSON: %s", got)
-	}
+	expect.Is(t, preview(json.RawMessage(`hanako@example.com`)), "h*****@example.com", "no JSON")
 }

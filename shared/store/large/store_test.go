@@ -28,9 +28,7 @@ func keep(t *testing.T, s large.Store, w *pipelinetest.World, v json.RawMessage)
 func opens(t *testing.T, s large.Store, w *pipelinetest.World, b aggregate.Blob, want json.RawMessage) {
 	t.Helper()
 	got, err := s.Open(t.Context(), w.Ref, b)
-	if err != nil || string(got) != string(want) {
-		t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
-	}
+	expect.That(t, err == nil && string(got) == string(want), "%d bytes, %v, want %d", len(got), err, len(want))
 }
 
 func TestResults(t *testing.T) {
@@ -46,9 +44,7 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 		before := w.Transport.Count("PUT")
 		v := text(large.MaxInline)
 		b := keep(t, s, w, v)
-		if b.S3Key != "" || b.Bytes != len(v) || w.Transport.Count("PUT") != before {
-			t.Errorf("%+v", b)
-		}
+		expect.That(t, b.S3Key == "" && b.Bytes == len(v) && w.Transport.Count("PUT") == before, "%+v", b)
 		opens(t, s, w, b, v)
 	})
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
@@ -92,9 +88,8 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 		opens(t, s, w, small, text(100))
 		opens(t, s, w, large, text(101))
 		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
-			if _, err := s.Open(t.Context(), other, large); !errors.Is(err, aggregate.ErrNotFound) {
-				t.Errorf("another's: %v", err)
-			}
+			_, err := s.Open(t.Context(), other, large)
+			expect.Fails(t, err, aggregate.ErrNotFound, "another's")
 		}
 	})
 	t.Run("an answer that a contest's round goes on from stands by itself, and one that was kept with what stays is found too", func(t *testing.T) {
@@ -104,9 +99,8 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 		}
 		opens(t, s, w, small, text(100))
 		opens(t, s, w, large, text(102))
-		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), large); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("another's: %v", err)
-		}
+		_, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), large)
+		expect.Fails(t, err, aggregate.ErrNotFound, "another's")
 	})
 }
 
@@ -117,9 +111,8 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
 		} {
 			before := w.Transport.Count("GET")
-			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, aggregate.ErrNotFound) || w.Transport.Count("GET") != before {
-				t.Errorf("%v: %v", ref, err)
-			}
+			_, err := s.Open(t.Context(), ref, b)
+			expect.That(t, errors.Is(err, aggregate.ErrNotFound) && w.Transport.Count("GET") == before, "%v: %v", ref, err)
 		}
 	})
 	t.Run("of the steps that waited only the one that is asked about is opened", func(t *testing.T) {
@@ -149,9 +142,7 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 		w.Transport.DropCalls("PUT", 99)
 		w.Transport.DropCalls("GET", 99)
 		failed, err := s.Keep(t.Context(), w.Ref, text(large.MaxInline+4))
-		if pipeline.Name(err) != pipeline.Unavailable || failed.S3Key != "" {
-			t.Errorf("keep: %+v, %v", failed, err)
-		}
+		expect.That(t, pipeline.Name(err) == pipeline.Unavailable && failed.S3Key == "", "keep: %+v, %v", failed, err)
 		if _, err := s.Open(t.Context(), w.Ref, b); pipeline.Name(err) != pipeline.Unavailable {
 			t.Errorf("open: %v", err)
 		}

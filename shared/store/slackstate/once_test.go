@@ -15,9 +15,7 @@ func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
 	s := slackstate.Of(rows.Table())
 	begin := func(what string) bool {
 		first, came, err := s.Once(t.Context(), "01TENANT", what)
-		if err != nil || came != (slackstate.Came{}) {
-			t.Errorf("%+v, %v", came, err)
-		}
+		expect.That(t, err == nil && came == (slackstate.Came{}), "%+v, %v", came, err)
 		return first
 	}
 	var first atomic.Int32
@@ -30,16 +28,10 @@ func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if first.Load() != 1 {
-		t.Errorf("%d of eight were the first", first.Load())
-	}
-	if !begin("trigger 2") {
-		t.Error("another is taken for the same")
-	}
+	expect.That(t, first.Load() == 1, "%d of eight were the first", first.Load())
+	expect.That(t, begin("trigger 2"), "another is taken for the same")
 	expect.NoError(t, s.Again(t.Context(), "01TENANT", "trigger 1"))
-	if !begin("trigger 1") || begin("trigger 1") {
-		t.Error("what failed begins again, and only once")
-	}
+	expect.That(t, begin("trigger 1") && !begin("trigger 1"), "what failed begins again, and only once")
 	is := slackstate.Came{As: "accepted", Channel: "C1", TS: "1776675600.000900"}
 	expect.NoError(t, s.Came(t.Context(), "01TENANT", "trigger 1", is))
 	if first, came, err := s.Once(t.Context(), "01TENANT", "trigger 1"); first || came != is || err != nil {

@@ -52,9 +52,8 @@ func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 			}
 			told := strings.Join(o.errors, "\n")
 			var api smithy.APIError
-			if refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"; refused != (tt.refuse != "") {
-				t.Errorf("the call returned %v", err)
-			}
+			refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"
+			expect.That(t, refused == (tt.refuse != ""), "the call returned %v", err)
 			if (told != "") != (tt.refuse != "") || !strings.Contains(told, tt.refuse) || told != "" && !strings.HasPrefix(told, "the role of CloseTaskFunction doesn't allow") {
 				t.Errorf("the test was told %q", told)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 )
 
 // FuzzCursor: whatever text comes as a cursor, it is refused by name or leads into its own list.
@@ -23,9 +24,7 @@ func FuzzCursor(f *testing.F) {
 			p, err := l.readCursor(cursor)
 			var bad aggregate.ErrField
 			if err != nil {
-				if !errors.As(err, &bad) || bad.Field != "cursor" {
-					t.Errorf("%v, want ErrField of cursor", err)
-				}
+				expect.That(t, errors.As(err, &bad) && bad.Field == "cursor", "%v, want ErrField of cursor", err)
 				continue
 			}
 			at, start := l.resume(p)

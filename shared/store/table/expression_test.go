@@ -32,7 +32,5 @@ func TestAFilledInputHasWhatItsOwnLiteralAdds(t *testing.T) {
 	e := NewExpression()
 	in := Filled(e, &dynamodb.UpdateItemInput{UpdateExpression: e.Update(), ConditionExpression: All(e.Is("rev", "=", 7), e.Lacks("run"))})
 	expect.Same(t, map[string]string{"#rev": "rev", "#run": "run"}, in.ExpressionAttributeNames)
-	if len(in.ExpressionAttributeValues) != 1 {
-		t.Errorf("values %v", in.ExpressionAttributeValues)
-	}
+	expect.That(t, len(in.ExpressionAttributeValues) == 1, "values %v", in.ExpressionAttributeValues)
 }

@@ -2,7 +2,6 @@ package table
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -49,13 +48,11 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Access: aggregate.Read}}}
 			it := expect.Value(Pack("process", "PK", p.Key(), &p))(t)
 			input := it["steps"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value["toolInput"]
-			if _, object := input.(*types.AttributeValueMemberM); object != c.object {
-				t.Errorf("stored as %T", input)
-			}
+			_, object := input.(*types.AttributeValueMemberM)
+			expect.Is(t, object, c.object, "stored as %T", input)
 			var back task.Process
-			if err := Unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
-				t.Errorf("it comes back as %+v, %v", back, err)
-			}
+			err := Unpack(it, &back)
+			expect.That(t, err == nil && reflect.DeepEqual(p, back), "it comes back as %+v, %v", back, err)
 			if json.Valid([]byte(c.input)) && task.Hash(p.Steps) != task.Hash(back.Steps) {
 				t.Error("what people stamped has another hash")
 			}
@@ -70,14 +67,10 @@ func FuzzNative(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		object, err := native(aggregate.JSON(s))
 		if err != nil {
-			if !errors.Is(err, errUnfit) {
-				t.Errorf("%v", err)
-			}
+			expect.Fails(t, err, errUnfit)
 			return
 		}
-		if !json.Valid([]byte(s)) {
-			t.Fatalf("%q is no JSON", s)
-		}
+		expect.Must(t, json.Valid([]byte(s)), "%q is no JSON", s)
 		again := expect.Value(canonical(object))(t)
 		var a, b any
 		if json.Unmarshal([]byte(s), &a) != nil || json.Unmarshal([]byte(again), &b) != nil || !reflect.DeepEqual(a, b) {
@@ -93,11 +86,9 @@ func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: aggregate.JSON(`{"a":[` + list + `]}`)})
 	}
 	it := expect.Value(Pack("process", "PK", p.Key(), &p))(t)
-	if n := SizeOf(it); n > maxNative {
-		t.Errorf("%d bytes", n)
-	}
+	n := SizeOf(it)
+	expect.That(t, n <= maxNative, "%d bytes", n)
 	var back task.Process
-	if err := Unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
-		t.Errorf("%v", err)
-	}
+	err := Unpack(it, &back)
+	expect.That(t, err == nil && reflect.DeepEqual(p, back), "%v", err)
 }

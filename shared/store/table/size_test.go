@@ -19,7 +19,6 @@ func TestARowIsAtMostWhatDynamoDBTakes(t *testing.T) {
 		t.Errorf("%d bytes: %v", SizeOf(it), err)
 	}
 	_, err := packed(room + 1)
-	if large, ok := errors.AsType[aggregate.ErrTooLarge](err); !ok || large.Row != "message" || large.Bytes != 400*1024+1 {
-		t.Errorf("one byte more: %v", err)
-	}
+	large, ok := errors.AsType[aggregate.ErrTooLarge](err)
+	expect.That(t, ok && large.Row == "message" && large.Bytes == 400*1024+1, "one byte more: %v", err)
 }

@@ -111,18 +111,15 @@ func (b before) same(t *testing.T, was read) {
 		{"next", was.Next, next}, {"effects", was.Effects, ofTasks(t, a.Effects(now))}, {"due", was.DueAt, a.DueAt(now)},
 		{"asked", was.Asked, a.Asked()}, {"spent", was.Spent, a.Spent()}, {"generating", was.Generating, a.Generating()},
 	} {
-		if diff := cmp.Diff(x.was, plain(t, x.got)); diff != "" {
-			t.Errorf("%s: %s", x.name, diff)
-		}
+		diff := cmp.Diff(x.was, plain(t, x.got))
+		expect.That(t, diff == "", "%s: %s", x.name, diff)
 	}
 }
 
 // ofTasks are the effects that the earlier release knew.
 func ofTasks(t *testing.T, e aggregate.Effects) any {
 	t.Helper()
-	if e.Begin != nil || len(e.Make) > 0 {
-		t.Errorf("a task begins runs, or makes %d others", len(e.Make))
-	}
+	expect.That(t, e.Begin == nil && len(e.Make) == 0, "a task begins runs, or makes %d others", len(e.Make))
 	return struct {
 		Run   *aggregate.Run
 		Wake  []aggregate.Wait
@@ -165,9 +162,8 @@ func (b before) lists(t *testing.T) {
 		"max_messages_per_hour": json.Number("60"), "max_session_cost_usd": json.Number("0"), "session_idle_days": json.Number("14"),
 		"draft_contest": map[string]any{"enabled": false, "file": "configs/contest.toml", "max_rounds": json.Number("3"), "budget_usd": json.Number("1"), "seconds": json.Number("300")},
 	} {
-		if diff := cmp.Diff(want, known[later]); diff != "" {
-			t.Errorf("settings of an earlier release have another %s: %s", later, diff)
-		}
+		diff := cmp.Diff(want, known[later])
+		expect.That(t, diff == "", "settings of an earlier release have another %s: %s", later, diff)
 		delete(known, later)
 	}
 	got["settings"] = known
@@ -176,9 +172,8 @@ func (b before) lists(t *testing.T) {
 	got["integrations"], err = b.Integrations(t.Context(), tenant)
 	expect.NoError(t, err)
 	for name := range was {
-		if diff := cmp.Diff(was[name], plain(t, got[name])); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		diff := cmp.Diff(was[name], plain(t, got[name]))
+		expect.That(t, diff == "", "%s: %s", name, diff)
 	}
 }
 
@@ -231,15 +226,12 @@ func (b before) pauses(t *testing.T, ref aggregate.Ref) {
 	now := at().Add(10 * time.Second)
 	l, err := a.ReleaseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
 	expect.NoError(t, err)
-	if l == nil {
-		t.Fatal("the hold of before is not known")
-	}
+	expect.Must(t, l != nil, "the hold of before is not known")
 	expect.NoError(t, b.PutLease(t.Context(), a, l))
 	a, err = b.Load(t.Context(), ref)
 	expect.NoError(t, err)
-	if got := a.SessionLease(a.Execution()); !l.Same(&got) {
-		t.Errorf("%+v was kept, it is %+v", l, got)
-	}
+	got := a.SessionLease(a.Execution())
+	expect.That(t, l.Same(&got), "%+v was kept, it is %+v", l, got)
 }
 
 // forgotten are the attributes that a decision may take from a row: what stood or waited, and places in indexes.
@@ -254,12 +246,8 @@ func (b before) goesOn(t *testing.T, ref aggregate.Ref, next task.Decision) {
 	expect.NoError(t, err)
 	after, err := b.Decide(t.Context(), ref, next)
 	expect.NoError(t, err)
-	if after.Head.Rev != was.Head.Rev+1 {
-		t.Fatalf("rev %d after %d", after.Head.Rev, was.Head.Rev)
-	}
-	if after.Spent() < was.Spent() {
-		t.Errorf("it had cost %s, and now %s", was.Spent(), after.Spent())
-	}
+	expect.Must(t, after.Head.Rev == was.Head.Rev+1, "rev %d after %d", after.Head.Rev, was.Head.Rev)
+	expect.That(t, after.Spent() >= was.Spent(), "it had cost %s, and now %s", was.Spent(), after.Spent())
 	now := b.rows(t, ref)
 	for key, row := range rows {
 		for name, value := range row {
@@ -273,9 +261,8 @@ func (b before) goesOn(t *testing.T, ref aggregate.Ref, next task.Decision) {
 		}
 	}
 	for _, name := range []string{"usage", "charged", "redraws", "shown_rev", "draw_at", "sweep_failures"} {
-		if diff := cmp.Diff(rows[aggregate.HeadKey][name], now[aggregate.HeadKey][name]); diff != "" {
-			t.Errorf("the head's %s: %s", name, diff)
-		}
+		diff := cmp.Diff(rows[aggregate.HeadKey][name], now[aggregate.HeadKey][name])
+		expect.That(t, diff == "", "the head's %s: %s", name, diff)
 	}
 }
 
@@ -292,7 +279,5 @@ func (b before) cancelled(t *testing.T, r read) {
 	a, err = b.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.End(by, aggregate.Policy{Team: "T0TEAM", AllowSelf: true}, at().Add(time.Minute))
 	})
-	if err != nil || a.Head.Ended == nil {
-		t.Errorf("%s: %v", r.Name, err)
-	}
+	expect.That(t, err == nil && a.Head.Ended != nil, "%s: %v", r.Name, err)
 }

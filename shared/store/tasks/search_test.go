@@ -69,11 +69,8 @@ func TestAListSaysWhoAskedAndKeepsWhatIsWanted(t *testing.T) {
 	if len(titles) != 2 || titles[third.ID].Title != "third" || titles[third.ID].Requester() != "U0ONE" {
 		t.Errorf("%+v", titles)
 	}
-	if others := expect.Value(s.Titled(t.Context(), "01OTHER", first.ID))(t); len(others) != 0 {
-		t.Errorf("another tenant's are read: %+v", others)
-	}
+	others := expect.Value(s.Titled(t.Context(), "01OTHER", first.ID))(t)
+	expect.That(t, len(others) == 0, "another tenant's are read: %+v", others)
 	requests := expect.Value(s.Requests(t.Context(), first.Tenant, first.ID))(t)
-	if requests[first.ID].Text != "first" || requests[first.ID].User != "U0ONE" {
-		t.Errorf("%+v", requests)
-	}
+	expect.That(t, requests[first.ID].Text == "first" && requests[first.ID].User == "U0ONE", "%+v", requests)
 }

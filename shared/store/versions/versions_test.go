@@ -69,9 +69,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 
 	before, archive := tree(t, "1")
 	version := expect.Value(s.Put(t.Context(), session, before))(t)
-	if version != conversation.Version(archive) {
-		t.Errorf("it is kept as %s", version)
-	}
+	expect.Is(t, version, conversation.Version(archive), "it is kept as")
 	o := isolated.Order{Action: "01ACTION"}
 	expect.NoError(t, s.Lend(t.Context(), session, version, time.Now().Add(time.Minute), &o))
 	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
@@ -86,13 +84,11 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	}
 	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
 	after := expect.Value(s.Get(t.Context(), session, taken))(t)
-	if content, _ := after.Content("main.py"); string(content) != "2" || taken != conversation.Version(changed) {
-		t.Errorf("version %s holds %q", taken, content)
-	}
+	content, _ := after.Content("main.py")
+	expect.That(t, string(content) == "2" && taken == conversation.Version(changed), "version %s holds %q", taken, content)
 	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
-		if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, conversation.ErrRefused) {
-			t.Errorf("what is no archive: %v", err)
-		}
+		_, err := s.Take(t.Context(), session, "01ACTION")
+		expect.Fails(t, err, conversation.ErrRefused, "what is no archive")
 	}
 
 	if status, _ := get(t, o.Cancel); status == http.StatusOK {
@@ -124,17 +120,15 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") || o.Upload.Fields["X-Amz-Security-Token"] == "" {
 		t.Errorf("the upload has the fields %v", o.Upload.Fields)
 	}
-	if err := s.Lend(t.Context(), session, "", time.Now().Add(-time.Second), &o); err == nil {
-		t.Error("an address is lent for a time that is over")
-	}
+	err := s.Lend(t.Context(), session, "", time.Now().Add(-time.Second), &o)
+	expect.That(t, err != nil, "an address is lent for a time that is over")
 }
 
 func TestAVersionIsNoPath(t *testing.T) {
 	s := versions.Open(config(""), "bucket")
 	for _, version := range []string{"../../results/x", "a", strings.Repeat("z", 64)} {
-		if _, err := s.Get(t.Context(), session, version); err == nil || !strings.Contains(err.Error(), "is no SHA-256") {
-			t.Errorf("%q: %v", version, err)
-		}
+		_, err := s.Get(t.Context(), session, version)
+		expect.That(t, err != nil && strings.Contains(err.Error(), "is no SHA-256"), "%q: %v", version, err)
 	}
 	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
 		t.Errorf("the empty version: %v", err)

@@ -3,6 +3,8 @@ package websession
 import (
 	"testing"
 	"time"
+
+	"ringi/shared/runtime/expect"
 )
 
 func TestASessionsTimes(t *testing.T) {
@@ -40,9 +42,7 @@ func TestASessionsTimes(t *testing.T) {
 		"another browser":                 {SignIn{Browser: Hash("c")}.By("d"), false},
 		"no cookie":                       {SignIn{Browser: Hash("")}.By(""), false},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("%s: %v", name, tt.got)
-		}
+		expect.Is(t, tt.got, tt.want, "%s", name)
 	}
 }
 
@@ -51,8 +51,6 @@ func TestAnAddressCountsAsItsNetwork(t *testing.T) {
 		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "": "", "nobody": "nobody",
 	} {
-		if got := Network(address); got != want {
-			t.Errorf("%q counts as %q, not %q", address, got, want)
-		}
+		expect.Is(t, Network(address), want, "%q counts as", address)
 	}
 }
