@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/kinds"
 )
 
@@ -23,18 +24,15 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	for id, want := range map[string]time.Time{
 		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},
 	} {
-		if got := a.AskedAt(id); !got.Equal(want) {
-			t.Errorf("%s was asked at %s, want %s", id, got, want)
-		}
+		got := a.AskedAt(id)
+		expect.That(t, got.Equal(want), "%s was asked at %s, want %s", id, got, want)
 	}
 }
 
 func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for wait, want := range map[time.Duration]time.Duration{90 * time.Second: 90 * time.Second, 0: 0, -time.Second: 0} {
-		if got := (Verdict{Asked: asked}).waited(asked.Add(wait)); got != want {
-			t.Errorf("%s after: %s, want %s", wait, got, want)
-		}
+		expect.Is(t, (Verdict{Asked: asked}).waited(asked.Add(wait)), want, "%s after", wait)
 	}
 }
 

@@ -1,7 +1,6 @@
 package effect_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -46,19 +45,13 @@ func testOneName(t *testing.T, w *pipelinetest.World) {
 	if n := run(t, w, true); n != 0 {
 		t.Errorf("%d repairs of a run that is open", n)
 	}
-	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
-		t.Errorf("the run is %s", s)
-	}
-	if run := w.Load().Head.Run; run != 1 {
-		t.Errorf("the head's run is %d", run)
-	}
+	expect.Is(t, w.Status(1), sfntypes.ExecutionStatusRunning, "the run")
+	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
 
 func testNoStart(t *testing.T, w *pipelinetest.World) {
 	run(t, w, false)
-	if s := w.Status(1); s != "" {
-		t.Errorf("the run is %s, want none", s)
-	}
+	expect.Is(t, w.Status(1), "", "the run")
 }
 
 func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
@@ -67,13 +60,10 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 	stale := w.Load()
 	for i, want := range []int{1, 0, 0} { // the relay and the sweeper met the same
 		n, err := w.Effects().Run(t.Context(), stale, true)
-		if err != nil || n != want {
-			t.Errorf("time %d: %d repairs, %v, want %d", i+1, n, err, want)
-		}
+		expect.That(t, err == nil && n == want, "time %d: %d repairs, %v, want %d", i+1, n, err, want)
 	}
-	if h := w.Load().Head; h.Run != 2 || h.Restarts != 1 {
-		t.Errorf("run %d after %d restarts", h.Run, h.Restarts)
-	}
+	h := w.Load().Head
+	expect.That(t, h.Run == 2 && h.Restarts == 1, "run %d after %d restarts", h.Run, h.Restarts)
 }
 
 // A run whose functions could not be invoked has not failed: nothing is shown red, nobody has to click, and the next
@@ -137,9 +127,7 @@ func testRefused(t *testing.T, w *pipelinetest.World) {
 	w.Approve()
 	run(t, w, false)
 	a := w.Load()
-	if len(a.Waits) != 0 || a.Head.Run != 2 {
-		t.Fatalf("waits %v, run %d, want the next", a.Waits, a.Head.Run)
-	}
+	expect.Must(t, len(a.Waits) == 0 && a.Head.Run == 2, "waits %v, run %d, want the next", a.Waits, a.Head.Run)
 	run(t, w, true)
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
@@ -161,12 +149,9 @@ func testUnanswered(t *testing.T, w *pipelinetest.World) {
 	w.Wait(w.Open())
 	w.Approve()
 	w.Transport.DropCalls("SendTaskSuccess", 99)
-	if _, err := w.Effects().Run(t.Context(), w.Load(), false); err == nil {
-		t.Error("no error")
-	}
-	if len(w.Load().Waits) != 1 {
-		t.Fatal("the token is lost")
-	}
+	_, err := w.Effects().Run(t.Context(), w.Load(), false)
+	expect.That(t, err != nil, "no error")
+	expect.Must(t, len(w.Load().Waits) == 1, "the token is lost")
 	w.Transport.ClearFaults()
 	w.Transport.DropAnswers("SendTaskSuccess", 1)
 	run(t, w, false)
@@ -195,9 +180,8 @@ func testRefusals(t *testing.T, w *pipelinetest.World) {
 	stopped := w.Open()
 	w.Stop(2)
 	for name, token := range map[string]string{"answered": used, "of a stopped run": stopped, "nobody's": "nobody's"} {
-		if refused, err := effect.Wake(t.Context(), w.Runs(), token); !refused || err != nil {
-			t.Errorf("a token %s: refused %v, %v", name, refused, err)
-		}
+		refused, err := effect.Wake(t.Context(), w.Runs(), token)
+		expect.That(t, refused && err == nil, "a token %s: refused %v, %v", name, refused, err)
 	}
 }
 
@@ -212,7 +196,5 @@ func testRedraw(t *testing.T, w *pipelinetest.World) {
 
 func testQueueDown(t *testing.T, w *pipelinetest.World) {
 	w.Transport.DropCalls("SendMessage", 99)
-	if err := w.Effects().Redraw(t.Context(), w.Ref, "event"); !errors.Is(err, effect.ErrQueue) {
-		t.Errorf("%v, want ErrQueue", err)
-	}
+	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, "event"), effect.ErrQueue)
 }

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 )
 
 func bill(id string, dollars float64) aggregate.Usage {
@@ -31,9 +32,7 @@ func paid(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Ne
 func spent(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
 	t.Helper()
 	a := w.Load()
-	if a.Spent() != aggregate.USD(dollars) {
-		t.Errorf("spent %s, want %v", a.Spent(), dollars)
-	}
+	expect.That(t, a.Spent() == aggregate.USD(dollars), "spent %s, want %v", a.Spent(), dollars)
 	return a
 }
 
@@ -51,36 +50,29 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 			w.Transport.DropAnswers("TransactWriteItems", lost)
 			_, _ = paid(w, bill("1", 0.25), 0)
 			w.Transport.ClearFaults()
-			if _, err := paid(w, bill("1", 0.25), 0); err != nil {
-				t.Error(err)
-			}
-			if a := spent(t, w, 0.25); a.Task.Usage.ID != "1" {
-				t.Errorf("the task's row has %+v", a.Task.Usage)
-			}
+			_, err := paid(w, bill("1", 0.25), 0)
+			expect.That(t, err == nil, "%v", err)
+			a := spent(t, w, 0.25)
+			expect.That(t, a.Task.Usage.ID == "1", "the task's row has %+v", a.Task.Usage)
 		}
 	})
 	t.Run("by each of two invocations", func(t *testing.T) {
 		w := server.World(t)
 		for _, id := range []string{"1", "2"} {
-			if next, err := paid(w, bill(id, 0.25), 0); err != nil || next.State != task.StateDraftPrompt {
-				t.Errorf("%+v, %v", next, err)
-			}
+			next, err := paid(w, bill(id, 0.25), 0)
+			expect.That(t, err == nil && next.State == task.StateDraftPrompt, "%+v, %v", next, err)
 		}
-		if a := spent(t, w, 0.50); a.Task.Usage.ID != "1" || a.Used().Calls != 2 {
-			t.Errorf("row %+v, sum %+v", a.Task.Usage, a.Used())
-		}
+		a := spent(t, w, 0.50)
+		expect.That(t, a.Task.Usage.ID == "1" && a.Used().Calls == 2, "row %+v, sum %+v", a.Task.Usage, a.Used())
 	})
 	t.Run("by a run that was superseded, which ends", func(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
 		_, err := pipeline.CommitUsage(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(), extracting(w, in.Run))
-		if !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
-		}
-		if a := spent(t, w, 5); a.Task != nil || a.Head.Ended != nil {
-			t.Errorf("it went on: %+v", a.Head)
-		}
+		expect.Fails(t, err, aggregate.ErrSuperseded)
+		a := spent(t, w, 5)
+		expect.That(t, a.Task == nil && a.Head.Ended == nil, "it went on: %+v", a.Head)
 	})
 }
 
@@ -91,9 +83,8 @@ func testLimit(t *testing.T, server *pipelinetest.Server) {
 			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
 		} {
 			w := server.World(t)
-			if next, err := paid(w, bill("1", dollars), 3); err != nil || next != want {
-				t.Errorf("%v: %+v, %v", dollars, next, err)
-			}
+			next, err := paid(w, bill("1", dollars), 3)
+			expect.That(t, err == nil && next == want, "%v: %+v, %v", dollars, next, err)
 			spent(t, w, dollars)
 		}
 	})
@@ -104,9 +95,7 @@ func testLimit(t *testing.T, server *pipelinetest.Server) {
 			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 			store, before := w.StoreOverTransport(), w.Transport.Count("Query")
 			next, err := pipeline.CommitUsage(t.Context(), store, in, read, bill("1", 1), aggregate.USD(limit), w.Now(), extracting(w, in.Run))
-			if err != nil || next != want {
-				t.Errorf("limit %v: %+v, %v", limit, next, err)
-			}
+			expect.That(t, err == nil && next == want, "limit %v: %+v, %v", limit, next, err)
 			if reads := w.Transport.Count("Query") - before; (reads > 0) != (limit > 0) {
 				t.Errorf("limit %v: the rows were read %d times", limit, reads)
 			}
@@ -132,9 +121,7 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 			w := server.World(t)
 			tt.f.Reason, tt.f.Usage = task.ReasonModelBadOutput, bill("1", 3.5)
 			next, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, tt.f, aggregate.USD(tt.limit), w.Now())
-			if next.State != tt.state || !errors.Is(err, tt.err) {
-				t.Errorf("%s: %+v, %v", name, next, err)
-			}
+			expect.That(t, next.State == tt.state && errors.Is(err, tt.err), "%s: %+v, %v", name, next, err)
 			if a := spent(t, w, 3.5); (a.Head.Ended != nil) != (tt.state == task.StateFinish) {
 				t.Errorf("%s: ended %+v", name, a.Head.Ended)
 			}
@@ -145,11 +132,9 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 		in := w.In()
 		w.Restart()
 		f := task.Failure{Reason: task.ReasonModelRefused, Usage: bill("1", 1)}
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, f, 0, w.Now()); !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
-		}
-		if a := spent(t, w, 1); a.Head.Parked != nil {
-			t.Error("it parked the head")
-		}
+		_, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, f, 0, w.Now())
+		expect.Fails(t, err, aggregate.ErrSuperseded)
+		a := spent(t, w, 1)
+		expect.That(t, a.Head.Parked == nil, "it parked the head")
 	})
 }

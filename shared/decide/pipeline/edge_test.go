@@ -68,9 +68,7 @@ func TestASupersededRunEndsQuietly(t *testing.T) {
 		return aggregate.Next{}, fmt.Errorf("commit: %w", aggregate.ErrSuperseded)
 	}
 	out, err := pipeline.Edge(w)(t.Context(), in)
-	if err != nil || out.Next != task.StateFinish || out.Run != 2 {
-		t.Errorf("%+v, %v", out, err)
-	}
+	expect.That(t, err == nil && out.Next == task.StateFinish && out.Run == 2, "%+v, %v", out, err)
 }
 
 // operation is an error as the SDK returns it.
@@ -119,15 +117,9 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
 			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) { return aggregate.Next{}, tt.fail() })(ctx, in)
 			var bare messages.InvokeResponse_Error
-			if !errors.As(err, &bare) || bare.Type != tt.want {
-				t.Fatalf("%#v, want %s", err, tt.want)
-			}
-			if out != (pipeline.Output{}) {
-				t.Errorf("beside the error: %+v", out)
-			}
-			if !slices.Contains(pipeline.ErrorNames, bare.Type) {
-				t.Errorf("%s is none of the names", bare.Type)
-			}
+			expect.Must(t, errors.As(err, &bare) && bare.Type == tt.want, "%#v, want %s", err, tt.want)
+			expect.Is(t, out, pipeline.Output{}, "beside the error")
+			expect.That(t, slices.Contains(pipeline.ErrorNames, bare.Type), "%s is none of the names", bare.Type)
 			if strings.Contains(bare.Message, secret) || !strings.HasSuffix(bare.Message, "Request request-1.") || len(bare.StackTrace) != 0 {
 				t.Errorf("message %q, trace %v", bare.Message, bare.StackTrace)
 			}
@@ -147,18 +139,12 @@ func TestEdgeRefusesWhatNamesNoRun(t *testing.T) {
 			return aggregate.Next{}, nil
 		})(t.Context(), bad)
 		var bare messages.InvokeResponse_Error
-		if !errors.As(err, &bare) || bare.Type != pipeline.BadInput {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.That(t, errors.As(err, &bare) && bare.Type == pipeline.BadInput, "%s: %v", name, err)
 	}
 }
 
 func TestModelName(t *testing.T) {
 	s := tenancy.Settings{Model: "theirs"}
-	if got := pipeline.ModelName("", s); got != "theirs" {
-		t.Error(got)
-	}
-	if got := pipeline.ModelName("demo", s); got != "demo" {
-		t.Error(got)
-	}
+	expect.Is(t, pipeline.ModelName("", s), "theirs")
+	expect.Is(t, pipeline.ModelName("demo", s), "demo")
 }

@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -29,12 +28,10 @@ func TestAGenerationThatFails(t *testing.T) {
 func testFailures(t *testing.T, server *pipelinetest.Server) {
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
-		if _, err := fail(w, task.Failure{Transient: true}); !errors.Is(err, errorclass.ErrModelUnavailable) {
-			t.Errorf("%v, want ErrModelUnavailable", err)
-		}
-		if h := w.Load().Head; h.Rev != 1 {
-			t.Errorf("something was written: %+v", h)
-		}
+		_, err := fail(w, task.Failure{Transient: true})
+		expect.Fails(t, err, errorclass.ErrModelUnavailable)
+		h := w.Load().Head
+		expect.That(t, h.Rev == 1, "something was written: %+v", h)
 	})
 	t.Run("what does not mend is parked", func(t *testing.T) {
 		w := server.World(t)
@@ -47,9 +44,8 @@ func testFailures(t *testing.T, server *pipelinetest.Server) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now()); !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
-		}
+		_, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now())
+		expect.Fails(t, err, aggregate.ErrSuperseded)
 	})
 	t.Run("tasks that were turned away together part", func(t *testing.T) {
 		waits := map[time.Duration]bool{}
@@ -58,9 +54,7 @@ func testFailures(t *testing.T, server *pipelinetest.Server) {
 			expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}))(t)
 			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
 		}
-		if len(waits) < 3 {
-			t.Errorf("eight tasks wait for %v", waits)
-		}
+		expect.That(t, len(waits) >= 3, "eight tasks wait for %v", waits)
 	})
 }
 
@@ -69,16 +63,13 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		w := server.World(t)
 		for range 5 {
 			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 10 * time.Minute})
-			if err != nil || next.State != task.StatePause {
-				t.Fatalf("%+v, %v", next, err)
-			}
+			expect.Must(t, err == nil && next.State == task.StatePause, "%+v, %v", next, err)
 			w.Later(10 * time.Minute)
 		}
 		w.Later(time.Second)
 		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 10 * time.Minute})
-		if p := w.Load().Head.Parked; err != nil || next.State != task.StateFail || p == nil {
-			t.Errorf("%+v, %v, parked %+v", next, err, p)
-		}
+		p := w.Load().Head.Parked
+		expect.That(t, err == nil && next.State == task.StateFail && p != nil, "%+v, %v, parked %+v", next, err, p)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
@@ -119,9 +110,7 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 				break
 			}
 			wait := w.Load().Head.PausedUntil.Sub(w.Now())
-			if wait < 5*time.Second {
-				t.Fatalf("paused for %s, the vendor asked for 5 s", wait)
-			}
+			expect.Must(t, wait >= 5*time.Second, "paused for %s, the vendor asked for 5 s", wait)
 			longest = max(longest, wait)
 			rounds++
 			w.Later(wait)

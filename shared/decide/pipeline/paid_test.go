@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 )
 
 // What a model's calls cost is known and counted, though what they made can't be saved.
@@ -51,9 +52,7 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 				}
 				return a.FinishPrompt(in.Run, "方針", s, w.Now())
 			})
-		if settings < 2 {
-			t.Errorf("the settings were not read again: %d", settings)
-		}
+		expect.That(t, settings >= 2, "the settings were not read again: %d", settings)
 		w.PaidAlone(err)
 	})
 	t.Run("and the day's budget stops what follows", func(t *testing.T) {
@@ -82,14 +81,11 @@ func TestPaid(t *testing.T) {
 	} {
 		recorded := false
 		_, err := pipeline.Paid(t.Context(), tt.cost, func(context.Context) (int, error) { return 1, tt.err }, func(ctx context.Context) (int, error) {
-			if at, ok := ctx.Deadline(); !ok || time.Until(at) > time.Minute {
-				t.Errorf("%s: the record of the cost has until %v", name, at)
-			}
+			at, ok := ctx.Deadline()
+			expect.That(t, ok && time.Until(at) <= time.Minute, "%s: the record of the cost has until %v", name, at)
 			recorded = true
 			return 0, errors.New("nor that")
 		})
-		if !errors.Is(err, tt.err) || recorded != tt.alone {
-			t.Errorf("%s: %v, recorded alone: %t", name, err, recorded)
-		}
+		expect.That(t, errors.Is(err, tt.err) && recorded == tt.alone, "%s: %v, recorded alone: %t", name, err, recorded)
 	}
 }

@@ -67,9 +67,7 @@ func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 		w := auditlog.WordsIn(locale)
 		for reason, held := range map[aggregate.Reason]bool{task.ReasonNobodyApproves: true, task.ReasonModelRefused: false} {
 			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed, Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
-			if strings.Contains(w.Did(x), failed) == held || w.Did(x) == "" {
-				t.Errorf("%s %s: %q", locale, reason, w.Did(x))
-			}
+			expect.That(t, strings.Contains(w.Did(x), failed) != held && w.Did(x) != "", "%s %s: %q", locale, reason, w.Did(x))
 			for _, d := range w.Details(x, nil) {
 				expect.That(t, !strings.ContainsAny(d.Text, "🔄↻{}"), "%s %s: %q", locale, reason, d.Text)
 			}
@@ -113,9 +111,8 @@ func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
 		"from after to": {auditlog.Filter{From: at().Add(1), To: at()}, "from"},
 	} {
 		var bad aggregate.ErrField
-		if err := tt.filter.Check(); errors.As(err, &bad) != (tt.field != "") || bad.Field != tt.field {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := tt.filter.Check()
+		expect.That(t, errors.As(err, &bad) == (tt.field != "") && bad.Field == tt.field, "%s: %v", name, err)
 	}
 	if _, err := auditlog.New("01X", "01T", "U1", "xlsx", auditlog.Filter{}, "ja", at()); err == nil {
 		t.Error("a form that there is not was taken")

@@ -50,9 +50,8 @@ var ofTheDomain = map[string]struct {
 
 func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 	for name, tt := range ofTheDomain {
-		if got := errorclass.Of(fmt.Errorf("decide: %w", tt.err)); got != tt.class || got.Refusal() != tt.refusal {
-			t.Errorf("%s is %s, a refusal: %t", name, got, got.Refusal())
-		}
+		got := errorclass.Of(fmt.Errorf("decide: %w", tt.err))
+		expect.That(t, got == tt.class && got.Refusal() == tt.refusal, "%s is %s, a refusal: %t", name, got, got.Refusal())
 	}
 	found := 0
 	for _, folder := range []string{"../../domain/aggregate", "../../domain/task"} {

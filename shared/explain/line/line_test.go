@@ -97,9 +97,8 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 	}
 	ja, en := line.Of("ja", plan(of...)), line.Of("en", plan(of...))
 	for i, l := range lines {
-		if gotJa, gotEn := text(ja[i]), text(en[i]); gotJa != l.ja || gotEn != l.en {
-			t.Errorf("step %d: %q and %q, want %q and %q", i+1, gotJa, gotEn, l.ja, l.en)
-		}
+		gotJa, gotEn := text(ja[i]), text(en[i])
+		expect.That(t, gotJa == l.ja && gotEn == l.en, "step %d: %q and %q, want %q and %q", i+1, gotJa, gotEn, l.ja, l.en)
 	}
 }
 

@@ -129,14 +129,13 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 		return texts
 	}
 	ja, en := all(wordsOf("ja")), all(wordsOf("en"))
-	expect.Is(t, cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))), "", "texts differ (-ja +en)")
+	diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en)))
+	expect.That(t, diff == "", "texts differ (-ja +en): %s", diff)
 	for name, text := range ja {
 		a, b := place.FindAllString(text, -1), place.FindAllString(en[name], -1)
 		slices.Sort(a)
 		slices.Sort(b)
-		if text == "" || en[name] == "" || !slices.Equal(a, b) {
-			t.Errorf("%s: ja %q, en %q", name, text, en[name])
-		}
+		expect.That(t, text != "" && en[name] != "" && slices.Equal(a, b), "%s: ja %q, en %q", name, text, en[name])
 	}
 	for _, r := range aggregate.Rules {
 		expect.That(t, ja["rule "+string(r)] != "", "no sentence for %s", r)

@@ -145,9 +145,7 @@ func TestRedirects(t *testing.T) {
 	for _, path := range []string{"/elsewhere", "/round", "/seen"} {
 		refused(t, d.Client(), s.URL+path)
 	}
-	if met.Load() != 0 || posted.Load() != 0 {
-		t.Errorf("elsewhere %d, there %d", met.Load(), posted.Load())
-	}
+	expect.That(t, met.Load() == 0 && posted.Load() == 0, "elsewhere %d, there %d", met.Load(), posted.Load())
 	res := expect.Value(d.Client().Post(s.URL+"/same", "text/plain", strings.NewReader("x")))(t)
 	res.Body.Close()
 	expect.Is(t, posted.Load(), 1, "a redirect on the same host was not followed")

@@ -135,9 +135,8 @@ func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
 		v.hold("{" + install + pasted[1:])
 		s, now := environment(v)
 		for _, team := range []string{"T1", "T2", "T12", ""} {
-			if may := expect.Value(s.MayInstall(t.Context(), team))(t); may != slices.Contains(want, team) {
-				t.Errorf("%s lets %q install: %t", install, team, may)
-			}
+			may := expect.Value(s.MayInstall(t.Context(), team))(t)
+			expect.Is(t, may, slices.Contains(want, team), "%s lets %q install", install, team)
 		}
 		v.hold(pasted) // it was taken out
 		*now = now.Add(6 * time.Minute)
@@ -171,9 +170,8 @@ func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
 	v.hold(`{"signing_secret":"","bot_token":""}`)
 	s, now := environment(v)
 	for range 20 {
-		if _, err := s.SigningSecret(t.Context()); !errors.Is(err, secret.ErrMissing) || v.reads != 1 {
-			t.Fatalf("%v after %d readings", err, v.reads)
-		}
+		_, err := s.SigningSecret(t.Context())
+		expect.Must(t, errors.Is(err, secret.ErrMissing) && v.reads == 1, "%v after %d readings", err, v.reads)
 		*now = now.Add(time.Second)
 	}
 	v.hold(pasted)
@@ -186,9 +184,8 @@ func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
 func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
 	for _, v := range []*vault{{err: errors.New("down")}, {}} {
 		s, _ := environment(v)
-		if _, err := s.SigningSecret(t.Context()); err == nil || errors.Is(err, secret.ErrMissing) {
-			t.Error(err)
-		}
+		_, err := s.SigningSecret(t.Context())
+		expect.That(t, err != nil && !errors.Is(err, secret.ErrMissing), "%v", err)
 	}
 	s, _ := environment(&vault{})
 	s.ID = ""

@@ -55,9 +55,8 @@ func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		first, second := legible.Spelled(a), legible.Spelled(b)
 		expect.That(t, a == b || first != second, "%+q and %+q are both %q", a, b, first)
-		if one, two := legible.OneLine(a), legible.OneLine(b); a != b && one == two {
-			t.Errorf("%+q and %+q are both %q in a line", a, b, one)
-		}
+		one, two := legible.OneLine(a), legible.OneLine(b)
+		expect.That(t, a == b || one != two, "%+q and %+q are both %q in a line", a, b, one)
 		expect.Is(t, legible.Visible(first), first, "%+q is spelled, of which a part is not seen", a)
 	})
 }
