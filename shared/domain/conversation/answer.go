@@ -93,9 +93,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := c.to(Open); err != nil { // the agent is there again
-		return aggregate.Change{}, err
-	}
+	c.to(Open) // the agent is there again
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
@@ -105,9 +103,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	proposed := ""
 	if x.Proposal != nil {
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Session.AgentID}
-		if proposed, err = c.propose(*x.Proposal, RequestedByAgent, by); err != nil {
-			return aggregate.Change{}, err
-		}
+		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
 	if x.Text != "" || proposed != "" || len(x.Read) > 0 || len(c.late) > 0 {
 		m := c.say(Message{
@@ -120,9 +116,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		}
 	}
 	if x.HandOver != "" {
-		if err := c.handOver(x.HandOver, seen); err != nil {
-			return aggregate.Change{}, err
-		}
+		c.handOver(x.HandOver, seen)
 	}
 	c.fold(x.Summary, x.Through)
 	switch {
@@ -136,7 +130,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		c.Session.Refused = 0
 	}
 	c.rest()
-	return c.done(), nil
+	return c.done()
 }
 
 // fold has a summary stand for the messages through a key.
@@ -157,10 +151,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	if a.Session.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
 		return aggregate.Change{}, nil
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.charge(x.Usage)
 	c.fold(x.Summary, x.Through)
 	for _, i := range a.Inbox {
@@ -171,7 +162,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 		}
 	}
 	c.Session.TriedError = why
-	return c.done(), nil
+	return c.done()
 }
 
 // Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the
@@ -180,12 +171,9 @@ func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Chang
 	if u.ID == "" || u.Free() {
 		return aggregate.Change{}, nil
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.charge(u)
-	return c.done(), nil
+	return c.done()
 }
 
 // surplus shortens the proposals that were not taken, so that the row stays small.
@@ -208,15 +196,13 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	if x := a.Current(); x != nil && x.Status == ActionExecuting {
 		return nil, aggregate.ErrMoved
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return nil, err
-	}
+	c := a.begin(now)
 	var askers []string
 	for _, i := range seen {
 		is := aggregate.Find(a.Inbox, i.Key())
 		if is == nil {
-			return nil, aggregate.ErrMoved
+			c.fail(aggregate.ErrMoved)
+			continue
 		}
 		c.Remove(is)
 		if is.Message <= a.Session.From() && !is.Folded {
@@ -268,9 +254,9 @@ func (c *change) charge(u aggregate.Usage) {
 }
 
 // propose makes the action's row and its card, and returns its id.
-func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string, err error) {
-	if x := c.of.Current(); x != nil {
-		return "", ErrPending
+func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
+	if c.of.Current() != nil {
+		c.fail(ErrPending)
 	}
 	c.Session.Actions++
 	x := &Action{
@@ -288,22 +274,20 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	if p.Rule == "" || c.Session.Unasked >= mostUnasked {
 		c.Put(x)
 		c.Session.PendingActionID = x.ActionID
-		return x.ActionID, nil
+		return x.ActionID
 	}
 	if x.ActionType != TestRun { // whatever the caller found
-		return "", ErrType{x.ActionType}
+		c.fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule
 	c.Session.Unasked++
-	if err := c.move(x, ActionApproved, func(n *Action) {
+	c.move(x, ActionApproved, func(n *Action) {
 		n.Gate.Terms.ApprovalRequired = false
 		n.settle(aggregate.Approved)
 		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto
-	}); err != nil {
-		return "", err
-	}
+	})
 	c.auditAction(aggregate.System(), AuditApproved, x, map[string]any{"rule": p.Rule})
-	return x.ActionID, nil
+	return x.ActionID
 }
 
 // Propose is a person's own proposal: it waits for a decision as an agent's does.
@@ -311,19 +295,14 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	if err := policy.Request(by); err != nil {
 		return aggregate.Change{}, err
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	if c.Session.Status == Closed {
-		return aggregate.Change{}, aggregate.ErrDecided{Status: string(Closed), By: c.Session.ClosedBy, At: *c.Session.ClosedAt, Reason: c.Session.CloseReason}
+		c.fail(aggregate.ErrDecided{Status: string(Closed), By: c.Session.ClosedBy, At: *c.Session.ClosedAt, Reason: c.Session.CloseReason})
 	}
 	p.Rule = ""
 	c.active()
-	if _, err := c.propose(p, RequestedByUser, by); err != nil {
-		return aggregate.Change{}, err
-	}
-	return c.done(), nil
+	c.propose(p, RequestedByUser, by)
+	return c.done()
 }
 
 // Refusal is why messages are answered by a sentence, without a model.
@@ -351,13 +330,11 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 		if c.Session.Status != Failing {
 			c.audit(aggregate.System(), AuditFailing, "session", c.Session.ID, map[string]any{"reason": r.Reason, "detail": r.Detail})
 		}
-		if err := c.to(Failing); err != nil {
-			return aggregate.Change{}, err
-		}
+		c.to(Failing)
 		c.Session.Error, c.Session.ErrorDetail = r.Reason, r.Detail
 	}
 	c.rest()
-	return c.done(), nil
+	return c.done()
 }
 
 // Rest ends a run that finds nothing to do. It returns ErrMoved when there is something.
@@ -370,10 +347,7 @@ func (a *Aggregate) Rest(run int, now time.Time) (aggregate.Change, error) {
 	case a.work(now):
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.Head.Resting = true
-	return c.done(), nil
+	return c.done()
 }

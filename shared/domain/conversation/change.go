@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -12,9 +13,11 @@ import (
 // Decision is the Decision of a session.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change under construction.
+// change is a Change under construction. A step that the rows don't allow notes its error, and those that follow do no
+// harm: done returns the first error.
 type change struct {
 	aggregate.Change
+	err     error
 	Head    Head    // as it shall be
 	Session Session // likewise; written by done
 	of      *Aggregate
@@ -24,28 +27,36 @@ type change struct {
 	late    []string // keys of messages that this Change answers and that stand before From
 }
 
-// begin opens a change at now, but never before the conversation's last one. It returns aggregate.ErrConflict for rows
-// of two commits.
-func (a *Aggregate) begin(now time.Time) (*change, error) {
-	if a.Session == nil {
-		return nil, fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict)
-	}
-	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last one never leaves
-		return nil, fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict)
-	}
-	c := &change{Head: a.Head, Session: *a.Session, of: a}
+// begin opens a change at now, but never before the conversation's last one. Rows of two commits are an
+// aggregate.ErrConflict.
+func (a *Aggregate) begin(now time.Time) *change {
+	c := &change{Head: a.Head, of: a}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now
-	return c, nil
+	if a.Session == nil {
+		c.fail(fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict))
+		return c
+	}
+	c.Session = *a.Session
+	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last one never leaves
+		c.fail(fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict))
+	}
+	return c
 }
 
-// done is the Change as it is committed.
-func (c *change) done() aggregate.Change {
+// fail notes why there is no Change.
+func (c *change) fail(err error) { c.err = cmp.Or(c.err, err) }
+
+// done is the Change as it is committed, or the first error of its making.
+func (c *change) done() (aggregate.Change, error) {
+	if c.err != nil {
+		return aggregate.Change{}, c.err
+	}
 	head, session := c.Head, c.Session
 	out := c.Change
 	out.Put(&session)
 	out.Head = &head
-	return out
+	return out, nil
 }
 
 // active records that somebody, or the agent, did something.
@@ -60,29 +71,23 @@ func (c *change) under(rev int) {
 }
 
 // to moves the conversation's status; the same status is no move.
-func (c *change) to(s Status) error {
-	if c.Session.Status == s {
-		return nil
-	}
-	if !SessionMoves.Allows(c.Session.Status, s) {
-		return fmt.Errorf("session %s cannot become %s: %w", c.Session.Status, s, aggregate.ErrConflict)
+func (c *change) to(s Status) {
+	if is := c.Session.Status; is != s && !SessionMoves.Allows(is, s) {
+		c.fail(fmt.Errorf("session %s cannot become %s: %w", is, s, aggregate.ErrConflict))
 	}
 	c.Session.Status = s
-	return nil
 }
 
-// move writes an action's next status, and what fill adds to its row.
-func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) error {
+// move writes an action's next status, and what fill adds to its row, which it returns.
+func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action {
 	if !ActionMoves.Allows(x.Status, to) {
-		return fmt.Errorf("action %s: %s cannot become %s: %w", x.ActionID, x.Status, to, aggregate.ErrConflict)
+		c.fail(fmt.Errorf("action %s: %s cannot become %s: %w", x.ActionID, x.Status, to, aggregate.ErrConflict))
 	}
 	n := *x
 	n.Status = to
-	if fill != nil {
-		fill(&n)
-	}
+	fill(&n)
 	c.Put(&n)
-	return nil
+	return &n
 }
 
 // settle moves the gate of an action that waits, with the action's own move.

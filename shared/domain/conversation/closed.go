@@ -14,10 +14,7 @@ func (a *Aggregate) TurnAway(now time.Time) (aggregate.Change, error) {
 	if newest == nil {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	left := mostCards           // of one who closes and begins anew again and again there may be many
 	for _, x := range a.Cards { // the newest is the one that people see
 		if x.CardType == CardSession && x.State == aggregate.CardPosted && left > 0 {
@@ -26,5 +23,5 @@ func (a *Aggregate) TurnAway(now time.Time) (aggregate.Change, error) {
 		}
 	}
 	c.card(CardSession, SessionSubject+"#"+newest.Message)
-	return c.done(), nil
+	return c.done()
 }

@@ -37,26 +37,21 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	if hash != x.Payload.Hash() {
 		return aggregate.Change{}, fmt.Errorf("action %s has another content than was approved: %w", id, aggregate.ErrConflict)
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	stamped, settled := x.Gate.Approved(by, hash, c.Now)
 	if !settled {
-		return aggregate.Change{}, fmt.Errorf("action %s needs more than one stamp: no release opens such a route yet", id)
+		c.fail(fmt.Errorf("action %s needs more than one stamp: no release opens such a route yet", id))
 	}
 	c.progress()
 	c.active()
 	c.Session.PendingActionID = ""
-	if err := c.move(x, ActionApproved, func(n *Action) {
+	c.move(x, ActionApproved, func(n *Action) {
 		n.Gate = stamped
 		n.settle(aggregate.Approved)
 		n.ApprovedBy = ApprovedByUser
-	}); err != nil {
-		return aggregate.Change{}, err
-	}
+	})
 	c.auditAction(by, AuditApproved, x, asked(x, nil))
-	return c.done(), nil
+	return c.done()
 }
 
 // AskersOf are the people whose own request an action is.
@@ -85,22 +80,16 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	if err := p.Reject(by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.progress()
 	c.active()
-	err = c.over(x, ActionCancelled, func(n *Action) {
+	c.over(x, ActionCancelled, func(n *Action) {
 		n.Gate.Reject(by, reason, c.Now)
 		n.settle(aggregate.Rejected)
 		n.CancelledBy, n.CancelReason, n.ErrorDetail = by.ID, ReasonRejected, reason
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
 	c.auditAction(by, AuditRejected, x, asked(x, map[string]any{"reason": reason}))
-	return c.done(), nil
+	return c.done()
 }
 
 // CheckReason trims a rejection's reason and returns ErrField when it is empty or too long.
@@ -129,21 +118,15 @@ func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, no
 	if err := a.mayWithdraw(x, by, p); err != nil {
 		return aggregate.Change{}, err
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.progress()
 	c.active()
-	err = c.over(x, ActionCancelled, func(n *Action) {
+	c.over(x, ActionCancelled, func(n *Action) {
 		n.settle(aggregate.Cancelled)
 		n.CancelledBy, n.CancelReason = by.ID, ReasonWithdrawn
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
 	c.auditAction(by, AuditCancelled, x, map[string]any{"was": x.Status})
-	return c.done(), nil
+	return c.done()
 }
 
 func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Policy) error {
@@ -160,20 +143,14 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	if x == nil || x.Status != ActionPending || !overdue(x.Gate.Terms, now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.progress()
-	err = c.over(x, ActionCancelled, func(n *Action) {
+	c.over(x, ActionCancelled, func(n *Action) {
 		n.settle(aggregate.Expired)
 		n.CancelReason = ReasonExpired
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
 	c.auditAction(aggregate.System(), AuditExpired, x, asked(x, nil))
-	return c.done(), nil
+	return c.done()
 }
 
 func overdue(t aggregate.Terms, now time.Time) bool {
@@ -210,38 +187,31 @@ func (a *Aggregate) idleAt() *time.Time {
 }
 
 func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	x := a.Current()
 	if x != nil && x.Status != ActionPending {
-		return aggregate.Change{}, aggregate.ErrInFlight
+		c.fail(aggregate.ErrInFlight)
 	}
 	c.progress()
 	if x != nil {
 		c.Session.PendingActionID = ""
-		if err := c.move(x, ActionCancelled, func(n *Action) {
+		c.move(x, ActionCancelled, func(n *Action) {
 			n.settle(aggregate.Cancelled)
 			n.CompletedAt, n.CancelledBy, n.CancelReason = &c.Now, by.ID, why
-		}); err != nil {
-			return aggregate.Change{}, err
-		}
+		})
 		c.auditAction(by, AuditCancelled, x, map[string]any{"reason": why})
 	}
 	for _, i := range a.Inbox[:min(len(a.Inbox), mostTogether)] {
 		c.Remove(i)
 	}
-	if err := c.to(Closed); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.to(Closed)
 	c.Session.ClosedBy, c.Session.ClosedAt, c.Session.CloseReason = by.ID, &c.Now, why
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.Head.Resting, c.Head.Acting = true, ""
 	a.forget(c)
 	c.card(CardSession, SessionSubject+"#"+aggregate.TimeText(c.Now))
 	c.audit(by, AuditClosed, "session", c.Session.ID, map[string]any{"reason": why})
-	return c.done(), nil
+	return c.done()
 }
 
 // forget lets the rows of a conversation that is not kept go a day after it was closed, but for its actions that were
@@ -274,13 +244,8 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 	if err := p.Request(by); err != nil {
 		return aggregate.Change{}, err
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := c.to(Open); err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
+	c.to(Open)
 	from := c.Now
 	for _, i := range a.Inbox { // they came after it was closed
 		if i.CreatedAt.Before(from) {
@@ -299,7 +264,7 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 	c.progress()
 	c.active()
 	c.audit(by, AuditReopened, "session", c.Session.ID, nil)
-	return c.done(), nil
+	return c.done()
 }
 
 // decidable is the action with this id.
@@ -351,28 +316,21 @@ func asked(x *Action, details map[string]any) map[string]any {
 }
 
 // over ends an action, and leaves what became of it for the agent.
-func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) error {
-	var ended *Action
-	if err := c.move(x, as, func(n *Action) {
+func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
+	ended := c.move(x, as, func(n *Action) {
 		n.CompletedAt = &c.Now
 		fill(n)
-		ended = n
-	}); err != nil {
-		return err
-	}
+	})
 	if c.Session.PendingActionID == x.ActionID {
 		c.Session.PendingActionID = ""
 	}
 	if c.Head.Acting == x.ActionID {
 		c.Head.Acting = ""
-		if err := c.to(Open); err != nil {
-			return err
-		}
+		c.to(Open)
 	}
 	m := c.say(ended.told(c.Session.Locale, ""))
 	if ended.CancelReason != ReasonExpired { // nobody is there to be answered
 		c.tell(m)
 	}
 	c.archive()
-	return nil
 }

@@ -52,10 +52,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 	case !x.approved():
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	claim := func(n *Action) {
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Session.WorkspaceVersion
@@ -67,19 +64,14 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 		if n.BaseVersion != x.BaseVersion {
 			c.auditStart(&n)
 		}
-		return c.done(), nil
+		return c.done()
 	}
-	var started *Action
-	if err := c.move(x, ActionExecuting, func(n *Action) { claim(n); n.StartedAt = &c.Now; started = n }); err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := c.to(Executing); err != nil {
-		return aggregate.Change{}, err
-	}
+	started := c.move(x, ActionExecuting, func(n *Action) { claim(n); n.StartedAt = &c.Now })
+	c.to(Executing)
 	c.Head.Acting = x.ActionID
 	c.active()
 	c.auditStart(started)
-	return c.done(), nil
+	return c.done()
 }
 
 // auditStart records what is called now: the hash of what was stamped, and the files that it begins with.
@@ -117,15 +109,12 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	if x.NotBegun+1 >= mostNotBegun {
 		return a.failUnbegun(x, ReasonNotBegun, now)
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	n := *x
 	n.Claim = nil
 	n.NotBegun++
 	c.Put(&n)
-	return c.done(), nil
+	return c.done()
 }
 
 // failUnbegun fails an action that executes by its status, but of which nothing was ever begun.
@@ -169,58 +158,44 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 	case x.Status == ActionFailed && x.Outcome == OutcomeUnknown:
 		return a.truth(x, r, now)
 	case x.Status == ActionCancelled && x.Late == nil:
-		c, err := a.begin(now)
-		if err != nil {
-			return aggregate.Change{}, err
-		}
+		c := a.begin(now)
 		n := *x
 		r = r.bounded()
 		r.At = c.Now
 		n.Late, n.Lines, n.Dropped = &r, r.Lines, r.Dropped
 		c.Put(&n)
 		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
-		return c.done(), nil
+		return c.done()
 	}
 	return aggregate.Change{}, nil
 }
 
 // end is over with a result.
 func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.progress()
 	c.active()
-	if err := c.over(x, r.Status, r.into); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.over(x, r.Status, r.into)
 	c.takeVersion(x, r)
 	as := AuditCompleted
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
 	c.auditAction(aggregate.System(), as, x, map[string]any{"error": r.Error, "version": r.Version})
-	return c.done(), nil
+	return c.done()
 }
 
 // truth is what an action of unknown outcome turns out to have come to.
 func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	var is *Action
-	if err := c.move(x, r.Status, func(n *Action) { r.into(n); n.Outcome = ""; is = n }); err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
+	is := c.move(x, r.Status, func(n *Action) { r.into(n); n.Outcome = "" })
 	c.takeVersion(x, r)
 	m := c.say(is.told(c.Session.Locale, r.Tail))
 	if c.Session.Status != Closed {
 		c.tell(m)
 	}
 	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
-	return c.done(), nil
+	return c.done()
 }
 
 // takeVersion moves the workspace to what the action left, unless it has moved on from where the action began.
@@ -262,20 +237,15 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 }
 
 func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	why, outcome := ReasonUnknown, OutcomeUnknown
 	if x.ActionType == CodeGenerate {
 		why, outcome = ReasonInterrupted, ""
 	}
 	c.progress()
-	if err := c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why }); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
 	c.auditAction(aggregate.System(), AuditFailed, x, map[string]any{"error": why, "outcome": outcome})
-	return c.done(), nil
+	return c.done()
 }
 
 const (

@@ -30,7 +30,7 @@ const AuditHandedOver aggregate.Action = "session.handed_over"
 
 // handOver makes a request of the newest message among seen that a person wrote: they ask for it, as if they had
 // written it themselves. Where none did, or one was made of that message already, there is none.
-func (c *change) handOver(text string, seen []*Inbox) error {
+func (c *change) handOver(text string, seen []*Inbox) {
 	var of *Inbox
 	for _, i := range seen {
 		if i.User != "" {
@@ -38,17 +38,14 @@ func (c *change) handOver(text string, seen []*Inbox) error {
 		}
 	}
 	if of == nil {
-		return nil
+		return
 	}
 	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
 	_, ref, err := h.receive(&c.Session)
-	if err != nil {
-		return err
-	}
+	c.fail(err)
 	h.TaskID = ref.ID
 	c.Put(h)
 	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
-	return nil
 }
 
 // receive is the beginning of the task.
@@ -79,14 +76,11 @@ func (h *HandOver) made(a *Aggregate) (aggregate.Making, error) {
 func (a *Aggregate) handed(number int) (aggregate.Change, error) {
 	for _, h := range a.Handed {
 		if h.Number == number && !h.Done {
-			c, err := a.begin(a.Head.ChangedAt)
-			if err != nil {
-				return aggregate.Change{}, err
-			}
+			c := a.begin(a.Head.ChangedAt)
 			n := *h
 			n.Done = true
 			c.Put(&n)
-			return c.done(), nil
+			return c.done()
 		}
 	}
 	return aggregate.Change{}, aggregate.ErrNotDue

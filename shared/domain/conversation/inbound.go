@@ -68,14 +68,11 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	c, err := (&Aggregate{Head: head, Session: s}).begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := (&Aggregate{Head: head, Session: s}).begin(now)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: ref.ID, Row: m})
 	c.tell(m)
 	c.audit(aggregate.Actor{Type: aggregate.ActorUser, ID: in.User}, AuditOpened, "session", ref.ID, map[string]any{"agent": o.AgentID})
-	return c.done(), nil
+	return c.done()
 }
 
 // Tell adds a message to a conversation that nobody has read: its Change has no head, and whether there is such a

@@ -84,13 +84,10 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.Resting, c.Head.PausedUntil = true, &until
-	return c.done(), nil
+	return c.done()
 }
 
 // paused reports whether no run is to be opened at now.
@@ -104,13 +101,10 @@ func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	if !a.Head.Resting || !a.work(now) || a.paused(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.Head.Resting, c.Head.PausedUntil = false, nil
 	c.Head.Run++
-	return c.done(), nil
+	return c.done()
 }
 
 // tryAgainAfter is how long a card that Slack refused rests while a person is asked.
@@ -217,13 +211,10 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.Head.Run++
 	c.Head.Restarts++
-	return c.done(), nil
+	return c.done()
 }
 
 // GiveUp ends what a run was to do, whatever that is, and rests.
