@@ -13,10 +13,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	if stop, err := a.cancelled(by, p); stop {
 		return aggregate.Change{}, err
 	}
-	c, err := a.withdraw(by, aggregate.Cancelled, now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.withdraw(by, aggregate.Cancelled, now)
 	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
@@ -33,10 +30,7 @@ func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.P
 	if stop, err := a.cancelled(by, p); stop {
 		return aggregate.Change{}, err
 	}
-	c, err := a.withdraw(by, aggregate.Cancelled, now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.withdraw(by, aggregate.Cancelled, now)
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
@@ -56,40 +50,25 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 
 // withdraw closes whatever is open: a gate, an execution. It relies on the task's stage, so that the commit fails if
 // another gate or execution was opened meanwhile.
-func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) (*change, error) {
+func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) *change {
 	c := a.begin(now)
-	if err := a.closePending(c, to); err != nil {
-		return nil, err
+	if open, ok := a.OpenGate(); ok {
+		c.moveGate(a.gateOf(open.ID), to, nil)
 	}
 	if e := a.Execution(); e != nil && !e.over() {
-		if err := a.cancelExecution(c, e, by); err != nil {
-			return nil, err
-		}
+		a.cancelExecution(c, e, by)
 	}
 	a.relyOnStage(c)
-	return c, nil
+	return c
 }
 
-func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor) error {
+func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor) {
 	results := a.results(e, c)
-	err := c.moveExecution(e, ExecutionCancelled, func(n *Execution) {
+	c.moveExecution(e, ExecutionCancelled, func(n *Execution) {
 		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
 	})
-	if err != nil {
-		return err
-	}
 	a.relyOnStep(c, e)
 	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt}))
-	return nil
-}
-
-// closePending moves the gate that waits, if any, to expired or cancelled.
-func (a *Aggregate) closePending(c *change, to aggregate.GateStatus) error {
-	open, ok := a.OpenGate()
-	if !ok {
-		return nil
-	}
-	return c.moveGate(a.gateOf(open.ID), to, nil)
 }
 
 // Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
@@ -102,10 +81,7 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.withdraw(aggregate.System(), aggregate.Expired, now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.withdraw(aggregate.System(), aggregate.Expired, now)
 	kind, id := string(open.Kind), open.ID
 	if e := a.Execution(); open.Kind == CardStep && e != nil {
 		kind, id = "execution", e.ID

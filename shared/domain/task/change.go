@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -11,9 +12,11 @@ import (
 // Decision is the Decision of a task: the alias spares the type parameter at each use.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change under construction.
+// change is a Change under construction. A step that the rows don't allow notes its error, and those that follow do no
+// harm: done returns the first error.
 type change struct {
 	aggregate.Change
+	err    error
 	Head   Head    // as it shall be
 	was    Head    // as it was read
 	choice *Choice // of what the message is meant to be, as it was read
@@ -28,14 +31,20 @@ func (a *Aggregate) begin(now time.Time) *change {
 	return c
 }
 
-// done is the Change as it is committed.
-func (c *change) done() aggregate.Change {
+// fail notes why there is no Change.
+func (c *change) fail(err error) { c.err = cmp.Or(c.err, err) }
+
+// done is the Change as it is committed, or the first error of its making.
+func (c *change) done() (aggregate.Change, error) {
+	if c.err != nil {
+		return aggregate.Change{}, c.err
+	}
 	out, head := c.Change, c.Head
 	if head.PausedUntil == nil {
 		head.PausedFor = ""
 	}
 	out.Head, out.Counts = &head, append(c.Counts[:len(c.Counts):len(c.Counts)], c.counts()...)
-	return out
+	return out, nil
 }
 
 // progress records that the task has moved on, by a decision, a finished generation or a step's result: it resets the
@@ -68,23 +77,21 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 
 // end closes the task, and with it what people may still be asked about the message. Only a
 // failed one may begin again.
-func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) error {
+func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Retried = nil, nil, nil, nil
 	c.closeChoice()
 	if t == nil {
 		c.RelyOn(&Task{})
-		return nil
+		return
 	}
-	return c.moveTask(t, as)
+	c.moveTask(t, as)
 }
 
 // ended is end followed by done.
 func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (aggregate.Change, error) {
-	if err := c.end(t, as, by, reason); err != nil {
-		return aggregate.Change{}, err
-	}
-	return c.done(), nil
+	c.end(t, as, by, reason)
+	return c.done()
 }
 
 // card makes the row of a card that shows subject; its message comes later.

@@ -95,7 +95,7 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (a
 	row.ID = a.rowID(row.Key(), c.Now)
 	c.Put(row)
 	c.RelyOn(&Task{})
-	return c.done(), nil
+	return c.done()
 }
 
 // TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
@@ -106,7 +106,7 @@ func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Pol
 		return aggregate.Change{}, err
 	}
 	c.startRun()
-	return c.done(), nil
+	return c.done()
 }
 
 // TakeAsReason ends the head of a message that becomes the reason of a rejection. The
@@ -161,7 +161,7 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change,
 	n := *row
 	n.GateOver = true
 	c.Put(&n)
-	return c.done(), nil
+	return c.done()
 }
 
 // expireChoice ends the head of a message that nobody said anything about in time.

@@ -93,7 +93,7 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 	}
 	n.Contest = &asked
 	c.Put(&n)
-	return c.done(), nil
+	return c.done()
 }
 
 // SkipContest notes on the newest version why it is not left to a contest. It is no change where AskContest is none.
@@ -110,7 +110,7 @@ func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
 	}
 	c := a.begin(a.Head.ChangedAt)
 	c.Put(p.contested(func(x *Contest) { x.Order = "" }))
-	return c.done(), nil
+	return c.done()
 }
 
 // dropContest ends the contest of a version whose task has ended before it began, and gives back what the day counts
@@ -120,7 +120,7 @@ func (a *Aggregate) dropContest(key string, now time.Time) (aggregate.Change, er
 	if p == nil || p.Contest == nil || p.Contest.Order == "" || p.Contest.Over() || !a.makesNone(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	return a.endContest(p, contest.Outcome{Status: contest.Cancelled}, a.begin(now)), nil
+	return a.endContest(p, contest.Outcome{Status: contest.Cancelled}, a.begin(now))
 }
 
 // makesNone reports whether nobody who read the task before it ended can still make what it asked for.
@@ -135,7 +135,7 @@ func (a *Aggregate) contestWithdrawn(execution string) (aggregate.Change, error)
 	}
 	c := a.begin(a.Head.ChangedAt)
 	c.Head.LostContests = slices.DeleteFunc(slices.Clone(a.Head.LostContests), func(x string) bool { return x == execution })
-	return c.done(), nil
+	return c.done()
 }
 
 // contested is the row with another state of its contest.
@@ -157,7 +157,7 @@ func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (
 		if p.Contest.Over() {
 			return aggregate.Change{}, nil
 		}
-		return a.endContest(p, o, a.begin(now)), nil
+		return a.endContest(p, o, a.begin(now))
 	})(a)
 	if err == nil && c.Empty() {
 		err = aggregate.ErrNotDue
@@ -165,7 +165,7 @@ func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (
 	return c, err
 }
 
-func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) aggregate.Change {
+func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggregate.Change, error) {
 	if a.Contesting() == p {
 		c.progress()
 	}
@@ -194,7 +194,7 @@ func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 	}
 	c := a.begin(now)
 	c.Head.LostContests = append(slices.Clone(a.Head.LostContests), p.Contest.ExecutionID)
-	return a.endContest(p, contest.Outcome{Status: ContestLost}, c), nil
+	return a.endContest(p, contest.Outcome{Status: ContestLost}, c)
 }
 
 // FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no

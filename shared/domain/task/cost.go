@@ -99,16 +99,11 @@ func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time
 	if a.Execution() != nil {
 		return a.FailExecution(run, why.Reason, why.Detail, now)
 	}
-	c, err := a.withdraw(aggregate.System(), aggregate.Cancelled, now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.withdraw(aggregate.System(), aggregate.Cancelled, now)
 	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{
 		"reason": why.Reason, "cost_usd": a.Spent().String(), "max_cost_usd": limit.String(),
 	})
-	if err := c.end(a.Task, TaskCancelled, aggregate.System(), why.Reason); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.end(a.Task, TaskCancelled, aggregate.System(), why.Reason)
 	c.Head.Ended.Detail = why.Detail
-	return c.done(), nil
+	return c.done()
 }

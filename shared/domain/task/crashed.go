@@ -8,39 +8,32 @@ import (
 )
 
 // finishStep writes what became of a call into its row, and into the results of an execution that is over.
-func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) error {
-	var done *StepResult
-	err := c.moveStep(s, o.Status, func(n *StepResult) {
+func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) {
+	done := c.moveStep(s, o.Status, func(n *StepResult) {
 		n.Result, n.Error, n.ErrorDetail = o.Result, o.Reason, o.Detail
 		n.CompletedAt, n.DurationMS = &c.Now, c.Now.Sub(s.StartedAt).Milliseconds()
-		done = n
 	})
-	if err != nil {
-		return err
-	}
 	a.recordLate(c, done)
-	return a.carryLate(c, done)
+	a.carryLate(c, done)
 }
 
 // recordCrashedCalls records that calls whose lease is over crashed: a read failed, a
-// write's outcome is unknown. It returns ErrInFlight while a lease lives.
-func (a *Aggregate) recordCrashedCalls(c *change) error {
+// write's outcome is unknown. While a lease lives, c fails with ErrInFlight.
+func (a *Aggregate) recordCrashedCalls(c *change) {
 	for _, s := range a.Steps {
 		if s.Status != StepRunning {
 			continue
 		}
 		if c.Now.Before(s.Claim.LeaseUntil) {
-			return aggregate.ErrInFlight
+			c.fail(aggregate.ErrInFlight)
+			return
 		}
 		o := Outcome{Status: StepFailed, Reason: ReasonInterruptedRead, Detail: s.StepID}
 		if s.Access == aggregate.Write {
 			o = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown, Detail: s.StepID}
 		}
-		if err := a.finishStep(c, s, o); err != nil {
-			return err
-		}
+		a.finishStep(c, s, o)
 	}
-	return nil
 }
 
 // RecordCrashedCalls is for the sweeper: the calls that were in flight when a task was cancelled.
@@ -50,13 +43,11 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
-	if err := a.recordCrashedCalls(c); err != nil {
-		return aggregate.Change{}, err
-	}
+	a.recordCrashedCalls(c)
 	if len(c.Rows) == 0 {
-		return aggregate.Change{}, aggregate.ErrNotDue
+		c.fail(aggregate.ErrNotDue)
 	}
-	return c.done(), nil
+	return c.done()
 }
 
 // recordLate keeps the results of an execution that is over in step with its rows; an execution that goes on writes
@@ -88,14 +79,14 @@ func (a *Aggregate) recordLate(c *change, s *StepResult) {
 
 // carryLate gives the newest attempt what a call of an earlier one turns out to have done, so that it is not done
 // again. Nobody is asked about that step any more. A step that the newest attempt has called itself stays as it is.
-func (a *Aggregate) carryLate(c *change, s *StepResult) error {
+func (a *Aggregate) carryLate(c *change, s *StepResult) {
 	e := a.Execution()
 	if e == nil || e.ProcessVersion != s.ProcessVersion {
-		return nil
+		return
 	}
 	c.RelyOn(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // it is the newest
 	if s.Status != StepCompleted || e.Attempt <= s.Attempt || e.over() || a.StepOf(e, s.Order) != nil {
-		return nil
+		return
 	}
 	c.Put(s.carried(e))
 	n := *e
@@ -104,13 +95,10 @@ func (a *Aggregate) carryLate(c *change, s *StepResult) error {
 		c.RelyOn(&StepGate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
 	}
 	if g != nil && g.Status == aggregate.PendingApproval {
-		if err := c.moveGate(g, aggregate.Cancelled, nil); err != nil {
-			return err
-		}
+		c.moveGate(g, aggregate.Cancelled, nil)
 		n.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
 	}
 	c.Put(&n)
-	return nil
 }
 
 // carried is a completed step's row in a later attempt.

@@ -39,21 +39,16 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	hash := row.hash()
 	stamped, settled := g.Approved(by, hash, c.Now)
 	if !settled {
-		return aggregate.Change{}, fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id)
+		c.fail(fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id))
 	}
-	err = c.moveGate(row, aggregate.Approved, func(n Gated) {
+	c.moveGate(row, aggregate.Approved, func(n Gated) {
 		*n.gate() = stamped
 		if p, ok := n.(*Process); ok {
 			p.ApprovedHash = hash
 		}
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := a.approved(c, row, hash, by); err != nil {
-		return aggregate.Change{}, err
-	}
-	return c.done(), nil
+	a.approved(c, row, hash, by)
+	return c.done()
 }
 
 // mayStamp reports, as ErrNotAllowed, why by may not stamp a row: the author of a version counts as who asked for it.
@@ -86,7 +81,7 @@ func decided(row Gated, details map[string]any) map[string]any {
 }
 
 // approved is what follows in the Change of a stamp on what has this hash.
-func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
+func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) {
 	switch row := row.(type) {
 	case *Prompt:
 		details := map[string]any{"version": row.Version, "hash": hash}
@@ -97,11 +92,10 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
-			return aggregate.ErrConflict
+			c.fail(aggregate.ErrConflict)
+			return
 		}
-		if err := c.moveTask(a.Task, TaskRunning); err != nil {
-			return err
-		}
+		c.moveTask(a.Task, TaskRunning)
 		e := &Execution{
 			TaskID: a.Head.TaskID, ProcessID: row.ID, ProcessVersion: row.Version, Attempt: 1, Status: ExecutionPending,
 			Results: []ResultEntry{}, CreatedAt: c.Now, Terms: row.Terms,
@@ -117,7 +111,6 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		c.Put(&e)
 		c.audit(by, AuditStepApproved, "execution", e.ID, decided(row, map[string]any{"step": row.StepID, "arguments_hash": hash}))
 	}
-	return nil
 }
 
 // Reject sends back, with a reason, what the gate with this id asks about. The next version of a policy or of steps is
@@ -143,9 +136,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	}
 	c := a.begin(now)
 	c.progress()
-	if err := c.moveGate(row, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) }); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.moveGate(row, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) })
 	switch row := row.(type) {
 	case *Prompt:
 		c.audit(by, AuditPromptRejected, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
@@ -157,9 +148,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	step := row.(*StepGate)
 	e := a.executionOf(step)
 	c.audit(by, AuditStepRejected, "execution", e.ID, decided(step, map[string]any{"step": step.StepID, "reason": reason}))
-	if err := a.cancelExecution(c, e, by); err != nil {
-		return aggregate.Change{}, err
-	}
+	a.cancelExecution(c, e, by)
 	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 }
 
@@ -175,7 +164,7 @@ func CheckReason(reason string) (string, error) {
 // afterRejection ends the task when as many versions were generated as may be.
 func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Terms) (aggregate.Change, error) {
 	if generated < terms.MaxVersions {
-		return c.done(), nil
+		return c.done()
 	}
 	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)

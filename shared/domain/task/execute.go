@@ -25,13 +25,11 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, er
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	if err := c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now }); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now })
 	if !e.Managed() {
 		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
 	}
-	return c.done(), nil
+	return c.done()
 }
 
 // over reports whether the attempt has ended, one way or another.
@@ -172,50 +170,45 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		}
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
 	}
-	if err := a.passGate(c, e, *step, call); err != nil {
-		return aggregate.Change{}, err
-	}
+	a.passGate(c, e, *step, call)
 	row := StepResult{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
 		Tool: step.Tool, Access: step.Access, Status: StepRunning, Call: number,
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
-	if err := c.claim(row, held); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.claim(row, held)
 	n.CurrentStep = step.Order
 	c.Put(&n)
 	c.RelyOn(process, prompt)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
 	c.Owned = append(c.Owned, call.Tool.Beside...)
-	return c.done(), nil
+	return c.done()
 }
 
 // passGate relies on the gate before a step, if there is one, being approved with the very arguments of the call.
-func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) error {
+func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) {
 	g := a.GateOf(e, step.Order)
 	switch {
 	case g == nil && (call.NeedsGate || NeedsGate(step, e.Terms, false)):
-		return aggregate.ErrMoved // a gate is next
+		c.fail(aggregate.ErrMoved) // a gate is next
 	case g == nil:
-		return nil
 	case g.Status != aggregate.Approved:
-		return aggregate.ErrMoved
+		c.fail(aggregate.ErrMoved)
 	case g.ArgumentsHash != call.ArgumentsHash:
-		return StopError{ReasonStepsChanged, step.StepID}
+		c.fail(StopError{ReasonStepsChanged, step.StepID})
+	default:
+		c.RelyOn(g)
 	}
-	c.RelyOn(g)
-	return nil
 }
 
 // claim writes a claimed step, over the claim that crashed if there is one.
-func (c *change) claim(row StepResult, crashed *StepResult) error {
+func (c *change) claim(row StepResult, crashed *StepResult) {
 	if crashed == nil {
 		c.Put(&row)
-		return nil
+		return
 	}
 	row.Meta, row.Crashes = crashed.Meta, crashed.Crashes+1
-	return c.moveStep(crashed, row.Status, func(n *StepResult) { *n = row })
+	c.moveStep(crashed, row.Status, func(n *StepResult) { *n = row })
 }
 
 // reclaimable says whether a claimed step may be claimed again: a read whose lease
@@ -313,7 +306,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	c.Put(g, &n)
 	a.relyOnStep(c, e)
 	c.card(a, CardStep, g.Key())
-	return c.done(), nil
+	return c.done()
 }
 
 // Outcome is what became of a call.
@@ -339,8 +332,6 @@ func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time)
 	}
 	c := a.begin(now)
 	c.Head.Restarts = 0
-	if err := a.finishStep(c, row, o); err != nil {
-		return aggregate.Change{}, err
-	}
-	return c.done(), nil
+	a.finishStep(c, row, o)
+	return c.done()
 }

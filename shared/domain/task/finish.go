@@ -18,18 +18,13 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 	}
 	c := a.begin(now)
 	results := a.results(e, c)
-	err = c.moveExecution(e, ExecutionCompleted, func(n *Execution) {
+	c.moveExecution(e, ExecutionCompleted, func(n *Execution) {
 		n.Summary, n.CompletedAt, n.Results = summary, &c.Now, results
 		c.Made = n
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
 	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)}))
-	return c.done(), nil
+	return c.done()
 }
 
 // FailExecution ends the attempt; a person may try again. The calls that crashed
@@ -47,25 +42,20 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	if err := a.recordCrashedCalls(c); err != nil {
-		return aggregate.Change{}, err
-	}
+	a.recordCrashedCalls(c)
 	results := a.results(e, c)
 	has := func(s StepStatus) bool {
 		return slices.ContainsFunc(results, func(r ResultEntry) bool { return r.Status == s })
 	}
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
-		return aggregate.Change{}, aggregate.ErrMoved
+		c.fail(aggregate.ErrMoved)
 	case unknown && why != ReasonToolUnknown: // an unknown write is reported first: a person has to check it
 		why, detail = ReasonToolUnknown, ""
 	}
-	err = c.moveExecution(e, ExecutionFailed, func(n *Execution) {
+	c.moveExecution(e, ExecutionFailed, func(n *Execution) {
 		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
 	a.relyOnStep(c, e)
 	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
@@ -172,10 +162,10 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
-	return a.restart(now), nil
+	return a.restart(now)
 }
 
-func (a *Aggregate) restart(now time.Time) aggregate.Change {
+func (a *Aggregate) restart(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.startRun()
 	c.Head.Restarts++
@@ -200,9 +190,9 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // a decision, or the contest's end, starts the next run
 		return aggregate.Change{}, nil
 	case a.justDecided():
-		return a.restart(now), nil
+		return a.restart(now)
 	case a.Execution() != nil:
 		return a.FailExecution(run, why, "", now)
 	}
-	return a.park(why, "", now), nil
+	return a.park(why, "", now).done()
 }

@@ -45,7 +45,7 @@ func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now ti
 	c.Put(n)
 	c.card(a, n.Asks().Kind, n.Key())
 	c.RelyOn(basis)
-	return c.done(), nil
+	return c.done()
 }
 
 // FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
@@ -77,21 +77,18 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
 	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
-		c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: s.Rev, Err: aggregate.ErrSettings})
-		return c, nil
+		c.under(s.Rev)
+		return c.done()
 	}
 	c := a.begin(now)
 	c.progress()
-	err := c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
+	c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
 		fill(n)
 		n.gate().Terms = s.Terms(required, c.Now)
 		c.Made = n
 	})
-	if err != nil {
-		return aggregate.Change{}, err
-	}
 	c.under(s.Rev)
-	return c.done(), nil
+	return c.done()
 }
 
 // Generation is what a model is asked for: the task, or one version of its prompt or process.
@@ -129,17 +126,17 @@ func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail str
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
 	}
-	return a.park(why, detail, now), nil
+	return a.park(why, detail, now).done()
 }
 
 // park stops the task at its present stage until a person asks to go on.
-func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) aggregate.Change {
+func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) *change {
 	c := a.begin(now)
 	a.relyOnStage(c)
 	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
 	c.audit(aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
-	return c.done()
+	return c
 }
 
 // MaxRetries is how often people may ask again for one generation that fails. Each try is paid for, up to all its
@@ -212,7 +209,7 @@ func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggr
 	a.relyOnStage(c)
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.PausedUntil, c.Head.PausedFor = &until, ""
-	return c.done(), nil
+	return c.done()
 }
 
 // Layer is the stage that the rows are at.

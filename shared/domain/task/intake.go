@@ -23,7 +23,8 @@ func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggrega
 	c := a.begin(now)
 	c.Put(&r)
 	c.card(a, CardTask, "TASK")
-	return c.done(), a.Ref(), nil
+	out, err := c.done()
+	return out, a.Ref(), err
 }
 
 // Extract is the first layer's answer.
@@ -58,7 +59,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	c.Put(t)
 	c.Made = t
 	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
-	return c.done(), nil
+	return c.done()
 }
 
 // working refuses a run that is not the head's, and work on a task that ended.

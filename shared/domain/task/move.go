@@ -11,9 +11,9 @@ import (
 
 // moveGate writes a gate's next status, and what fill adds to its row. A move that
 // aggregate.GateMoves does not list is refused.
-func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) error {
+func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) {
 	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
-		return errMove(row.Key(), from, to)
+		c.fail(errMove(row.Key(), from, to))
 	}
 	n := row.At(row.Revision()).(Gated)
 	if fill != nil {
@@ -21,45 +21,43 @@ func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)
 	}
 	n.gate().Status = to
 	c.Put(n)
-	return nil
 }
 
 // moveExecution is moveGate for an attempt, by ExecutionMoves.
-func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) error {
+func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) {
 	if !ExecutionMoves.Allows(e.Status, to) {
-		return errMove(e.Key(), e.Status, to)
+		c.fail(errMove(e.Key(), e.Status, to))
 	}
 	n := *e
 	n.Status = to
 	fill(&n)
 	c.Put(&n)
-	return nil
 }
 
-// moveStep is moveGate for a step's call, by StepMoves.
-func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) error {
+// moveStep is moveGate for a step's call, by StepMoves. It returns the row that it writes.
+func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) *StepResult {
 	if !StepMoves.Allows(s.Status, to) {
-		return errMove(s.Key(), s.Status, to)
+		c.fail(errMove(s.Key(), s.Status, to))
 	}
 	n := *s
 	n.Status = to
 	fill(&n)
 	c.Put(&n)
-	return nil
+	return &n
 }
 
 // moveTask is moveGate for the task's row, by TaskMoves.
-func (c *change) moveTask(t *Task, to TaskStatus) error {
+func (c *change) moveTask(t *Task, to TaskStatus) {
 	if t == nil {
-		return aggregate.ErrConflict
+		c.fail(aggregate.ErrConflict)
+		return
 	}
 	if !TaskMoves.Allows(t.Status, to) {
-		return errMove(t.Key(), t.Status, to)
+		c.fail(errMove(t.Key(), t.Status, to))
 	}
 	n := *t
 	n.Status, n.UpdatedAt = to, c.Now
 	c.Put(&n)
-	return nil
 }
 
 // errMove is a move that the state machines do not allow. The rows may come from

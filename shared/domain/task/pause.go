@@ -29,5 +29,5 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 	c.Head.TryingFrom = &tried
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.PausedUntil, c.Head.PausedFor = &until, ReasonNoRoom
-	return c.done(), nil
+	return c.done()
 }

@@ -40,15 +40,13 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	}
 	c := a.begin(now)
 	c.progress()
-	if err := c.moveGate(old, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) }); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.moveGate(old, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) })
 	n := a.picked(old, entry, content, by, c.Now)
 	c.Put(n)
 	c.card(a, CardPrompt, n.Key())
 	c.audit(by, AuditPromptRejected, "prompt", old.ID, decided(old, map[string]any{"version": old.Version, "reason": reason, "picked": team}))
 	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version, "hash": entry.Hash}))
-	return c.done(), nil
+	return c.done()
 }
 
 // StatusPicked is how a version stands, for whoever decides on it too late, that gave way to another team's draft.

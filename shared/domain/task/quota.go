@@ -72,7 +72,7 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	c := a.begin(now)
 	c.RelyOn(&Task{}, a.choiceAsRead())
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
-	return c.done(), nil
+	return c.done()
 }
 
 // RefuseOutsider ends the request of a guest or a stranger. It is no change for anybody else.
@@ -141,9 +141,7 @@ func (a *Aggregate) RefuseFull(run int, full aggregate.ErrFull, now time.Time) (
 
 func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
-	if err := c.end(nil, TaskRefused, aggregate.System(), why); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.end(nil, TaskRefused, aggregate.System(), why)
 	c.Head.Ended.Detail = detail
 	about := map[string]any{"reason": why, "requester": a.Head.Requester}
 	if detail != "" {
@@ -154,5 +152,5 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 		c.Head.Ended.Until = &until
 	}
 	c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, about)
-	return c.done(), nil
+	return c.done()
 }

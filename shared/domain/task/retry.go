@@ -34,7 +34,7 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	c.Head.Retries = a.Head.Retries + 1
 	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
 	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
-	return c.done(), nil
+	return c.done()
 }
 
 // RetryExecution starts the next attempt at the same process. Steps that any attempt completed are carried over. When
@@ -65,22 +65,18 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 		return aggregate.Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)
-	if err := a.recordCrashedCalls(c); err != nil {
-		return aggregate.Change{}, err
-	}
+	a.recordCrashedCalls(c)
 	if slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
 		s, ok := r.(*StepResult)
 		return ok && s.Status == StepUnknown
 	}) {
 		c.Then = aggregate.ErrUncovered
-		return c.done(), nil
+		return c.done()
 	}
 	c.progress()
 	c.startRun()
 	c.Head.Ended = nil
-	if err := c.moveTask(a.Task, TaskRunning); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.moveTask(a.Task, TaskRunning)
 	n := &Execution{
 		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1, Status: ExecutionPending,
 		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
@@ -96,5 +92,5 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 	a.relyOnStep(c, e)
 	a.relyOnEarlierCalls(c, e)
 	c.audit(by, AuditExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
-	return c.done(), nil
+	return c.done()
 }

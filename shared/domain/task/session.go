@@ -118,7 +118,7 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.startRun()
 	c.RelyOn(e)
-	return c.done(), nil
+	return c.done()
 }
 
 // Unbilled is the usage that an attempt is charged for when its session's cost can't be known: all that the session
@@ -198,7 +198,7 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	n.SessionID, n.SessionBudget = id, &budget
 	c.Put(&n)
 	c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
-	return c.done(), nil
+	return c.done()
 }
 
 // ReleaseSession returns the lease that ends an invocation's hold and keeps every invocation from the session until a
@@ -234,7 +234,7 @@ func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.startRun()
 	c.RelyOn(e)
-	return c.done(), nil
+	return c.done()
 }
 
 // CloseSession records that the session of an execution that is over was told to
@@ -252,7 +252,7 @@ func (a *Aggregate) CloseSession(run int, now time.Time) (aggregate.Change, erro
 	n.SessionClosed = true
 	c.Put(&n)
 	c.Made = &n
-	return c.done(), nil
+	return c.done()
 }
 
 // inSession returns the managed execution that run may work on. It returns ErrMoved while the session of an attempt

@@ -34,7 +34,7 @@ func (a *Aggregate) ParkUndecidable(run int, s tenancy.Settings, now time.Time) 
 	}
 	c := a.park(ReasonNobodyApproves, "", now)
 	if a.Head.Retried != nil {
-		c.Head.(*Head).Retries--
+		c.Head.Retries--
 	}
-	return c, nil
+	return c.done()
 }
