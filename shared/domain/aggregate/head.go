@@ -55,6 +55,18 @@ func (h Head) Committed(was Head, c Change) Head {
 	return h
 }
 
+// Committed adds to an aggregate, whose lists of rows are its own, what a commit of c writes.
+func Committed[A Aggregate](a A, c Change) A {
+	if was := *a.Root().Common(); c.Head != nil {
+		a.Add(c.Head)
+		*a.Root().Common() = a.Root().Common().Committed(was, c)
+	}
+	for _, r := range c.Rows {
+		a.Add(r.At(a.Root().Common().Rev))
+	}
+	return a
+}
+
 // See takes the revision that all cards show from their rows, where it is higher than the head's. What a row says does
 // not count if a redraw was asked for since.
 func (h *Head) See(cards []*Card) {

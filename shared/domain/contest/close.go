@@ -49,19 +49,12 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 	if a.Head.Run != run {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
+	c := a.begin(now)
+	c.Fail(c.these(teams))
+	if c.Contest.Status == Running {
+		c.to(Closed)
 	}
-	if err := a.these(teams); err != nil {
-		return aggregate.Change{}, err
-	}
-	if a.Contest.Status == Running {
-		if err := c.to(Closed); err != nil {
-			return aggregate.Change{}, err
-		}
-	}
-	s := a.summary(teams, results, c.Now)
+	s := c.summary(teams, results, c.Now)
 	c.Put(s)
 	c.Contest.Outcome, c.Contest.BestTeamName, c.Contest.BestScore = s.Status, s.BestTeamName, s.BestScore
 	for _, t := range teams {
@@ -78,16 +71,16 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 		details["best_team"], details["best_score"] = s.BestTeamName, Round2(*s.BestScore*100)
 	}
 	c.audit(aggregate.System(), AuditEnded, details)
-	return c.done(), nil
+	return c.done()
 }
 
 // these checks that teams are the contest's, each once and over.
-func (a *Aggregate) these(teams []Standing) error {
-	if len(teams) != len(a.Contest.Teams) {
-		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d", len(a.Contest.Teams), len(teams))}
+func (c *change) these(teams []Standing) error {
+	if len(teams) != len(c.Contest.Teams) {
+		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d", len(c.Contest.Teams), len(teams))}
 	}
 	for i, t := range teams {
-		if t.Team.TeamID != a.Contest.Teams[i].TeamID || t.Team.ExecutionID != a.Head.ExecutionID {
+		if t.Team.TeamID != c.Contest.Teams[i].TeamID || t.Team.ExecutionID != c.Head.ExecutionID {
 			return aggregate.ErrField{Field: fmt.Sprintf("teams[%d]", i), Limit: "must be the contest's, in their order"}
 		}
 		if t.Team.Status == TeamRunning {
@@ -97,10 +90,10 @@ func (a *Aggregate) these(teams []Standing) error {
 	return nil
 }
 
-func (a *Aggregate) summary(teams []Standing, results aggregate.Blob, now time.Time) *Summary {
+func (c *change) summary(teams []Standing, results aggregate.Blob, now time.Time) *Summary {
 	s := &Summary{
-		ExecutionID: a.Head.ExecutionID, UserPrompt: a.Contest.UserPrompt, TeamResults: results, TotalTeams: len(teams),
-		TotalExecutionTimeSeconds: now.Sub(a.Contest.CreatedAt).Seconds(), CompletedAt: now, CreatedAt: now, Places: []Place{}, FailedTeams: []FailedTeam{},
+		ExecutionID: c.Head.ExecutionID, UserPrompt: c.Contest.UserPrompt, TeamResults: results, TotalTeams: len(teams),
+		TotalExecutionTimeSeconds: now.Sub(c.Contest.CreatedAt).Seconds(), CompletedAt: now, CreatedAt: now, Places: []Place{}, FailedTeams: []FailedTeam{},
 	}
 	for _, t := range teams {
 		if t.Best == nil {
@@ -134,23 +127,18 @@ func (a *Aggregate) settled() bool { return a.Contest != nil && a.Contest.Settle
 // Cancel stops the contest: no team calls a model any more, and what they have is counted. Who may, whoever asks has
 // decided. It returns ErrDecided for one that is over.
 func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if a.Contest.Status == Cancelled && a.Contest.ClosedBy == by.ID {
+	c := a.begin(now)
+	if c.Contest.Status == Cancelled && c.Contest.ClosedBy == by.ID {
 		return aggregate.Change{}, nil
 	}
-	if a.Contest.Status != Running {
-		return aggregate.Change{}, aggregate.ErrDecided{Status: string(a.Contest.Status), By: a.Contest.ClosedBy, At: a.Head.ChangedAt, Reason: a.Contest.Reason}
+	if c.Contest.Status != Running {
+		c.Fail(aggregate.ErrDecided{Status: string(c.Contest.Status), By: c.Contest.ClosedBy, At: a.Head.ChangedAt, Reason: c.Contest.Reason})
 	}
-	if err := c.to(Cancelled); err != nil {
-		return aggregate.Change{}, err
-	}
+	c.to(Cancelled)
 	at := c.Now
 	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &at, why, by.ID
 	c.audit(by, AuditCancelled, map[string]any{"why": why})
-	return c.done(), nil
+	return c.done()
 }
 
 // Stop is Cancel by a person: whoever began it, or an administrator. It returns ErrNotAllowed for anybody else, and for
@@ -185,25 +173,20 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 // abandon stops a contest whose runs died one after the other: no team calls a model any more, and the runs that follow
 // only sum up what all have.
 func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := c.abandon(); err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
+	c.abandon()
 	c.closing()
-	return c.done(), nil
+	return c.done()
 }
 
 // abandon moves a contest that nobody has stopped.
-func (c *change) abandon() error {
+func (c *change) abandon() {
 	if c.Contest.Status != Running {
-		return nil
+		return
 	}
 	c.Contest.Reason = ReasonRunFailed
 	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"why": ReasonRunFailed})
-	return c.to(Abandoned)
+	c.to(Abandoned)
 }
 
 // closing begins the first run that plays no more.
@@ -220,15 +203,10 @@ func (c *change) closing() {
 // giveUp settles a contest that could not be summed up either: its teams' rows say what they have. Nobody knows what it
 // cost, so the day keeps counting all that it could.
 func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := c.abandon(); err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
+	c.abandon()
 	c.settle()
-	return c.done(), nil
+	return c.done()
 }
 
 // Rerun begins another run by hand, whatever became of those before: of a contest that is over, or to be closed, one
@@ -237,19 +215,14 @@ func (a *Aggregate) Rerun(closing bool, now time.Time) (aggregate.Change, error)
 	if a.Contest != nil && a.Summary != nil {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	if closing || a.Head.OverAt != nil {
-		if err := c.abandon(); err != nil {
-			return aggregate.Change{}, err
-		}
+		c.abandon()
 		c.closing()
 	} else {
 		c.Head.Run++
 		c.Head.Restarts = 0
 	}
 	c.Contest.SettledAt, c.Contest.Told = nil, false
-	return c.done(), nil
+	return c.done()
 }

@@ -71,14 +71,7 @@ func (a *Aggregate) Add(r aggregate.Row) {
 // After is the aggregate as it is after c was committed.
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
-	if c.Head != nil {
-		n.Head = *c.Head.(*Head)
-		n.Head.Head = n.Head.Committed(a.Head.Head, c)
-	}
-	for _, r := range c.Rows {
-		n.Add(r.At(n.Head.Rev))
-	}
-	return &n
+	return aggregate.Committed(&n, c)
 }
 
 // Work is every row of one team's work in a contest.
@@ -118,14 +111,7 @@ func (w *Work) Add(r aggregate.Row) {
 func (w *Work) After(c aggregate.Change) aggregate.Aggregate {
 	n := *w
 	n.Rounds, n.Board, n.Uses = slices.Clone(w.Rounds), slices.Clone(w.Board), slices.Clone(w.Uses)
-	if c.Head != nil {
-		n.Head = *c.Head.(*TeamHead)
-		n.Head.Head = n.Head.Committed(w.Head.Head, c)
-	}
-	for _, r := range c.Rows {
-		n.Add(r.At(n.Head.Rev))
-	}
-	return &n
+	return aggregate.Committed(&n, c)
 }
 
 // Best is the board's row of the team's best round, nil when none was scored.

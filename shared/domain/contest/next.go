@@ -98,12 +98,9 @@ func (a *Aggregate) told(now time.Time) (aggregate.Change, error) {
 	if !a.untold() {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.Contest.Told = true
-	return c.done(), nil
+	return c.done()
 }
 
 // DueAt is when the sweeper must look again, nil for never.
@@ -150,13 +147,10 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	case !plays && a.Head.Restarts >= MaxClosings:
 		return a.giveUp(now)
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.Head.Run++
 	c.Head.Restarts++
-	return c.done(), nil
+	return c.done()
 }
 
 // PauseRun is RestartRun for a run that found no room to run in. It counts as no restart, and the next one need not
@@ -165,12 +159,9 @@ func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	c, err := a.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := a.begin(now)
 	c.Head.Run++
-	return c.done(), nil
+	return c.done()
 }
 
 // TryAgainAt is never: a contest has no cards of its own.

@@ -76,10 +76,7 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 		k.ForKind, k.ForID = o.For.Kind, o.For.ID
 	}
 	head := Head{Head: aggregate.Head{TenantID: o.Tenant, Run: 1, Requester: o.By.ID, CreatedAt: now, ChangedAt: now}, ExecutionID: o.Execution}
-	c, err := (&Aggregate{Head: head, Contest: k}).begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
+	c := (&Aggregate{Head: head, Contest: k}).begin(now)
 	details := map[string]any{"teams": len(o.Teams), "max_rounds": o.MaxRounds, "budget_usd": o.Budget.String()}
 	if o.For != nil {
 		details["for"] = o.For.ID
@@ -88,7 +85,7 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	if o.For == nil {
 		c.Contest.Reserved, c.Counts = o.Budget, tenancy.Reserve(o.Budget, o.MostOfDay, now)
 	}
-	return c.done(), nil
+	return c.done()
 }
 
 func (o Order) check() error {
@@ -134,45 +131,37 @@ func (o Order) check() error {
 
 // change is a Change of a contest under construction.
 type change struct {
-	aggregate.Change
+	aggregate.Draft
 	Head    Head
 	Contest Contest // written by done
 }
 
 // begin opens a change at now, but never before the contest's last one.
-func (a *Aggregate) begin(now time.Time) (*change, error) {
-	if a.Contest == nil {
-		return nil, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
-	}
-	c := &change{Head: a.Head, Contest: *a.Contest}
+func (a *Aggregate) begin(now time.Time) *change {
+	c := &change{Head: a.Head}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now
-	return c, nil
+	if a.Contest == nil {
+		c.Fail(fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict))
+		return c
+	}
+	c.Contest = *a.Contest
+	return c
 }
 
-func (c *change) done() aggregate.Change {
+func (c *change) done() (aggregate.Change, error) {
 	head, contest := c.Head, c.Contest
-	out := c.Change
-	out.Put(&contest)
-	out.Head = &head
-	return out
+	return c.Done(&head, &contest)
 }
 
 // to moves the contest's status.
-func (c *change) to(s Status) error {
+func (c *change) to(s Status) {
 	if !Moves.Allows(c.Contest.Status, s) {
-		return fmt.Errorf("contest %s cannot become %s: %w", c.Contest.Status, s, aggregate.ErrConflict)
+		c.Fail(fmt.Errorf("contest %s cannot become %s: %w", c.Contest.Status, s, aggregate.ErrConflict))
 	}
 	c.Contest.Status = s
-	return nil
 }
 
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, details map[string]any) {
-	if by.Surface != "" && by.Surface != aggregate.SurfaceSlack {
-		details["surface"] = by.Surface
-	}
-	c.Audit = append(c.Audit, aggregate.AuditEntry{
-		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
-		ResourceType: kindName, ResourceID: c.Head.ExecutionID, AggregateID: c.Head.ExecutionID, Details: aggregate.Details(details),
-	})
+	c.Record(&c.Head, by, action, kindName, c.Head.ExecutionID, details)
 }

@@ -201,7 +201,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	for _, i := range seen {
 		is := aggregate.Find(a.Inbox, i.Key())
 		if is == nil {
-			c.fail(aggregate.ErrMoved)
+			c.Fail(aggregate.ErrMoved)
 			continue
 		}
 		c.Remove(is)
@@ -256,7 +256,7 @@ func (c *change) charge(u aggregate.Usage) {
 // propose makes the action's row and its card, and returns its id.
 func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
 	if c.of.Current() != nil {
-		c.fail(ErrPending)
+		c.Fail(ErrPending)
 	}
 	c.Session.Actions++
 	x := &Action{
@@ -277,7 +277,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		return x.ActionID
 	}
 	if x.ActionType != TestRun { // whatever the caller found
-		c.fail(ErrType{x.ActionType})
+		c.Fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule
 	c.Session.Unasked++
@@ -297,7 +297,7 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	}
 	c := a.begin(now)
 	if c.Session.Status == Closed {
-		c.fail(aggregate.ErrDecided{Status: string(Closed), By: c.Session.ClosedBy, At: *c.Session.ClosedAt, Reason: c.Session.CloseReason})
+		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Session.ClosedBy, At: *c.Session.ClosedAt, Reason: c.Session.CloseReason})
 	}
 	p.Rule = ""
 	c.active()

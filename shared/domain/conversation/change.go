@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -13,11 +12,9 @@ import (
 // Decision is the Decision of a session.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change under construction. A step that the rows don't allow notes its error, and those that follow do no
-// harm: done returns the first error.
+// change is a Change under construction.
 type change struct {
-	aggregate.Change
-	err     error
+	aggregate.Draft
 	Head    Head    // as it shall be
 	Session Session // likewise; written by done
 	of      *Aggregate
@@ -34,29 +31,20 @@ func (a *Aggregate) begin(now time.Time) *change {
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now
 	if a.Session == nil {
-		c.fail(fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict))
+		c.Fail(fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict))
 		return c
 	}
 	c.Session = *a.Session
 	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last one never leaves
-		c.fail(fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict))
+		c.Fail(fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict))
 	}
 	return c
 }
 
-// fail notes why there is no Change.
-func (c *change) fail(err error) { c.err = cmp.Or(c.err, err) }
-
 // done is the Change as it is committed, or the first error of its making.
 func (c *change) done() (aggregate.Change, error) {
-	if c.err != nil {
-		return aggregate.Change{}, c.err
-	}
 	head, session := c.Head, c.Session
-	out := c.Change
-	out.Put(&session)
-	out.Head = &head
-	return out, nil
+	return c.Done(&head, &session)
 }
 
 // active records that somebody, or the agent, did something.
@@ -73,7 +61,7 @@ func (c *change) under(rev int) {
 // to moves the conversation's status; the same status is no move.
 func (c *change) to(s Status) {
 	if is := c.Session.Status; is != s && !SessionMoves.Allows(is, s) {
-		c.fail(fmt.Errorf("session %s cannot become %s: %w", is, s, aggregate.ErrConflict))
+		c.Fail(fmt.Errorf("session %s cannot become %s: %w", is, s, aggregate.ErrConflict))
 	}
 	c.Session.Status = s
 }
@@ -81,7 +69,7 @@ func (c *change) to(s Status) {
 // move writes an action's next status, and what fill adds to its row, which it returns.
 func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action {
 	if !ActionMoves.Allows(x.Status, to) {
-		c.fail(fmt.Errorf("action %s: %s cannot become %s: %w", x.ActionID, x.Status, to, aggregate.ErrConflict))
+		c.Fail(fmt.Errorf("action %s: %s cannot become %s: %w", x.ActionID, x.Status, to, aggregate.ErrConflict))
 	}
 	n := *x
 	n.Status = to
@@ -153,17 +141,7 @@ func (c *change) card(typ aggregate.CardType, subject string) {
 }
 
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
-	details = maps.Clone(details)
-	if details == nil {
-		details = map[string]any{}
-	}
-	if by.Surface != "" && by.Surface != aggregate.SurfaceSlack {
-		details["surface"] = by.Surface
-	}
-	c.Audit = append(c.Audit, aggregate.AuditEntry{
-		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
-		ResourceType: resourceType, ResourceID: resourceID, AggregateID: c.Session.ID, Details: aggregate.Details(details),
-	})
+	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
 // auditAction is audit about an action.

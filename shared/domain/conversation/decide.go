@@ -40,7 +40,7 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	c := a.begin(now)
 	stamped, settled := x.Gate.Approved(by, hash, c.Now)
 	if !settled {
-		c.fail(fmt.Errorf("action %s needs more than one stamp: no release opens such a route yet", id))
+		c.Fail(fmt.Errorf("action %s needs more than one stamp: no release opens such a route yet", id))
 	}
 	c.progress()
 	c.active()
@@ -190,7 +190,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	c := a.begin(now)
 	x := a.Current()
 	if x != nil && x.Status != ActionPending {
-		c.fail(aggregate.ErrInFlight)
+		c.Fail(aggregate.ErrInFlight)
 	}
 	c.progress()
 	if x != nil {

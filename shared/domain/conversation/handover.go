@@ -42,7 +42,7 @@ func (c *change) handOver(text string, seen []*Inbox) {
 	}
 	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
 	_, ref, err := h.receive(&c.Session)
-	c.fail(err)
+	c.Fail(err)
 	h.TaskID = ref.ID
 	c.Put(h)
 	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})

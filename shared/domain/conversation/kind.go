@@ -103,14 +103,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	if gone[StreamKey] != nil {
 		n.Stream = nil
 	}
-	if c.Head != nil {
-		n.Head = *c.Head.(*Head)
-		n.Head.Head = n.Head.Committed(a.Head.Head, c)
-	}
-	for _, r := range c.Rows {
-		n.Add(r.At(n.Head.Rev))
-	}
-	return &n
+	return aggregate.Committed(&n, c)
 }
 
 // without are rows but for those that are gone, in a list of their own.

@@ -108,14 +108,7 @@ func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
 	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
-	if c.Head != nil {
-		n.Head = *c.Head.(*Head)
-		n.Head.Head = n.Head.Committed(a.Head.Head, c)
-	}
-	for _, r := range c.Rows {
-		n.Add(r.At(n.Head.Rev))
-	}
-	return &n
+	return aggregate.Committed(&n, c)
 }
 
 // After is Apply.

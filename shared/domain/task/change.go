@@ -1,8 +1,6 @@
 package task
 
 import (
-	"cmp"
-	"maps"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -12,11 +10,9 @@ import (
 // Decision is the Decision of a task: the alias spares the type parameter at each use.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change under construction. A step that the rows don't allow notes its error, and those that follow do no
-// harm: done returns the first error.
+// change is a Change under construction.
 type change struct {
-	aggregate.Change
-	err    error
+	aggregate.Draft
 	Head   Head    // as it shall be
 	was    Head    // as it was read
 	choice *Choice // of what the message is meant to be, as it was read
@@ -31,20 +27,17 @@ func (a *Aggregate) begin(now time.Time) *change {
 	return c
 }
 
-// fail notes why there is no Change.
-func (c *change) fail(err error) { c.err = cmp.Or(c.err, err) }
-
 // done is the Change as it is committed, or the first error of its making.
 func (c *change) done() (aggregate.Change, error) {
-	if c.err != nil {
-		return aggregate.Change{}, c.err
-	}
-	out, head := c.Change, c.Head
+	head := c.Head
 	if head.PausedUntil == nil {
 		head.PausedFor = ""
 	}
-	out.Head, out.Counts = &head, append(c.Counts[:len(c.Counts):len(c.Counts)], c.counts()...)
-	return out, nil
+	out, err := c.Done(&head)
+	if err == nil {
+		out.Counts = append(c.Counts[:len(c.Counts):len(c.Counts)], c.counts()...)
+	}
+	return out, err
 }
 
 // progress records that the task has moved on, by a decision, a finished generation or a step's result: it resets the
@@ -62,17 +55,7 @@ func (c *change) under(rev int) {
 }
 
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
-	if by.Surface != "" && by.Surface != aggregate.SurfaceSlack {
-		details = maps.Clone(details)
-		if details == nil {
-			details = map[string]any{}
-		}
-		details["surface"] = by.Surface
-	}
-	c.Audit = append(c.Audit, aggregate.AuditEntry{
-		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
-		ResourceType: resourceType, ResourceID: resourceID, AggregateID: c.Head.TaskID, Details: aggregate.Details(details),
-	})
+	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
 // end closes the task, and with it what people may still be asked about the message. Only a

@@ -25,7 +25,7 @@ func (a *Aggregate) recordCrashedCalls(c *change) {
 			continue
 		}
 		if c.Now.Before(s.Claim.LeaseUntil) {
-			c.fail(aggregate.ErrInFlight)
+			c.Fail(aggregate.ErrInFlight)
 			return
 		}
 		o := Outcome{Status: StepFailed, Reason: ReasonInterruptedRead, Detail: s.StepID}
@@ -45,7 +45,7 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 	c := a.begin(now)
 	a.recordCrashedCalls(c)
 	if len(c.Rows) == 0 {
-		c.fail(aggregate.ErrNotDue)
+		c.Fail(aggregate.ErrNotDue)
 	}
 	return c.done()
 }

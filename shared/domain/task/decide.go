@@ -39,7 +39,7 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	hash := row.hash()
 	stamped, settled := g.Approved(by, hash, c.Now)
 	if !settled {
-		c.fail(fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id))
+		c.Fail(fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id))
 	}
 	c.moveGate(row, aggregate.Approved, func(n Gated) {
 		*n.gate() = stamped
@@ -92,7 +92,7 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
-			c.fail(aggregate.ErrConflict)
+			c.Fail(aggregate.ErrConflict)
 			return
 		}
 		c.moveTask(a.Task, TaskRunning)

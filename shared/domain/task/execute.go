@@ -190,12 +190,12 @@ func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) {
 	g := a.GateOf(e, step.Order)
 	switch {
 	case g == nil && (call.NeedsGate || NeedsGate(step, e.Terms, false)):
-		c.fail(aggregate.ErrMoved) // a gate is next
+		c.Fail(aggregate.ErrMoved) // a gate is next
 	case g == nil:
 	case g.Status != aggregate.Approved:
-		c.fail(aggregate.ErrMoved)
+		c.Fail(aggregate.ErrMoved)
 	case g.ArgumentsHash != call.ArgumentsHash:
-		c.fail(StopError{ReasonStepsChanged, step.StepID})
+		c.Fail(StopError{ReasonStepsChanged, step.StepID})
 	default:
 		c.RelyOn(g)
 	}

@@ -49,7 +49,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	}
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
-		c.fail(aggregate.ErrMoved)
+		c.Fail(aggregate.ErrMoved)
 	case unknown && why != ReasonToolUnknown: // an unknown write is reported first: a person has to check it
 		why, detail = ReasonToolUnknown, ""
 	}

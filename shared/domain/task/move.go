@@ -13,7 +13,7 @@ import (
 // aggregate.GateMoves does not list is refused.
 func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) {
 	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
-		c.fail(errMove(row.Key(), from, to))
+		c.Fail(errMove(row.Key(), from, to))
 	}
 	n := row.At(row.Revision()).(Gated)
 	if fill != nil {
@@ -26,7 +26,7 @@ func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)
 // moveExecution is moveGate for an attempt, by ExecutionMoves.
 func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) {
 	if !ExecutionMoves.Allows(e.Status, to) {
-		c.fail(errMove(e.Key(), e.Status, to))
+		c.Fail(errMove(e.Key(), e.Status, to))
 	}
 	n := *e
 	n.Status = to
@@ -37,7 +37,7 @@ func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Ex
 // moveStep is moveGate for a step's call, by StepMoves. It returns the row that it writes.
 func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) *StepResult {
 	if !StepMoves.Allows(s.Status, to) {
-		c.fail(errMove(s.Key(), s.Status, to))
+		c.Fail(errMove(s.Key(), s.Status, to))
 	}
 	n := *s
 	n.Status = to
@@ -49,11 +49,11 @@ func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)
 // moveTask is moveGate for the task's row, by TaskMoves.
 func (c *change) moveTask(t *Task, to TaskStatus) {
 	if t == nil {
-		c.fail(aggregate.ErrConflict)
+		c.Fail(aggregate.ErrConflict)
 		return
 	}
 	if !TaskMoves.Allows(t.Status, to) {
-		c.fail(errMove(t.Key(), t.Status, to))
+		c.Fail(errMove(t.Key(), t.Status, to))
 	}
 	n := *t
 	n.Status, n.UpdatedAt = to, c.Now
