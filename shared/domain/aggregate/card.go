@@ -63,7 +63,6 @@ func (c *Card) Type() string {
 	return "card"
 }
 
-// At is a copy of the row as the commit rev wrote it.
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 
 // CardType is what a card shows.

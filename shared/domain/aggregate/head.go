@@ -38,13 +38,8 @@ type Root interface {
 // Common is the head without what its kind adds.
 func (h *Head) Common() *Head { return h }
 
-// Key is HeadKey.
-func (h *Head) Key() string { return HeadKey }
-
-// Type returns the row's type.
-func (h *Head) Type() string { return "head" }
-
-// Revision returns the revision of the last Change.
+func (h *Head) Key() string   { return HeadKey }
+func (h *Head) Type() string  { return "head" }
 func (h *Head) Revision() int { return h.Rev }
 
 // Committed is the head of the Change c as it is after c was committed to was: the bookkeeping stays that of was,

@@ -14,16 +14,12 @@ type Use struct {
 // Kept reports whether what was sent was kept, for people to look at.
 func (u *Use) Kept() bool { return u.Sent != nil && u.Sent.S3Key != "" }
 
-// Key returns the sort key, made of the id of the calls.
-func (u *Use) Key() string { return "USAGE#" + u.ID }
-
-// Type returns the row's type.
+func (u *Use) Key() string  { return "USAGE#" + u.ID }
 func (u *Use) Type() string { return "usage" }
 
 // Revision is 0: the row must be absent.
 func (u *Use) Revision() int { return 0 }
 
-// At is the row itself.
 func (u Use) At(int) Row { return &u }
 
 // Used is what all calls together came to.

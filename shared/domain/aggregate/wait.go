@@ -11,14 +11,10 @@ type Wait struct {
 	Retry   int       `json:"retry"`
 }
 
-// Key returns the sort key, made of the gate that the run waits for.
-func (w Wait) Key() string { return "WAIT#" + w.Gate }
-
-// Type returns the row's type.
+func (w Wait) Key() string  { return "WAIT#" + w.Gate }
 func (w Wait) Type() string { return "wait" }
 
 // Revision is 0: no Change writes it.
 func (w Wait) Revision() int { return 0 }
 
-// At is the row itself.
 func (w Wait) At(int) Row { return &w }

@@ -48,13 +48,9 @@ type Aggregate struct {
 	Summary *Summary // nil before the end
 }
 
-// Ref names the contest.
-func (a *Aggregate) Ref() aggregate.Ref { return Ref(a.Head.TenantID, a.Head.ExecutionID) }
-
-// Root is the head.
+func (a *Aggregate) Ref() aggregate.Ref   { return Ref(a.Head.TenantID, a.Head.ExecutionID) }
 func (a *Aggregate) Root() aggregate.Root { return &a.Head }
 
-// Add puts a row in its place, over one with the same key.
 func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *Head:
@@ -68,7 +64,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	}
 }
 
-// After is the aggregate as it is after c was committed.
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	return aggregate.Committed(&n, c)
@@ -83,15 +78,12 @@ type Work struct {
 	Board  []*Board // likewise
 }
 
-// Ref names the team's work.
 func (w *Work) Ref() aggregate.Ref {
 	return aggregate.Ref{Tenant: w.Head.TenantID, Kind: TeamKind.Name, ID: w.Head.WorkID}
 }
 
-// Root is the head.
 func (w *Work) Root() aggregate.Root { return &w.Head }
 
-// Add puts a row in its place, over one with the same key.
 func (w *Work) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *TeamHead:
@@ -107,7 +99,6 @@ func (w *Work) Add(r aggregate.Row) {
 	}
 }
 
-// After is the work as it is after c was committed.
 func (w *Work) After(c aggregate.Change) aggregate.Aggregate {
 	n := *w
 	n.Rounds, n.Board, n.Uses = slices.Clone(w.Rounds), slices.Clone(w.Board), slices.Clone(w.Uses)

@@ -65,7 +65,6 @@ func (a *Aggregate) work() bool { return a.Contest != nil && !a.settled() }
 // untold reports whether what asked for the contest does not know the outcome.
 func (a *Aggregate) untold() bool { return a.settled() && a.Contest.ForRow != "" && !a.Contest.Told }
 
-// Effects reads off the rows what has to happen at now.
 func (a *Aggregate) Effects(now time.Time) (out aggregate.Effects) {
 	if a.work() {
 		out.Run = a.run()
@@ -103,7 +102,6 @@ func (a *Aggregate) told(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// DueAt is when the sweeper must look again, nil for never.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	if !a.work() && !a.untold() {
 		return nil
@@ -124,7 +122,6 @@ func (a *Aggregate) Late(now time.Time) bool {
 	return a.work() && now.After(a.Contest.DeadlineAt.Add(aggregate.StuckAfter))
 }
 
-// Overdue are the decisions that time alone makes.
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
 	return []aggregate.Overdue{{Repair: true, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
 		a := x.(*Aggregate)
@@ -178,13 +175,8 @@ func (a *Aggregate) Entrant(place int) (Entry, error) {
 // Effects are none: the contest's run does the team's work, and a team that stays behind is settled with its contest.
 func (w *Work) Effects(time.Time) aggregate.Effects { return aggregate.Effects{Wake: w.Waits} }
 
-// DueAt is never.
-func (w *Work) DueAt(time.Time) *time.Time { return nil }
-
-// Beside is none.
-func (w *Work) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
-
-// Overdue is nothing.
+func (w *Work) DueAt(time.Time) *time.Time                                 { return nil }
+func (w *Work) Beside() (aggregate.Ref, bool)                              { return aggregate.Ref{}, false }
 func (w *Work) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }
 
 // RestartRun is ErrSuperseded: a team has no run of its own.
@@ -192,7 +184,6 @@ func (w *Work) RestartRun(int, time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, aggregate.ErrSuperseded
 }
 
-// PauseRun is ErrSuperseded likewise.
 func (w *Work) PauseRun(int, time.Time, time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, aggregate.ErrSuperseded
 }

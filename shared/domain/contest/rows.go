@@ -15,10 +15,7 @@ type Head struct {
 	OverAt *time.Time `json:"over_at,omitempty"`
 }
 
-// ID returns the contest's id.
-func (h *Head) ID() string { return h.ExecutionID }
-
-// At is a copy of the head as the commit rev wrote it.
+func (h *Head) ID() string              { return h.ExecutionID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
 // Entry is a team that takes part.
@@ -116,7 +113,6 @@ type TeamHead struct {
 // ID returns the id of the team's work in this contest.
 func (h *TeamHead) ID() string { return h.WorkID }
 
-// At is a copy of the head as the commit rev wrote it.
 func (h TeamHead) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
 // Team is where a team stands in one contest.

@@ -68,13 +68,9 @@ type Aggregate struct {
 	Said *Message
 }
 
-// Ref names the session.
-func (a *Aggregate) Ref() aggregate.Ref { return RefOf(a.Head.TenantID, a.Head.SessionID) }
-
-// Root is the head.
+func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.SessionID) }
 func (a *Aggregate) Root() aggregate.Root { return &a.Head }
 
-// Add puts a row in its place, over one with the same key.
 func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *Head:
@@ -94,7 +90,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	}
 }
 
-// After is the aggregate as it is after c was committed.
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)

@@ -48,7 +48,6 @@ func (a *Aggregate) run() *aggregate.Run {
 	}
 }
 
-// Effects reads off the rows what has to happen at now.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	var out aggregate.Effects
 	if a.Head.Forgotten(now) {
@@ -124,7 +123,6 @@ func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
 	return &again
 }
 
-// DueAt is when the sweeper must look again, nil for never.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
 	by := func(t time.Time) {
@@ -178,7 +176,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 // Beside is none: a conversation stands alone.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
-// Overdue are the decisions that time alone makes.
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
 	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
 		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }

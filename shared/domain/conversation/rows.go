@@ -27,10 +27,7 @@ func (h *Head) Forgotten(now time.Time) bool {
 	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
 
-// ID returns the conversation's id.
-func (h *Head) ID() string { return h.SessionID }
-
-// At is a copy of the head as the commit rev wrote it.
+func (h *Head) ID() string              { return h.SessionID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
 // Session is a conversation of people with one agent, in one thread of Slack.

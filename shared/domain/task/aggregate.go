@@ -25,10 +25,7 @@ type Aggregate struct {
 	Gates      []*StepGate
 }
 
-// Ref names the task.
-func (a *Aggregate) Ref() aggregate.Ref { return RefOf(a.Head.TenantID, a.Head.TaskID) }
-
-// Root is the head.
+func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.TaskID) }
 func (a *Aggregate) Root() aggregate.Root { return &a.Head }
 
 // Prompt is the newest version, nil if there is none.
@@ -111,10 +108,8 @@ func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
 	return aggregate.Committed(&n, c)
 }
 
-// After is Apply.
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate { return a.Apply(c) }
 
-// Add puts a row in its place, over one with the same key.
 func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *Head:

@@ -8,7 +8,6 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Effects reads off the rows what has to happen at now.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	var out aggregate.Effects
 	if a.work(now) {
@@ -161,7 +160,6 @@ func (a *Aggregate) Beside() (aggregate.Ref, bool) {
 	return RefOf(a.Head.TenantID, row.Beside.TaskID), true
 }
 
-// Overdue are the decisions that time alone makes.
 func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {
 	other, _ := beside.(*Aggregate)
 	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {

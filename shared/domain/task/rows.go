@@ -32,10 +32,7 @@ type Head struct {
 	Aside   int              `json:"aside,omitempty"`
 }
 
-// ID returns the task's id.
-func (h *Head) ID() string { return h.TaskID }
-
-// At is a copy of the head as the commit rev wrote it.
+func (h *Head) ID() string              { return h.TaskID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
 // Parked says which layer's generation failed and why; a person may try again.

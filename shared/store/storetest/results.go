@@ -17,7 +17,6 @@ type Bucket map[string]aggregate.JSON
 // FetchCount is the key under which a Bucket has a digit for each time that arguments were opened.
 const FetchCount = "fetched"
 
-// Opened does what large.Store's does.
 func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	out := *a
 	out.Gates = slices.Clone(a.Gates)
@@ -43,7 +42,6 @@ func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json
 	return nil, large.ErrExpired
 }
 
-// KeepContest does what large.Store's does.
 func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
@@ -53,7 +51,6 @@ func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessag
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
 }
 
-// KeepTurn does what large.Store's does.
 func (s Bucket) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	return s.KeepContest(ctx, ref, v, inline)
 }

@@ -19,17 +19,14 @@ import (
 // Rows keep every value in its row, however large.
 type Rows struct{}
 
-// KeepContest does what large.Store's does.
 func (Rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
 	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 }
 
-// KeepTurn does what large.Store's does.
 func (r Rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	return r.KeepContest(ctx, ref, v, inline)
 }
 
-// Open does what large.Store's does.
 func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(b.JSON), nil
 }
