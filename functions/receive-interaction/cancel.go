@@ -31,26 +31,14 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 			break
 		}
 	}
-	a, is := v.Of.(*conversation.Aggregate)
-	if is {
+	if _, is := v.Of.(*conversation.Aggregate); is {
 		c.thread = thread
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		if is {
-			return card.CloseConversationModal(c.Ref.ID, cmp.Or(a.Session.Locale, v.Settings.Locale)), nil
-		}
-		return card.CancelModal(card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}, v.title(), "",
-			v.Settings.Locale), nil
+		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
+		return card.DialogsOf(v.Of).Ending(at, "", v.Settings), nil
 	})
 	return inbound.OK(), nil
-}
-
-// title is the task's title, empty before there is a task.
-func (v verdict) title() string {
-	if a, is := v.Task(); is && a.Task != nil {
-		return a.Task.Title
-	}
-	return ""
 }
 
 // cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so; otherwise it closes.
@@ -67,8 +55,8 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {
 		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title(), v.text(),
-			v.Settings.Locale)))), nil
+		view := card.DialogsOf(v.Of).Ending(m, v.text(), v.Settings)
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
 	}
 	h.tell(ctx, c, v)
 	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change

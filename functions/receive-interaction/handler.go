@@ -54,12 +54,6 @@ type Store interface {
 	inbox.Store
 }
 
-// Results opens what is too large for a row.
-type Results interface {
-	decide.Results
-	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
-}
-
 type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Ephemeral(ctx context.Context, channel, thread, user, text string) error
@@ -79,7 +73,7 @@ type Handler struct {
 	Store         Store
 	Slack         Slack
 	People        *people.People
-	Results       Results
+	Results       card.Large
 	Conversations inbox.Sessions
 	Contests      Contests
 	Edge          inbound.Edge
@@ -238,10 +232,8 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 	v := h.check(ctx, c, decide.Pressed(kind, hash, decide.MayReject))
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		if kind == conversation.CardAction {
-			return card.RejectActionModal(card.ConversationForm{Session: c.Ref.ID, ID: c.ID, Hash: hash}, v.Settings.Locale), nil
-		}
-		return card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale), nil
+		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash}
+		return card.DialogsOf(v.Of).Rejection(of, v.Settings.Locale), nil
 	})
 }
 

@@ -10,8 +10,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -54,24 +52,14 @@ func mayRead(err error) bool {
 }
 
 func (h *Handler) page(
-	ctx context.Context, a decide.Subject, r card.Review, s tenancy.Settings,
+	ctx context.Context, of decide.Subject, r card.Review, s tenancy.Settings,
 ) (view slack.ModalViewRequest, err error) {
-	ok := false
-	switch a := a.(type) {
-	case *task.Aggregate:
-		if a, err = h.Results.Opened(ctx, a, r.ID); err == nil {
-			view, ok = card.ReviewModal(a, r, s.Locale)
-		}
-	case *conversation.Aggregate:
-		t := card.Conversation{Aggregate: a}
-		if x := a.Action(r.ID); x != nil && x.Payload.S3Key != "" {
-			t.Payload, err = h.Results.Open(ctx, a.Ref(), x.Payload)
-		}
-		if err == nil {
-			view, ok = card.ActionReviewModal(t, r, s)
-		}
+	d, err := card.DialogsOf(of).Opened(ctx, h.Results, r.ID)
+	if err != nil {
+		return view, err
 	}
-	if err == nil && !ok {
+	view, ok := d.Review(r, s)
+	if !ok {
 		err = aggregate.ErrNotFound
 	}
 	return view, err

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -121,13 +120,7 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 	return err
 }
 
-func (v verdict) text() string {
-	say := card.Refused
-	if _, is := v.Of.(*conversation.Aggregate); is {
-		say = card.ConversationRefused
-	}
-	return say(v.Err, v.Settings, v.Origin(), v.Askers()...)
-}
+func (v verdict) text() string { return card.DialogsOf(v.Of).Refused(v.Err, v.Settings) }
 
 // ended says how a task had ended before, nil for anything else.
 func (v verdict) ended() *task.Ended {

@@ -101,14 +101,6 @@ func (v Verdict) Origin() aggregate.Origin {
 	return v.Of.Origin()
 }
 
-// Askers are the subject's, nobody without one.
-func (v Verdict) Askers() []string {
-	if v.Of == nil {
-		return nil
-	}
-	return v.Of.Askers()
-}
-
 // Decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
 func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
 	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {

@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/kinds"
 )
 
@@ -40,8 +41,9 @@ func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 	for _, k := range kinds.All() {
 		_, asks := k.New().(Subject)
-		if says := [3]bool{k.ValidID != nil, k.Asked != "", len(k.Asks) > 0}; says != [3]bool{asks, asks, asks} {
-			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, and by which cards: %v", k.Name, asks, says)
+		says := [4]bool{k.ValidID != nil, k.Asked != "", len(k.Asks) > 0, card.DialogsOf(k.New()) != nil}
+		if says != [4]bool{asks, asks, asks, asks} {
+			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, and in which dialogs: %v", k.Name, asks, says)
 		}
 	}
 }

@@ -151,7 +151,7 @@ var conversationStates = []struct {
 		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
 	}},
 	{"said_by_system", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
+		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
 	}},
 	{"session_closed", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
@@ -228,7 +228,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
 	for page := 0; ; page++ {
 		last.Page = page
-		view, ok := card.ActionReviewModal(c.Conversation, last, s)
+		view, ok := c.Review(last, s)
 		expect.Must(t, ok, "no dialog")
 		text := string(expect.Value(json.Marshal(view.Blocks))(t))
 		seen += text
@@ -252,7 +252,9 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 
 func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 	for _, locale := range language.All {
-		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), card.CloseConversationModal("53336444-3f36-80ce-9171-c57cbb83b9a6", locale))
+		at := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
+		view := card.DialogsOf(&conversation.Aggregate{}).Ending(at, "", tenancy.Settings{Locale: locale})
+		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), view)
 	}
 }
 

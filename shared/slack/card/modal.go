@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // What dialogs and their fields come back with.
@@ -70,16 +71,16 @@ func RejectionModal(kind aggregate.CardType, id, taskID, locale string) slack.Mo
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
 
-// Cancellation is the private_metadata of CancelModal: what is cancelled, and where the person was.
+// Cancellation is the private_metadata of the dialog that asks before a task ends: what is cancelled, and where the person was.
 type Cancellation struct {
 	TaskID  string `json:"task_id"`
 	Channel string `json:"channel"`
 	Thread  string `json:"thread"`
 }
 
-// CancelModal asks whether a task shall really be cancelled. title is the task's, note says why the dialog is still
+// cancelModal asks whether a task shall really be cancelled. title is the task's, note says why the dialog is still
 // open; both may be empty.
-func CancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
+func cancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	blocks := []slack.Block{section(w.CancelText)}
 	if title = inline(title, maxHeader); title != "" {
@@ -99,17 +100,18 @@ type ConversationForm struct {
 	Hash    string `json:"hash"`
 }
 
-// RejectActionModal asks why an action is rejected.
-func RejectActionModal(r ConversationForm, locale string) slack.ModalViewRequest {
+// Rejection asks why an action is rejected. The person saw the action with the hash in r.
+func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf(locale)
-	about := metadata(ConversationForm{ident(r.Session), ident(r.ID), ident(r.Hash)})
+	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
 	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf(locale).ModalClose, about,
 		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, conversation.MaxReason))
 }
 
-// CloseConversationModal asks whether a conversation shall really end.
-func CloseConversationModal(id, locale string) slack.ModalViewRequest {
+// Ending asks whether a conversation shall really end.
+func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slack.ModalViewRequest {
+	locale := t.locale(s)
 	w := conversationWordsOf(locale)
-	about := metadata(ConversationForm{Session: ident(id)})
+	about := metadata(ConversationForm{Session: ident(at.TaskID)})
 	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf(locale).CancelNo, about, section(w.EndText))
 }

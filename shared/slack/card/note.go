@@ -88,16 +88,14 @@ func (w *words) detail(r aggregate.Reason, detail string) string {
 	return ended.Detail(w.Locale, r, detail)
 }
 
-// ConversationRefused is Refused about an action or a conversation: who decided before, or how it ended.
-func ConversationRefused(err error, s tenancy.Settings, o aggregate.Origin, askers ...string) string {
+// Refused also says who decided about an action before, or how it or the conversation ended.
+func (t Conversation) Refused(err error, s tenancy.Settings) string {
 	w, texts := wordsOf(s.Locale), conversationWordsOf(s.Locale)
 	var decided aggregate.ErrDecided
 	switch {
-	case errors.Is(err, aggregate.ErrInFlight):
-		return texts.InFlight
 	case !errors.As(err, &decided), decided.Reason == "" &&
 		(decided.Status == string(aggregate.Approved) || decided.Status == string(aggregate.Rejected)):
-		return Refused(err, s, o, askers...)
+		return Refused(err, s, t.Origin(), t.Askers()...)
 	}
 	text := texts.TooLate
 	switch decided.Reason {

@@ -52,8 +52,8 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	return d.reviewed(title, whole, r, a.IsOpen(r.ID), ReviewCallback), true
 }
 
-// ActionReviewModal is a page of the dialog that shows all of an action, as Review is of a gate.
-func ActionReviewModal(t Conversation, r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
+// Review is a page of the dialog that shows all of an action.
+func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
 	x := t.Action(r.ID)
 	if x == nil {
 		return view, false
