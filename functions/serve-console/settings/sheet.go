@@ -132,13 +132,15 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	case tenancy.KindRows:
 		in.Rows = t.rowsOf(p, x.Name, x.Max)
 	case tenancy.KindWhole:
-		if in.Bound = fmt.Sprintf("%s – %s", web.Count(int64(x.Min)), web.Count(int64(x.Max))); x.Min == 0 {
-			in.Bound += " · " + t.Say("unlimited")
-		}
-	case tenancy.KindDollars:
-		if in.Bound = t.Say("unlimited"); x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
-			in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
-		}
+		in.Bound = fmt.Sprintf("%s – %s", web.Count(int64(x.Min)), web.Count(int64(x.Max)))
+	}
+	switch {
+	case x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0:
+		in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
+	case x.Limit && in.Bound == "":
+		in.Bound = t.Say("unlimited")
+	case x.Limit:
+		in.Bound += " · " + t.Say("unlimited")
 	}
 	return in
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/settings/settingsyaml"
@@ -52,6 +53,28 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 				t.Errorf("%s: the audit log has no name for %s", locale, f.Name)
 			}
 		}
+	}
+}
+
+// A contest without a budget is none: of its budget the page must not say that 0 leaves it without a limit.
+func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
+	now := tenancy.DefaultSettings()
+	for _, locale := range language.All {
+		texts := settingsTexts{web.TextsOf("settings", locale)}
+		var unlimited []string
+		for _, section := range texts.sheetOf(settingsPage{now: now, form: formOf(now)}).Sections {
+			for _, in := range section.Inputs {
+				if x, _ := tenancy.SettingNamed(in.Name); strings.Contains(in.Bound, texts.Say("unlimited")) != x.Limit {
+					t.Errorf("%s: the page says of %s: %s", locale, in.Name, in.Bound)
+				} else if x.Limit {
+					unlimited = append(unlimited, x.Name)
+				}
+			}
+		}
+		expect.Same(t, []string{
+			"max_cost_usd", "max_cost_day_usd", "max_cost_month_usd", "max_open_tasks.person", "max_open_tasks.tenant",
+			"max_tasks_per_hour.person", "max_tasks_per_hour.tenant", "max_session_cost_usd", "max_messages_per_hour",
+		}, unlimited)
 	}
 }
 

@@ -36,6 +36,7 @@ type Setting struct {
 	Default  any                    // nil: nothing, or the first choice
 	Own      bool                   // each workspace has its own: it is in no file
 	OnCards  bool                   // cards show it while they wait for a decision
+	Limit    bool                   // it is a number that 0 leaves without a bound
 	Rule     Rule                   // that a text, or each text of a list, breaks when it does not fit
 	fits     func(text string) bool // nil: any text does
 	Says     language.Spoken[Words]

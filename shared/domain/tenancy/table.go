@@ -44,27 +44,27 @@ var Sections = []Section{
 			Words{Label: "Versions at most", About: "How often a policy or steps may be made anew, after rejections for example. After that the request ends.", Unit: "versions", Logged: "Most versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
-		{Name: "max_cost_usd", Kind: KindDollars, Says: language.InEach(
+		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "依頼 1 件の予算", About: "AI の利用料がここに達すると、その依頼は止まります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget of one request", About: "A request stops when its AI cost reaches this. The one call that is under way may go beyond it.", Unit: "US dollars"})},
-		{Name: "max_cost_day_usd", Kind: KindDollars, Says: language.InEach(
+		{Name: "max_cost_day_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では朝 9 時から) の合計です。達すると、その日は新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル", Logged: "1 日の予算(米ドル)"},
 			Words{Label: "Budget of a day (whole workspace)", About: "The sum of a day in UTC. When it is reached, no AI call begins on that day any more. Calls that are under way at that moment may go beyond it.", Unit: "US dollars", Logged: "Budget of a day (US dollars)"})},
-		{Name: "max_cost_month_usd", Kind: KindDollars, Says: language.InEach(
+		{Name: "max_cost_month_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。達すると、翌月まで新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル", Logged: "1 か月の予算(米ドル)"},
 			Words{Label: "Budget of a month (whole workspace)", About: "The sum of a calendar month in UTC. When it is reached, no AI call begins until the next month. Calls that are under way at that moment may go beyond it.", Unit: "US dollars", Logged: "Budget of a month (US dollars)"})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Limits on requests"), Settings: []Setting{
-		{Name: "max_open_tasks.person", Kind: KindWhole, Max: maxLimit, Default: 50, Says: language.InEach(
+		{Name: "max_open_tasks.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
 			Words{Label: "同時に進む依頼 (1 人)", Unit: "件", Logged: "同時に進む依頼(1 人)"},
 			Words{Label: "Open requests (one person)", Unit: "requests", Logged: "Open requests (one person)"})},
-		{Name: "max_open_tasks.tenant", Kind: KindWhole, Max: maxLimit, Default: 1000, Says: language.InEach(
+		{Name: "max_open_tasks.tenant", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 1000, Says: language.InEach(
 			Words{Label: "同時に進む依頼 (全体)", Unit: "件", Logged: "同時に進む依頼(全体)"},
 			Words{Label: "Open requests (all together)", Unit: "requests", Logged: "Open requests (all together)"})},
-		{Name: "max_tasks_per_hour.person", Kind: KindWhole, Max: maxLimit, Default: 60, Says: language.InEach(
+		{Name: "max_tasks_per_hour.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間の依頼 (1 人)", Unit: "件", Logged: "1 時間の依頼(1 人)"},
 			Words{Label: "Requests in an hour (one person)", Unit: "requests", Logged: "Requests in an hour (one person)"})},
-		{Name: "max_tasks_per_hour.tenant", Kind: KindWhole, Max: maxLimit, Default: 600, Says: language.InEach(
+		{Name: "max_tasks_per_hour.tenant", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 600, Says: language.InEach(
 			Words{Label: "1 時間の依頼 (全体)", Unit: "件", Logged: "1 時間の依頼(全体)"},
 			Words{Label: "Requests in an hour (all together)", Unit: "requests", Logged: "Requests in an hour (all together)"})},
 	}},
@@ -121,10 +121,10 @@ var Sections = []Section{
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "閉じた会話を残す", About: "「いいえ」にすると、会話は閉じてまもなく消えます。監査ログは残ります。これから始まる会話に使われます。"},
 			Words{Label: "Keep closed conversations", About: "With No, a conversation disappears soon after it is closed. The audit log stays. It holds for conversations that begin from now on."})},
-		{Name: "max_session_cost_usd", Kind: KindDollars, Says: language.InEach(
+		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "会話 1 つの予算", About: "AI の利用料がここに達すると、エージェントはその会話で答えなくなります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget of one conversation", About: "When its AI cost reaches this, the agent answers no more in it. The one call that is under way may go beyond it.", Unit: "US dollars"})},
-		{Name: "max_messages_per_hour", Kind: KindWhole, Max: maxLimit, Default: 60, Says: language.InEach(
+		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "これを超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ(1 人)"},
 			Words{Label: "Messages in an hour (one person)", About: "Messages beyond it stay, but the agent doesn’t answer them at once.", Unit: "messages", Logged: "Messages in an hour (one person)"})},
 	}},
