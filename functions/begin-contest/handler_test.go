@@ -95,10 +95,9 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
 	}
-	if len(wrong) != 3 || wrong[samples.File] != "" || !strings.Contains(wrong["configs/broken.toml"], "max_rounds") ||
-		!strings.Contains(wrong["notes/half.toml"], "TOML") {
-		t.Errorf("listed: %q", wrong)
-	}
+	expect.That(t, len(wrong) == 3 && wrong[samples.File] == "" &&
+		strings.Contains(wrong["configs/broken.toml"], "max_rounds") && strings.Contains(wrong["notes/half.toml"], "TOML"),
+		"listed: %q", wrong)
 	for _, d := range got.Contests {
 		expect.That(t, d.File != samples.File || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
@@ -116,10 +115,9 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	if len(k.orders) != 1 || k.orders[0].MaxRounds != 1 || k.orders[0].MinRounds != 1 ||
-		k.orders[0].TimeoutSeconds != 60 || k.orders[0].For != nil || !strings.Contains(k.config, `"max_rounds":1`) {
-		t.Errorf("began %+v with %.200s", k.orders, k.config)
-	}
+	expect.That(t, len(k.orders) == 1 && k.orders[0].MaxRounds == 1 && k.orders[0].MinRounds == 1 &&
+		k.orders[0].TimeoutSeconds == 60 && k.orders[0].For == nil && strings.Contains(k.config, `"max_rounds":1`),
+		"began %+v with %.200s", k.orders, k.config)
 	for name, change := range map[string]func(*contests.Alone){
 		"a blank prompt": func(x *contests.Alone) { x.Prompt = " \u3000\n" }, "no money": func(x *contests.Alone) { x.Budget = 0 }, "no id": func(x *contests.Alone) { x.Execution = "x" },
 	} {

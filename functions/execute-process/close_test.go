@@ -51,9 +51,8 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		}
 		a := m.Load()
 		first := a.Executions[0]
-		if !first.SessionClosed || first.Usage == nil || first.Usage.Cost == 0 {
-			t.Fatalf("closed %v, paid %+v", first.SessionClosed, first.Usage)
-		}
+		expect.Must(t, first.SessionClosed && first.Usage != nil && first.Usage.Cost != 0,
+			"closed %v, paid %+v", first.SessionClosed, first.Usage)
 		want := (aggregate.USD(0.25) - first.Usage.Cost) / 10_000 // whole cents
 		if b := all[1].Made.Budget; b == nil || b.MaxListCost.Amount != fmt.Sprint(int64(want)) {
 			t.Errorf("the second may cost %+v cents, want %d", b, want)

@@ -56,9 +56,8 @@ func testCancelled(t *testing.T, w *world) {
 	w.tools.before = func(tool.Call) { w.Cancel() }
 	expect.Is(t, w.run().State, task.StateFinish)
 	e := w.ends(task.ExecutionCancelled, "", task.StepCompleted)
-	if len(e.Results) != 1 || e.Results[0].Status != task.StepCompleted {
-		t.Errorf("the call that was out is not in the results: %+v", e.Results)
-	}
+	expect.That(t, len(e.Results) == 1 && e.Results[0].Status == task.StepCompleted,
+		"the call that was out is not in the results: %+v", e.Results)
 	w.written(0)
 }
 
@@ -260,9 +259,8 @@ func testTwoAtOnce(t *testing.T, w *world) {
 			if errors.Is(err, aggregate.ErrSuperseded) {
 				return // it came when all was done
 			}
-			if err != nil && pipeline.Name(err) != pipeline.Unavailable || err == nil && next.State != task.StatePause && next.State != task.StateFinish {
-				t.Errorf("%+v, %v", next, err)
-			}
+			expect.That(t, (err == nil || pipeline.Name(err) == pipeline.Unavailable) &&
+				(err != nil || next.State == task.StatePause || next.State == task.StateFinish), "%+v, %v", next, err)
 		})
 	}
 	both.Wait()

@@ -49,9 +49,8 @@ func testCompletes(t *testing.T, w *world) {
 	expect.Is(t, w.run().State, task.StateFinish)
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	expect.That(t, e.Summary != "", "summary %q", e.Summary)
-	if len(e.Results) != 2 || e.Results[0].Result.S3Key == "" || e.Results[0].Result.Preview == "" {
-		t.Errorf("the list of employees is not in the bucket: %+v", e.Results)
-	}
+	expect.That(t, len(e.Results) == 2 && e.Results[0].Result.S3Key != "" && e.Results[0].Result.Preview != "",
+		"the list of employees is not in the bucket: %+v", e.Results)
 	w.written(1)
 	expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "名簿")), 43, "rows in the sheet, want a title and 42")
 }

@@ -90,9 +90,8 @@ func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 	}
 	m.through()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if len(asked) < 32 || asked[30].Sub(began) < time.Hour || asked[31].Sub(asked[30]) < 15*time.Minute {
-		t.Fatalf("asked %d times: %v", len(asked), asked)
-	}
+	expect.Must(t, len(asked) >= 32 && asked[30].Sub(began) >= time.Hour && asked[31].Sub(asked[30]) >= 15*time.Minute,
+		"asked %d times: %v", len(asked), asked)
 	for i := 1; i <= 30; i++ {
 		wait := asked[i].Sub(asked[i-1])
 		expect.That(t, wait >= 5*time.Second && wait <= 8*time.Minute, "asked again after %s", wait)

@@ -62,12 +62,10 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 	e := m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	m.written(1)
 	x := m.session()
-	if e.SessionID != x.ID || !e.SessionClosed || e.Summary != "すべてのステップを実行しました。" {
-		t.Errorf("session %s, closed %v, summary %q", e.SessionID, e.SessionClosed, e.Summary)
-	}
-	if len(x.Messages) != 1 || len(x.Answers) != 2 || x.Refused != 0 || x.Interrupts != 0 {
-		t.Errorf("told %d times, %d answers, %d refused, %d interrupts", len(x.Messages), len(x.Answers), x.Refused, x.Interrupts)
-	}
+	expect.That(t, e.SessionID == x.ID && e.SessionClosed && e.Summary == "すべてのステップを実行しました。",
+		"session %s, closed %v, summary %q", e.SessionID, e.SessionClosed, e.Summary)
+	expect.That(t, len(x.Messages) == 1 && len(x.Answers) == 2 && x.Refused == 0 && x.Interrupts == 0,
+		"told %d times, %d answers, %d refused, %d interrupts", len(x.Messages), len(x.Answers), x.Refused, x.Interrupts)
 	if u := e.Usage; u == nil || u.Cost != 30_000 || u.Output != 30 || m.Load().Used().Cost != 30_000 {
 		t.Errorf("usage %+v of %+v", u, m.Load().Used())
 	}
@@ -75,9 +73,8 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 		t.Errorf("answers %+v", x.Answers)
 	}
 	expect.That(t, !strings.Contains(fmt.Sprint(x.Answers), "佐藤"), "the session saw the list of people")
-	if len(x.Made.Agent.Tools) != 2 || x.Made.Agent.Model.ID != "claude-sonnet-4-6" || !strings.Contains(x.Made.Agent.System, "承認された") {
-		t.Errorf("made of %+v", x.Made)
-	}
+	expect.That(t, len(x.Made.Agent.Tools) == 2 && x.Made.Agent.Model.ID == "claude-sonnet-4-6" &&
+		strings.Contains(x.Made.Agent.System, "承認された"), "made of %+v", x.Made)
 }
 
 func testLeavesSteps(t *testing.T, m *sessionWorld) {
@@ -148,9 +145,8 @@ func testSessionRetry(t *testing.T, m *sessionWorld) {
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	all := m.agents.Sessions()
-	if len(all) != 2 || len(all[1].Answers) != 1 || !strings.Contains(all[1].Messages[0], `"done": true`) {
-		t.Errorf("%d sessions", len(all))
-	}
+	expect.That(t, len(all) == 2 && len(all[1].Answers) == 1 && strings.Contains(all[1].Messages[0], `"done": true`),
+		"%d sessions", len(all))
 	expect.Is(t, m.vendors.Calls(listing), 1, "listed (times)")
 	expect.Is(t, m.agents.Made(agents.MakeAgent), 1, "agents were made")
 }

@@ -124,9 +124,8 @@ func testServerChanged(t *testing.T, m *meeting) {
 	m.tools.before = func(tool.Call) { m.rooms.Describe("Books a meeting room and invites everyone.") }
 	m.run()
 	e := m.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
-	if !strings.Contains(e.ErrorDetail, "book_room") || !strings.Contains(e.ErrorDetail, "許可し直して") {
-		t.Errorf("the card says %q", e.ErrorDetail)
-	}
+	expect.That(t, strings.Contains(e.ErrorDetail, "book_room") && strings.Contains(e.ErrorDetail, "許可し直して"),
+		"the card says %q", e.ErrorDetail)
 	p := m.permission(booking)
 	expect.That(t, p.ChangedAt != nil, "the tool is still on")
 	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")

@@ -15,9 +15,8 @@ import (
 func (m *sessionWorld) denied(n int, why task.Denial) {
 	m.T.Helper()
 	got := m.session().Answers
-	if len(got) < n || !got[n-1].Error || !strings.Contains(got[n-1].Text, string(why)) {
-		m.T.Errorf("answer %d of %+v is not a denial for %s", n, got, why)
-	}
+	expect.That(m.T, len(got) >= n && got[n-1].Error && strings.Contains(got[n-1].Text, string(why)),
+		"answer %d of %+v is not a denial for %s", n, got, why)
 }
 
 func testResolved(t *testing.T, m *sessionWorld) {

@@ -174,9 +174,8 @@ func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ..
 	w.T.Helper()
 	a := w.Load()
 	e := a.Execution()
-	if e.Status != status || e.Error != why {
-		w.T.Errorf("the execution is %s for %q (%s), want %s for %q", e.Status, e.Error, e.ErrorDetail, status, why)
-	}
+	expect.That(w.T, e.Status == status && e.Error == why,
+		"the execution is %s for %q (%s), want %s for %q", e.Status, e.Error, e.ErrorDetail, status, why)
 	got := a.StepsOf(e)
 	expect.Must(w.T, len(got) == len(steps), "%d steps have begun, want %d", len(got), len(steps))
 	for i, s := range got {

@@ -50,9 +50,7 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 	} {
 		var err error
 		out := metrictest.Printed(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })
-		if !strings.Contains(out, tt.want) || tt.want == "" && strings.Contains(out, "ExpireLag") ||
-			!errors.Is(err, tt.ran.err) {
-			t.Errorf("%s: %v, %s", name, err, out)
-		}
+		expect.That(t, strings.Contains(out, tt.want) && (tt.want != "" || !strings.Contains(out, "ExpireLag")) &&
+			errors.Is(err, tt.ran.err), "%s: %v, %s", name, err, out)
 	}
 }

@@ -86,9 +86,8 @@ func (w *world) text(x auditlog.Export) string {
 	w.t.Helper()
 	out := expect.Value(w.h.S3.GetObject(w.t.Context(), &s3.GetObjectInput{Bucket: &w.h.Bucket, Key: &x.Key}))(w.t)
 	defer out.Body.Close()
-	if d := aws.ToString(out.ContentDisposition); d != `attachment; filename="`+x.Name()+`"` {
-		w.t.Errorf("a browser is told %q", d)
-	}
+	d := aws.ToString(out.ContentDisposition)
+	expect.That(w.t, d == `attachment; filename="`+x.Name()+`"`, "a browser is told %q", d)
 	return string(expect.Value(io.ReadAll(out.Body))(w.t))
 }
 
@@ -101,34 +100,25 @@ func testAll(w *world) {
 		expect.NoError(w.t, w.h.Handle(w.t.Context(), w.begin(id, form, auditlog.Filter{})))
 		x := w.stands(id)
 		text := w.text(x)
-		if x.Status != auditlog.Done || x.Bytes != int64(len(text)) {
-			w.t.Fatalf("%+v of a file of %d bytes", x, len(text))
-		}
+		expect.Must(w.t, x.Status == auditlog.Done && x.Bytes == int64(len(text)), "%+v of a file of %d bytes", x, len(text))
 		if form == auditlog.CSV {
-			if got := len(expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text,
-				"\ufeff"))).ReadAll())(w.t)) - 1; got != x.Rows {
-				w.t.Errorf("%d rows in the file, %d said", got, x.Rows)
-			}
+			got := len(expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text,
+				"\ufeff"))).ReadAll())(w.t)) - 1
+			expect.That(w.t, got == x.Rows, "%d rows in the file, %d said", got, x.Rows)
 			continue
 		}
 		seen := map[string]bool{}
 		for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {
 			var row map[string]any
 			expect.NoError(w.t, json.Unmarshal(s.Bytes(), &row))
-			if seen[fmt.Sprint(row["SK"])] || row["tenant_id"] != tenant {
-				w.t.Errorf("%v", row)
-			}
+			expect.That(w.t, !seen[fmt.Sprint(row["SK"])] && row["tenant_id"] == tenant, "%v", row)
 			seen[fmt.Sprint(row["SK"])] = true
 		}
-		if len(seen) != n || x.Rows != n {
-			w.t.Errorf("%d rows in the file, %d said, %d there", len(seen), x.Rows, n)
-		}
+		expect.That(w.t, len(seen) == n && x.Rows == n, "%d rows in the file, %d said, %d there", len(seen), x.Rows, n)
 	}
 	log := expect.Value(w.st.Audit(w.t.Context(), tenant, store.AuditFilter{Action: auditlog.ActionExported}, "",
 		10))(w.t).Items
-	if len(log) != 2 || log[0].ActorID != "U1" {
-		w.t.Errorf("recorded %+v", log)
-	}
+	expect.That(w.t, len(log) == 2 && log[0].ActorID == "U1", "recorded %+v", log)
 }
 
 func testFiltered(w *world) {
@@ -136,9 +126,8 @@ func testFiltered(w *world) {
 	w.record(tenant, "U2", 3)
 	expect.NoError(w.t, w.h.Handle(w.t.Context(),
 		w.begin("01F", auditlog.JSONLines, auditlog.Filter{Actor: "U2", Action: tenancy.AuditSettingsUpdated})))
-	if x := w.stands("01F"); x.Rows != 3 || strings.Contains(w.text(x), `"actor_id":"U1"`) {
-		w.t.Errorf("%+v", x)
-	}
+	x := w.stands("01F")
+	expect.That(w.t, x.Rows == 3 && !strings.Contains(w.text(x), `"actor_id":"U1"`), "%+v", x)
 }
 
 func testEmpty(w *world) {
@@ -156,16 +145,14 @@ func testTooMany(w *world) {
 	w.h.MaxRows = 4
 	w.record(tenant, "U1", 5)
 	expect.NoError(w.t, w.h.Handle(w.t.Context(), w.begin("01M", auditlog.CSV, auditlog.Filter{})))
-	if x := w.stands("01M"); x.Status != auditlog.Failed || x.Problem != auditlog.TooMany || x.Key != "" {
-		w.t.Errorf("%+v", x)
-	}
+	x := w.stands("01M")
+	expect.That(w.t, x.Status == auditlog.Failed && x.Problem == auditlog.TooMany && x.Key == "", "%+v", x)
 	out := expect.Value(w.h.S3.ListObjectsV2(w.t.Context(),
 		&s3.ListObjectsV2Input{Bucket: &w.h.Bucket, Prefix: aws.String(auditlog.Prefix(tenant) + "01M/")}))(w.t)
 	parts := expect.Value(w.h.S3.ListMultipartUploads(w.t.Context(),
 		&s3.ListMultipartUploadsInput{Bucket: &w.h.Bucket}))(w.t)
-	if len(out.Contents)+len(parts.Uploads) != 0 {
-		w.t.Errorf("%d files and %d uploads are left", len(out.Contents), len(parts.Uploads))
-	}
+	expect.That(w.t, len(out.Contents)+len(parts.Uploads) == 0,
+		"%d files and %d uploads are left", len(out.Contents), len(parts.Uploads))
 }
 
 // failing reads nothing as often as it is told.
@@ -188,40 +175,33 @@ func testBroken(w *world) {
 	in := w.begin("01B", auditlog.CSV, auditlog.Filter{})
 	for try := 1; try <= maxTries; try++ {
 		counted := metrictest.Printed(w.t, func() {
-			if err := w.h.Handle(w.t.Context(), in); (err == nil) != (try == maxTries) {
-				w.t.Errorf("try %d: %v", try, err)
-			}
+			err := w.h.Handle(w.t.Context(), in)
+			expect.That(w.t, (err == nil) == (try == maxTries), "try %d: %v", try, err)
 		})
-		if strings.Contains(counted, `"ExportFailed":1`) != (try == maxTries) {
-			w.t.Errorf("try %d counts %q", try, counted)
-		}
+		expect.That(w.t, strings.Contains(counted, `"ExportFailed":1`) == (try == maxTries),
+			"try %d counts %q", try, counted)
 	}
-	if x := w.stands("01B"); x.Status != auditlog.Failed || x.Problem != auditlog.Broken {
-		w.t.Errorf("%+v", x)
-	}
+	x := w.stands("01B")
+	expect.That(w.t, x.Status == auditlog.Failed && x.Problem == auditlog.Broken, "%+v", x)
 }
 
 func testResumed(w *world) {
 	w.record(tenant, "U1", 3)
 	w.h.Rows = &failing{rowsOf(w.st), 1}
 	in := w.begin("01R", auditlog.JSONLines, auditlog.Filter{})
-	if w.h.Handle(w.t.Context(), in) == nil {
-		w.t.Error("the first try did not fail")
-	}
+	expect.That(w.t, w.h.Handle(w.t.Context(), in) != nil, "the first try did not fail")
 	expect.NoError(w.t, w.h.Handle(w.t.Context(), in))
-	if x := w.stands("01R"); x.Status != auditlog.Done || x.Rows != 3 || x.Try != 2 ||
-		bytes.Count([]byte(w.text(x)), []byte("\n")) != 3 {
-		w.t.Errorf("%+v", x)
-	}
+	x := w.stands("01R")
+	expect.That(w.t, x.Status == auditlog.Done && x.Rows == 3 && x.Try == 2 &&
+		bytes.Count([]byte(w.text(x)), []byte("\n")) == 3, "%+v", x)
 }
 
 func testTooSlow(w *world) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), spare-time.Second)
 	defer cancel()
 	expect.NoError(w.t, w.h.Handle(ctx, w.begin("01S", auditlog.CSV, auditlog.Filter{})))
-	if x := w.stands("01S"); x.Status != auditlog.Failed || x.Problem != auditlog.TooSlow {
-		w.t.Errorf("%+v", x)
-	}
+	x := w.stands("01S")
+	expect.That(w.t, x.Status == auditlog.Failed && x.Problem == auditlog.TooSlow, "%+v", x)
 }
 
 func testLeftAlone(w *world) {

@@ -47,9 +47,8 @@ func TestExtractTask(t *testing.T) {
 			}
 		}
 		a := w.Load()
-		if a.Task != nil || a.Prompt() != nil || a.Answer == nil || a.Answer.Sentence != "請求書は作成できません。" || a.Answer.Usage == nil || g.Calls != 1 {
-			t.Fatalf("%+v %+v after %d calls", a.Task, a.Answer, g.Calls)
-		}
+		expect.Must(t, a.Task == nil && a.Prompt() == nil && a.Answer != nil && a.Answer.Sentence == "請求書は作成できません。" &&
+			a.Answer.Usage != nil && g.Calls == 1, "%+v %+v after %d calls", a.Task, a.Answer, g.Calls)
 		e := a.Head.Ended
 		expect.That(t, e != nil && e.As == task.TaskAnswered && e.Reason == task.ReasonUnsupported && a.Used().Calls == 1,
 			"%+v", a.Head)

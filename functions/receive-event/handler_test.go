@@ -196,9 +196,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 		expect.That(t, !strings.Contains(string(b), "秘密"), "the reply is kept")
 		ids = append(ids, c.Head.(*task.Head).TaskID)
 	}
-	if len(ids) != 6 || ids[0] != ids[1] || ids[3] != ids[4] || ids[0] == ids[2] || ids[3] == ids[5] || ids[0] == ids[3] {
-		t.Errorf("written as %v", ids)
-	}
+	expect.That(t, len(ids) == 6 && ids[0] == ids[1] && ids[3] == ids[4] && ids[0] != ids[2] && ids[3] != ids[5] &&
+		ids[0] != ids[3], "written as %v", ids)
 	for _, bad := range []map[string]any{{"user": "U1> <!here"}, {"channel": nil}, {"tab": 7}} {
 		fields := opened("U0ALICE")
 		merge(fields, bad)

@@ -69,9 +69,8 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	wg.Wait()
 	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675599.000100"))(t)
 	a := expect.Value(s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)))(t)
-	if a.Head.Rev != 1 || a.Request.Text != "今月の勤怠をまとめて" || len(a.Cards) != 1 || a.Cards[0].State != aggregate.CardNone {
-		t.Errorf("%+v", a)
-	}
+	expect.That(t, a.Head.Rev == 1 && a.Request.Text == "今月の勤怠をまとめて" && len(a.Cards) == 1 &&
+		a.Cards[0].State == aggregate.CardNone, "%+v", a)
 }
 
 // testAtOnce: whoever is first, all are answered 200.

@@ -81,13 +81,11 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	became := func(when string) {
 		t.Helper()
 		a, p := w.of(reply), w.Load().Prompts[0]
-		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason ||
-			a.Choice.DecidedBy != workspace.Suzuki || a.Head.Run != 1 {
-			t.Errorf("%s: %+v, ended %+v", when, a.Choice, e)
-		}
-		if p.ID != waits.ID || p.Status != aggregate.Rejected || p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
-			t.Errorf("%s: %+v", when, p)
-		}
+		e := a.Head.Ended
+		expect.That(t, e != nil && e.As == task.TaskAnswered && e.Reason == task.ReasonBecameReason &&
+			a.Choice.DecidedBy == workspace.Suzuki && a.Head.Run == 1, "%s: %+v, ended %+v", when, a.Choice, e)
+		expect.That(t, p.ID == waits.ID && p.Status == aggregate.Rejected && p.RejectedBy == workspace.Suzuki &&
+			p.RejectionReason == "DM での連絡は不要です", "%s: %+v", when, p)
 	}
 	w.h.Rows = crashing{whole, true}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)

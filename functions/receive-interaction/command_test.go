@@ -143,9 +143,7 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 					t.Errorf("%q: %s", text, said)
 				}
 			}
-			if said := w.said(w.typed(workspace.Suzuki, workspace.HR, "help")); said == "" {
-				t.Error("no help")
-			}
+			expect.That(t, w.said(w.typed(workspace.Suzuki, workspace.HR, "help")) != "", "no help")
 		},
 		"list": func(t *testing.T, w *world) {
 			w.prompted()
@@ -238,10 +236,9 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 			form := w.global(workspace.Sato, "一度だけ払う", workspace.HR)
 			w.h.Store = &unanswered{w.h.Store, 2, false}
 			w.post(form)
-			if out := w.post(form); !strings.Contains(out.Body, card.RequestTextBlock) ||
-				!strings.Contains(out.Body, card.NoteBegun.Told("ja", "")) {
-				t.Errorf("%d %s", out.StatusCode, out.Body)
-			}
+			out := w.post(form)
+			expect.That(t, strings.Contains(out.Body, card.RequestTextBlock) &&
+				strings.Contains(out.Body, card.NoteBegun.Told("ja", "")), "%d %s", out.StatusCode, out.Body)
 			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ払う"))
 		},
 		"a second click while the first is under way is told what became of it": func(t *testing.T, w *world) {

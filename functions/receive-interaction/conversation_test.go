@@ -112,10 +112,9 @@ func reason(text any) map[string]any {
 func testActionApproved(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
-	if x := k.action(); x.Status != conversation.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki ||
-		x.ApprovedBy != conversation.ApprovedByUser {
-		t.Fatalf("%+v", x)
-	}
+	x := k.action()
+	expect.Must(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == workspace.Suzuki &&
+		x.ApprovedBy == conversation.ApprovedByUser, "%+v", x)
 	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
 }
 

@@ -225,9 +225,8 @@ func FuzzModal(f *testing.F) {
 				continue
 			}
 			kept := p.RejectionReason
-			if strings.TrimSpace(kept) == "" || utf8.RuneCountInString(kept) > task.MaxReason || !utf8.ValidString(kept) {
-				t.Errorf("kept %q of %q", kept, reason)
-			}
+			expect.That(t, strings.TrimSpace(kept) != "" && utf8.RuneCountInString(kept) <= task.MaxReason &&
+				utf8.ValidString(kept), "kept %q of %q", kept, reason)
 			var m card.Rejection
 			expect.That(t, json.Unmarshal([]byte(private), &m) == nil && m.ID == p.ID && m.TaskID == p.TaskID,
 				"rejected by %q", private)

@@ -97,10 +97,9 @@ func testTakeADraft(t *testing.T, w *world) {
 	w.quiet(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki)
 	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "に別の案に替えています") // sent again
 	a := w.Load()
-	if n := a.Prompt(); len(a.Prompts) != 2 || n.Content != drafts["c"] || n.Author != workspace.Suzuki ||
-		a.Prompts[0].Status != aggregate.Rejected {
-		t.Errorf("%d versions: %+v", len(a.Prompts), n)
-	}
+	n := a.Prompt()
+	expect.That(t, len(a.Prompts) == 2 && n.Content == drafts["c"] && n.Author == workspace.Suzuki &&
+		a.Prompts[0].Status == aggregate.Rejected, "%d versions: %+v", len(a.Prompts), n)
 }
 
 // Whoever picked a draft is told, as is whoever asked for the task, that they can't approve their own.

@@ -238,7 +238,6 @@ func testReviewUnsaved(t *testing.T, w *world) {
 	w.h.Rows = failing{Rows: w.h.Rows, err: aggregate.ErrConflict}
 	out := w.post(w.submission(workspace.Suzuki,
 		workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
-	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {
-		t.Errorf("%d %s", out.StatusCode, out.Body)
-	}
+	expect.That(t, out.StatusCode == 200 && strings.Contains(out.Body, `"response_action":"update"`) &&
+		strings.Contains(out.Body, "状態が変わりました"), "%d %s", out.StatusCode, out.Body)
 }

@@ -272,7 +272,6 @@ func TestAnOpenHomeTabIsAskedFor(t *testing.T) {
 	gone := events.DynamoDBEventRecord{EventID: "f",
 		Change: events.DynamoDBStreamRecord{Keys: key, OldImage: key, SequenceNumber: "2"}}
 	found := moves(aggregate.Kinds{task.Kind}, []events.DynamoDBEventRecord{opened, gone})
-	if len(found) != 1 || found[0].ref != (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) || found[0].event != "e" {
-		t.Errorf("%+v", found)
-	}
+	expect.That(t, len(found) == 1 && found[0].ref == (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) &&
+		found[0].event == "e", "%+v", found)
 }

@@ -59,10 +59,9 @@ func testWaits(t *testing.T, w *pipelinetest.World) {
 	next := handle(t, w, in)
 	expect.That(t, next.State == task.StateAwaitPromptApproval && next.Gate == in.Gate, "%+v", next)
 	want := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: 1, Entered: in.Entered}
-	if got := w.Load().Waits; len(got) != 1 || !got[0].Entered.Equal(want.Entered) || got[0].Token != want.Token ||
-		got[0].Run != want.Run {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	got := w.Load().Waits
+	expect.That(t, len(got) == 1 && got[0].Entered.Equal(want.Entered) && got[0].Token == want.Token &&
+		got[0].Run == want.Run, "%+v, want %+v", got, want)
 	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 

@@ -47,10 +47,8 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 				expect.That(t, next.State == task.StateExtractTask && ended == nil, "%+v, ended %+v", next, ended)
 				return
 			}
-			if next.State != task.StateFinish || next.Outcome != "refused" || ended == nil || ended.As != task.TaskRefused ||
-				ended.Reason != tt.reason {
-				t.Errorf("%+v, ended %+v", next, ended)
-			}
+			expect.That(t, next.State == task.StateFinish && next.Outcome == "refused" && ended != nil &&
+				ended.As == task.TaskRefused && ended.Reason == tt.reason, "%+v, ended %+v", next, ended)
 			if again, err := h.Handle(t.Context(), w.In()); err != nil || again != next {
 				t.Errorf("the second time: %+v, %v", again, err)
 			}
@@ -105,10 +103,9 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 				return
 			}
 			a := w.Load()
-			if e := a.Head.Ended; next.State != task.StateFinish || next.Outcome != "refused" || e == nil ||
-				e.Reason != tt.reason || a.Head.AcceptedAt != nil {
-				t.Fatalf("%+v, ended %+v", next, e)
-			}
+			e := a.Head.Ended
+			expect.Must(t, next.State == task.StateFinish && next.Outcome == "refused" && e != nil && e.Reason == tt.reason &&
+				a.Head.AcceptedAt == nil, "%+v, ended %+v", next, e)
 			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
 				text := ended.Sentence(locale, tt.reason, "")
 				expect.That(t, strings.Contains(text, says), "it doesn't say what an administrator can do: %s", text)
@@ -154,9 +151,8 @@ func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 				return
 			}
 			p := w.Load().Head.Parked
-			if p == nil || next.State != task.StateFail || p.Layer != tt.parked || p.Sentence != task.ReasonNobodyApproves {
-				t.Fatalf("%+v, parked %+v", next, p)
-			}
+			expect.Must(t, p != nil && next.State == task.StateFail && p.Layer == tt.parked &&
+				p.Sentence == task.ReasonNobodyApproves, "%+v, parked %+v", next, p)
 			again := func() aggregate.Next {
 				t.Helper()
 				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

@@ -103,10 +103,8 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 		"d": {contest.TeamFailed, contest.PartialFailure, 0}, "e": {contest.TeamEnded, contest.PartialFailure, 1},
 	} {
 		got := w.team(a, id)
-		if got.Status != want.status || got.ExitReason != want.exit || got.Rounds != want.rounds ||
-			want.exit != contest.NoImprovementExpected && got.Detail == "" {
-			t.Errorf("%s: %+v", id, got)
-		}
+		expect.That(t, got.Status == want.status && got.ExitReason == want.exit && got.Rounds == want.rounds &&
+			(want.exit == contest.NoImprovementExpected || got.Detail != ""), "%s: %+v", id, got)
 	}
 	settled := expect.Value(w.store.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
 	expect.That(t, settled.Summary != nil && settled.Summary.Status == contest.SummaryPartialFailure,
@@ -121,10 +119,8 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
 	got := w.team(a, "a")
-	if got.Status != contest.TeamEnded || got.ExitReason != contest.BudgetExhausted || got.Rounds != 2 ||
-		got.Detail == "" {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, got.Status == contest.TeamEnded && got.ExitReason == contest.BudgetExhausted && got.Rounds == 2 &&
+		got.Detail != "", "%+v", got)
 	spent := expect.Value(w.store.Spent(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t)
 	expect.That(t, spent == aggregate.USD(1), "spent %s", spent)
 }

@@ -114,7 +114,6 @@ func testTeamCounted(t *testing.T, w *world) {
 		}
 	}
 	sums := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).CountedSums(t.Context(), tenant, contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
-	if sums[contest.SumRounds] != 1 || sums[contest.SumScore] != 400_000 || sums[contest.SumInput] != 0 || sums[contest.SumOutput] != 900 {
-		t.Errorf("%v", sums)
-	}
+	expect.That(t, sums[contest.SumRounds] == 1 && sums[contest.SumScore] == 400_000 && sums[contest.SumInput] == 0 &&
+		sums[contest.SumOutput] == 900, "%v", sums)
 }

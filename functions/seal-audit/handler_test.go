@@ -147,9 +147,8 @@ func (w *world) handle(event any) events.DynamoDBEventResponse {
 
 func (w *world) seals(records ...events.DynamoDBEventRecord) {
 	w.t.Helper()
-	if out := w.handle(events.DynamoDBEvent{Records: records}); out.BatchItemFailures != nil {
-		w.t.Errorf("gave back %v", out.BatchItemFailures)
-	}
+	out := w.handle(events.DynamoDBEvent{Records: records})
+	expect.That(w.t, out.BatchItemFailures == nil, "gave back %v", out.BatchItemFailures)
 }
 
 // tick is a minute's schedule.
@@ -164,9 +163,7 @@ func (w *world) verified(of string) chain.Report {
 	w.t.Helper()
 	heads, strange, err := w.heads.All(w.t.Context(), of, w.signed)
 	expect.NoError(w.t, err)
-	if len(strange) > 0 {
-		w.t.Errorf("strange heads: %v", strange)
-	}
+	expect.That(w.t, len(strange) == 0, "strange heads: %v", strange)
 	var links []chain.Link
 	for l, err := range seal.Of(w.store.Table()).Links(w.t.Context(), of, false) {
 		expect.NoError(w.t, err)

@@ -110,9 +110,7 @@ func testExpires(t *testing.T, w *pipelinetest.World) {
 func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 	w.Cancel()
 	for range 2 {
-		if a := sweep(t, w, 6*time.Minute); a.Head.DueAt == nil {
-			t.Fatal("not due any more, and nobody saw it")
-		}
+		expect.Must(t, sweep(t, w, 6*time.Minute).Head.DueAt != nil, "not due any more, and nobody saw it")
 		expect.Same(t, 1, w.Drawn())
 	}
 	if sweep(t, w, 6*time.Minute); w.Drawn() != 0 {
@@ -173,9 +171,8 @@ func testOverLimit(t *testing.T, w *pipelinetest.World) {
 		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted}, w.Now())
 	})
 	a := sweep(t, w, soon)
-	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonTimeout || a.Execution().Status != task.ExecutionFailed {
-		t.Errorf("ended %+v", a.Head.Ended)
-	}
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonTimeout &&
+		a.Execution().Status == task.ExecutionFailed, "ended %+v", a.Head.Ended)
 }
 
 func testStuck(t *testing.T, w *pipelinetest.World) {
@@ -193,10 +190,9 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	for run := 1; run <= task.MaxRestarts+2; run++ {
 		w.NoRoom(run, w.Open())
 		a := sweep(t, w, 6*time.Minute)
-		if h := a.Head; h.Run != run+1 || h.Restarts != 0 || h.Parked != nil || h.Ended != nil ||
-			h.PausedFor != task.ReasonNoRoom {
-			t.Fatalf("after %d runs: %+v", run, h)
-		}
+		h := a.Head
+		expect.Must(t, h.Run == run+1 && h.Restarts == 0 && h.Parked == nil && h.Ended == nil &&
+			h.PausedFor == task.ReasonNoRoom, "after %d runs: %+v", run, h)
 	}
 }
 
@@ -245,9 +241,7 @@ func testGateOver(t *testing.T, w *pipelinetest.World) {
 	})
 	show(t, reply)
 	sweep(t, w, soon)
-	if a := reply.Load(); a.Choice.GateOver {
-		t.Error("the gate waits")
-	}
+	expect.That(t, !reply.Load().Choice.GateOver, "the gate waits")
 	w.Approve()
 	sweep(t, w, 6*time.Minute)
 	if a := reply.Load(); a.Choosing() == nil || !a.Choice.GateOver || a.Head.ShownRev == a.Head.Rev {

@@ -59,9 +59,8 @@ func auditSays(t *testing.T, w *consoletest.World) {
 		b.Locale = locale
 		page := b.Get("/console/audit")
 		for _, text := range want {
-			if page.Status != http.StatusOK || !strings.Contains(page.Text(), text) {
-				t.Errorf("in %s %q is missing: %d %s", locale, text, page.Status, page.Text())
-			}
+			expect.That(t, page.Status == http.StatusOK && strings.Contains(page.Text(), text),
+				"in %s %q is missing: %v", locale, text, page)
 		}
 		if !strings.Contains(page.Body, ">"+workspace.Suzuki+"</span>") { // whose name may be anybody's, also Ringi's
 			t.Errorf("in %s it does not say by id who acted", locale)
@@ -86,16 +85,12 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 			t.Errorf("%s: %d entries, want %d (%d)", query, got, want, page.Status)
 		}
 	}
-	if page := b.Get("/console/audit?resource=" + w.Ref.ID); !strings.Contains(page.Body, `href="/console/tasks/`+w.Ref.ID+`"`) {
-		t.Error("the entry does not lead to its request")
-	}
+	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`)
 	for query, says := range map[string]string{
 		"from=2026-05-01&to=2026-04-01": web.TextsOf("audit", "ja").In("problems", "from"), "to=yesterday": web.TextsOf("audit", "ja").In("problems", "to"),
 		"actor=%3Cb%3E": web.TextsOf("audit", "ja").In("problems", "actor"), "action=" + strings.Repeat("x", 65): web.TextsOf("audit", "ja").In("problems", "action"), "resource=a%23b": web.TextsOf("audit", "ja").In("problems", "resource"),
 	} {
-		if page := b.Get("/console/audit?" + query); page.Status != http.StatusBadRequest || !strings.Contains(page.Text(), says) {
-			t.Errorf("%s: %d %s", query, page.Status, page.Text())
-		}
+		b.Get("/console/audit?"+query).Says(t, http.StatusBadRequest, says)
 	}
 }
 
@@ -125,20 +120,15 @@ func auditPages(t *testing.T, w *consoletest.World) {
 		if m := olderLink.FindStringSubmatch(page.Body); m != nil {
 			path = strings.ReplaceAll(m[1], "&amp;", "&")
 		}
-		if pages > 0 && !strings.Contains(page.Text(), web.TextsOf("audit", "ja").Say("newest")) {
-			t.Errorf("page %d does not lead back", pages)
-		}
+		expect.That(t, pages <= 0 || strings.Contains(page.Text(), web.TextsOf("audit", "ja").Say("newest")),
+			"page %d does not lead back", pages)
 	}
-	if len(seen) != n || pages != n/audit.PageSize {
-		t.Errorf("%d entries on %d pages", len(seen), pages)
-	}
+	expect.That(t, len(seen) == n && pages == n/audit.PageSize, "%d entries on %d pages", len(seen), pages)
 }
 
 func auditEmpty(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
-	if page := b.Get("/console/audit"); page.Status != http.StatusOK || !strings.Contains(page.Text(), web.TextsOf("audit", "ja").Say("empty")) {
-		t.Errorf("%d %s", page.Status, page.Text())
-	}
+	b.Get("/console/audit").Says(t, http.StatusOK, web.TextsOf("audit", "ja").Say("empty"))
 }
 
 func auditIsClosed(t *testing.T, w *consoletest.World) {
@@ -146,43 +136,28 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 	other := w.Found("T0OTHER", workspace.Tanaka)
 	mine := w.As(workspace.Suzuki)
 	next := olderLink.FindStringSubmatch(mine.Get("/console/audit").Body)
-	if next == nil {
-		t.Fatal("there is no second page")
-	}
+	expect.Must(t, next != nil, "there is no second page")
 	x := begunExport(t, mine)
 	log := consoletest.Logged(t)
 	for _, path := range []string{"/console/audit", "/console/audit/exports/" + x, "/console/audit/exports/" + x + "/file"} {
-		if page := w.As(workspace.Sato).Get(path); page.Status != http.StatusForbidden {
-			t.Errorf("a member gets %d at %s", page.Status, path)
-		}
+		w.As(workspace.Sato).Get(path).Says(t, http.StatusForbidden)
 		if page := w.Browser().Get(path); page.Status != http.StatusSeeOther || !strings.HasPrefix(page.To, "/console/signin") {
 			t.Errorf("nobody gets %d at %s", page.Status, path)
 		}
 	}
-	if a := w.As(workspace.Sato).Post("/console/audit/exports", url.Values{"as": {"csv"}}); a.Status != http.StatusForbidden {
-		t.Errorf("a member exports: %d", a.Status)
-	}
-	if a := mine.Send("POST", "/console/audit/exports", url.Values{"as": {"csv"}}); a.Status != http.StatusForbidden {
-		t.Errorf("a form without its token exports: %d", a.Status)
-	}
+	w.As(workspace.Sato).Post("/console/audit/exports", url.Values{"as": {"csv"}}).Says(t, http.StatusForbidden)
+	mine.Send("POST", "/console/audit/exports", url.Values{"as": {"csv"}}).Says(t, http.StatusForbidden)
 	theirs := w.Of(other, workspace.Tanaka)
-	if page := theirs.Get(strings.ReplaceAll(next[1], "&amp;", "&")); page.Status != http.StatusBadRequest || strings.Contains(page.Body, "settings.updated</span>") {
-		t.Errorf("another tenant's cursor is answered %d", page.Status)
-	}
-	if page := theirs.Get("/console/audit"); strings.Contains(page.Body, `<td class="audit-when `) {
-		t.Error("another tenant's entries are shown")
-	}
+	theirs.Get(strings.ReplaceAll(next[1], "&amp;", "&")).Says(t, http.StatusBadRequest).
+		Lacks(t, "settings.updated</span>")
+	expect.That(t, !strings.Contains(theirs.Get("/console/audit").Body, `<td class="audit-when `),
+		"another tenant's entries are shown")
 	for _, path := range []string{"/console/audit/exports/" + x, "/console/audit/exports/" + x + "/file", "/console/audit/exports/a%23b"} {
-		if page := theirs.Get(path); page.Status != http.StatusNotFound {
-			t.Errorf("another tenant's export is answered %d at %s", page.Status, path)
-		}
+		theirs.Get(path).Says(t, http.StatusNotFound) // another tenant's export
 	}
-	if !strings.Contains(log.String(), "refused") {
-		t.Errorf("nothing of it is logged: %s", log)
-	}
-	if n := len(w.Console.Exports.(*consoletest.Exporter).Begun); n != 1 {
-		t.Errorf("%d exports were begun, want the administrator's", n)
-	}
+	expect.That(t, strings.Contains(log.String(), "refused"), "nothing of it is logged: %s", log)
+	n := len(w.Console.Exports.(*consoletest.Exporter).Begun)
+	expect.That(t, n == 1, "%d exports were begun, want the administrator's", n)
 }
 
 // hostile are what a person or a model may write to have a browser run it.
@@ -209,12 +184,9 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 		if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil || page.Status != http.StatusOK {
 			t.Errorf("%d: a browser would run %q", page.Status, bad)
 		}
-		if got := strings.Count(main, `<td class="audit-when `); got != len(hostile) {
-			t.Errorf("%d of %d entries stand there", got, len(hostile))
-		}
-		if strings.Count(main, b.Form) != 1 {
-			t.Error("the form's token is where it does not belong")
-		}
+		got := strings.Count(main, `<td class="audit-when `)
+		expect.That(t, got == len(hostile), "%d of %d entries stand there", got, len(hostile))
+		expect.That(t, strings.Count(main, b.Form) == 1, "the form's token is where it does not belong")
 	}
 	for _, p := range hostile {
 		q := url.Values{"actor": {p}, "resource": {p}, "action": {p}, "from": {p}, "to": {p}, "cursor": {p}}
@@ -230,9 +202,7 @@ func begunExport(t *testing.T, b *consoletest.Browser) string {
 	t.Helper()
 	a := b.Post("/console/audit/exports", url.Values{"as": {"csv"}, "action": {"settings.updated"}, "from": {""}, "to": {""}})
 	id, ok := strings.CutPrefix(a.To, "/console/audit/exports/")
-	if a.Status != http.StatusSeeOther || !ok {
-		t.Fatalf("%d to %q: %s", a.Status, a.To, a.Text())
-	}
+	expect.Must(t, a.Status == http.StatusSeeOther && ok, "%d to %q: %v", a.Status, a.To, a)
 	return id
 }
 
@@ -240,31 +210,22 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	save(w, 2)
 	b := w.As(workspace.Suzuki)
 	id := begunExport(t, b)
-	if begun := w.Console.Exports.(*consoletest.Exporter).Begun; len(begun) != 1 || begun[0] != w.Tenant.ID+" "+id {
-		t.Errorf("begun are %v", begun)
-	}
+	begun := w.Console.Exports.(*consoletest.Exporter).Begun
+	expect.That(t, len(begun) == 1 && begun[0] == w.Tenant.ID+" "+id, "begun are %v", begun)
 	path := "/console/audit/exports/" + id
-	if page := b.Get(path); !strings.Contains(page.Body, `data-live="`+path+`"`) || !strings.Contains(page.Text(), web.TextsOf("export", "ja").Say("waiting")) {
-		t.Errorf("it waits as %s", page.Body)
-	}
-	if page := b.Get(path + "/file"); page.Status != http.StatusNotFound {
-		t.Errorf("a file that is not there is answered %d", page.Status)
-	}
+	b.Get(path).Says(t, http.StatusOK, web.TextsOf("export", "ja").Say("waiting")).Holds(t, `data-live="`+path+`"`)
+	b.Get(path+"/file").Says(t, http.StatusNotFound) // a file that is not there
 	x := expect.Value(exports.Of(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
-	if want := (auditlog.Filter{Action: "settings.updated"}); x.Filter != want || x.By != workspace.Suzuki || x.Locale != "ja" {
-		t.Errorf("it is asked for as %+v", x)
-	}
+	expect.That(t, x.Filter == (auditlog.Filter{Action: "settings.updated"}) && x.By == workspace.Suzuki &&
+		x.Locale == "ja", "it is asked for as %+v", x)
 	x.Rows, x.Bytes = 2, 12345
 	expect.NoError(t, exports.Of(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
 	page := b.Get(path)
 	for _, text := range []string{web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間"} {
-		if !strings.Contains(page.Text(), text) {
-			t.Errorf("%q is missing: %s", text, page.Text())
-		}
+		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
-	if strings.Contains(page.Body, "data-live") || strings.Contains(page.Body, "files.example") {
-		t.Error("a page that is done asks again, or has a link that lasts")
-	}
+	expect.That(t, !strings.Contains(page.Body, "data-live") && !strings.Contains(page.Body, "files.example"),
+		"a page that is done asks again, or has a link that lasts")
 	if a := b.Get(path + "/file"); a.Status != http.StatusSeeOther || a.To != "https://files.example/"+x.File() || a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("it leads to %d %s", a.Status, a.To)
 	}
@@ -272,16 +233,13 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	was := owner.Admins
 	owner.Admins = []string{workspace.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
-	if a := b.Get(path + "/file"); a.Status != http.StatusForbidden {
-		t.Errorf("who was an administrator until now is given a link: %d", a.Status)
-	}
+	b.Get(path+"/file").Says(t, http.StatusForbidden) // who was an administrator until now
 	owner = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	owner.Admins = was
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: auditlog.ActionExported}, "", 10))(t).Items
-	if len(log) != 1 || !strings.Contains(string(log[0].Details), `"rows":2`) || !strings.Contains(string(log[0].Details), "settings.updated") {
-		t.Errorf("recorded is %+v", log)
-	}
+	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"rows":2`) &&
+		strings.Contains(string(log[0].Details), "settings.updated"), "recorded is %+v", log)
 }
 
 func auditExportFails(t *testing.T, w *consoletest.World) {
@@ -289,24 +247,18 @@ func auditExportFails(t *testing.T, w *consoletest.World) {
 	for range auditlog.MaxAtOnce {
 		begunExport(t, b)
 	}
-	if a := b.Post("/console/audit/exports", url.Values{"as": {"csv"}}); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Text(), web.TextsOf("fault", "ja").In("title", "exports_busy")) {
-		t.Errorf("one too many: %d %s", a.Status, a.Text())
-	}
+	b.Post("/console/audit/exports", url.Values{"as": {"csv"}}).Says(t, http.StatusTooManyRequests,
+		web.TextsOf("fault", "ja").In("title", "exports_busy"))
 	w.Later(auditlog.GivenUp)
 	b = w.As(workspace.Suzuki)
 	id := begunExport(t, b)
 	x := expect.Value(exports.Of(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
 	expect.NoError(t, exports.Of(w.Store.Table()).FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
-	if page := b.Get("/console/audit/exports/" + id); !strings.Contains(page.Text(), web.TextsOf("export", "ja").In("problems", auditlog.TooMany)) {
-		t.Errorf("it says %s", page.Text())
-	}
+	b.Get("/console/audit/exports/"+id).Says(t, http.StatusOK,
+		web.TextsOf("export", "ja").In("problems", auditlog.TooMany))
 	w.Console.Exports.(*consoletest.Exporter).Broken = errors.New("no such function")
-	if a := b.Post("/console/audit/exports", url.Values{"as": {"jsonl"}}); a.Status != http.StatusInternalServerError {
-		t.Errorf("a function that is not there: %d", a.Status)
-	}
+	b.Post("/console/audit/exports", url.Values{"as": {"jsonl"}}).Says(t, http.StatusInternalServerError)
 	for _, bad := range []url.Values{{"as": {"xlsx"}}, {"as": {"csv"}, "from": {"x"}}, {}} {
-		if a := b.Post("/console/audit/exports", bad); a.Status != http.StatusBadRequest {
-			t.Errorf("%v: %d", bad, a.Status)
-		}
+		b.Post("/console/audit/exports", bad).Says(t, http.StatusBadRequest)
 	}
 }

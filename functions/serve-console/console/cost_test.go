@@ -100,9 +100,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 			for _, user := range readers(path) {
 				b := w.As(user)
 				h.take()
-				if got := b.Get(path); got.Status != http.StatusOK {
-					t.Errorf("%s is answered %d", path, got.Status)
-				}
+				b.Get(path).Says(t, http.StatusOK)
 				got, _ := h.take()
 				expect.Same(t, want, got)
 			}
@@ -150,9 +148,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 				}
 				at = page.Link("next")
 			}
-			if left != 0 {
-				t.Errorf("%s of %d: %d are on no page", path, n, left)
-			}
+			expect.That(t, left == 0, "%s of %d: %d are on no page", path, n, left)
 		}
 	}
 }
@@ -206,11 +202,8 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 		page := b.Get("/console/approvals")
 		got, looked := h.take()
 		expect.Same(t, want, got)
-		if looked != n {
-			t.Errorf("%d wait, and the query looks at %d", n, looked)
-		}
-		if rows := strings.Count(page.Body, `<li>`); rows != min(n, waitingOfPage) {
-			t.Errorf("%d wait, %d are shown", n, rows)
-		}
+		expect.That(t, looked == n, "%d wait, and the query looks at %d", n, looked)
+		rows := strings.Count(page.Body, `<li>`)
+		expect.That(t, rows == min(n, waitingOfPage), "%d wait, %d are shown", n, rows)
 	}
 }

@@ -1,30 +1,52 @@
 package consoletest
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
-func (a Answer) Says(t *testing.T, status int, texts ...string) {
-	t.Helper()
-	if a.Status != status {
-		t.Errorf("it is answered %d, want %d: %s", a.Status, status, a.Text())
-	}
-	for _, text := range texts {
-		if !strings.Contains(a.Text(), text) {
-			t.Errorf("it does not say %q: %s", text, a.Text())
-		}
-	}
+func (a Answer) String() string {
+	return fmt.Sprintf("%s is answered %d %s: %s", a.Asked, a.Status, a.To, cmp.Or(strings.TrimPrefix(a.Text(), "<main"), a.Body))
 }
 
-func (a Answer) SaysNot(t *testing.T, texts ...string) {
+// Says fails the test unless the page has this status and says these texts. It returns the answer, as the next three do.
+func (a Answer) Says(t *testing.T, status int, texts ...string) Answer {
+	t.Helper()
+	expect.That(t, a.Status == status, "want status %d: %v", status, a)
+	for _, text := range texts {
+		expect.That(t, strings.Contains(a.Text(), text), "does not say %q: %v", text, a)
+	}
+	return a
+}
+
+// Leads wants the browser led to another page.
+func (a Answer) Leads(t *testing.T, to string) Answer {
+	t.Helper()
+	expect.That(t, a.To == to, "want to be led to %q: %v", to, a)
+	return a
+}
+
+// Holds wants texts in the page's source.
+func (a Answer) Holds(t *testing.T, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
-		if strings.Contains(a.Body, text) {
-			t.Errorf("it says %q", text)
-		}
+		expect.That(t, strings.Contains(a.Body, text), "lacks %q: %v", text, a)
 	}
+	return a
+}
+
+// Lacks wants none of these texts in the page's source.
+func (a Answer) Lacks(t *testing.T, texts ...string) Answer {
+	t.Helper()
+	for _, text := range texts {
+		expect.That(t, !strings.Contains(a.Body, text), "has %q: %v", text, a)
+	}
+	return a
 }
 
 var linkForm = regexp.MustCompile(`href="([^"]*)"`)

@@ -2,8 +2,8 @@ package consoletest
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -107,33 +107,8 @@ func Inline(text string) aggregate.Blob {
 	return aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
 }
 
-// Holds reports what a page lacks of some texts.
-func Holds(t *testing.T, a Answer, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(a.Body, text) {
-			t.Errorf("the page (%d) lacks %q", a.Status, text)
-		}
-	}
-	if t.Failed() {
-		os.WriteFile(t.TempDir()+"/page.html", []byte(a.Body), 0o600)
-	}
-}
-
-func Lacks(t *testing.T, a Answer, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if strings.Contains(a.Body, text) {
-			t.Errorf("the page has %q", text)
-		}
-	}
-}
-
 func With(form url.Values, name, value string) url.Values {
-	out := url.Values{}
-	for k, v := range form {
-		out[k] = v
-	}
+	out := maps.Clone(form)
 	out.Set(name, value)
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -206,6 +207,7 @@ func (w *World) Ask() {
 // Browser is one with its cookies.
 type Browser struct {
 	World   *World
+	user    string // who has signed in, empty for nobody
 	host    string
 	Locale  string
 	Cookies map[string]string
@@ -231,12 +233,13 @@ func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	}
 	s := websession.New(t.ID, t.TeamID, user, user, admin, w.Now())
 	expect.NoError(w.T, websession.Of(w.Store.Table()).BeginWebSession(w.T.Context(), cookie, s))
-	b.Cookies["__Host-ringi"], b.Form = cookie, s.Form
+	b.Cookies["__Host-ringi"], b.Form, b.user = cookie, s.Form, user
 	return b
 }
 
 // Answer is what a browser got.
 type Answer struct {
+	Asked  string // for what, by whom
 	Status int
 	To     string // where it is led
 	Body   string
@@ -285,7 +288,8 @@ func (b *Browser) Send(method, path string, form url.Values) Answer {
 			b.Cookies[c.Name] = c.Value
 		}
 	}
-	return Answer{Status: out.StatusCode, To: out.Header.Get("Location"), Body: rec.Body.String(), Header: out.Header}
+	asked := fmt.Sprintf("%s %s %.300s by %s in %s", method, path, form.Encode(), b.user, b.Locale)
+	return Answer{Asked: asked, Status: out.StatusCode, To: out.Header.Get("Location"), Body: rec.Body.String(), Header: out.Header}
 }
 
 // Logged is what is logged from now to the test's end.

@@ -72,8 +72,6 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 		expect.Same(t, 20, pages)
 		expect.Same(t, ids, seen)
 		back := contestLink.FindStringSubmatch(b.Get(before).Body)
-		if len(back) == 0 || back[1] != ids[900] {
-			t.Errorf("the page before the last begins with %v", back)
-		}
+		expect.That(t, len(back) != 0 && back[1] == ids[900], "the page before the last begins with %v", back)
 	}
 }

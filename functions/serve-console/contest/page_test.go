@@ -47,9 +47,7 @@ func noContests(t *testing.T, w *consoletest.World) {
 func wholeContest(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(workspace.Suzuki)
 	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
-	if page := b.Get(k.Page()); !strings.Contains(page.Body, "data-live") || !strings.Contains(page.Text(), "チームはまだ始まっていません") {
-		t.Errorf("a contest that runs is not followed, or says more than there is: %s", page.Text())
-	}
+	b.Get(k.Page()).Says(t, http.StatusOK, "チームはまだ始まっていません").Holds(t, "data-live")
 	k.Plays(1, 1, 0.8, "一行目\n二行目")
 	k.Plays(2, 1, 0.75, "一行目\n別の行")
 	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "調べました", "二行目")
@@ -61,9 +59,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	if best := contestpages.DraftKey("team-a", 1); strings.Contains(page.Body, "compare?a="+best+"&amp;b="+best) {
 		t.Error("the best draft is compared with itself")
 	}
-	if strings.Contains(page.Body, "data-live") {
-		t.Error("the page of a contest that is over goes on asking")
-	}
+	expect.That(t, !strings.Contains(page.Body, "data-live"), "the page of a contest that is over goes on asking")
 	b.Get(k.Page()+"/compare").Says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
 	b.Get(k.Page()+"/compare?a=x.1&b=y.2").Says(t, http.StatusNotFound)
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
@@ -85,9 +81,7 @@ func allFailed(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests").Says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
 	page := b.Get(k.Page())
 	page.Says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が答えませんでした")
-	if strings.Contains(page.Text(), "まだ採点されていません") {
-		t.Error("teams that have failed are not scored yet")
-	}
+	expect.That(t, !strings.Contains(page.Text(), "まだ採点されていません"), "teams that have failed are not scored yet")
 }
 
 func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
@@ -103,7 +97,7 @@ func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
 	of.Plays(1, 1, 0.8, "読める案")
 	page := member.Get(of.Page()) // who may read the request may read what was drafted for it, not what models were told
 	page.Says(t, http.StatusOK, "読める案", "勤怠の方針")
-	consoletest.Lacks(t, page, "&lt;data&gt;")
+	page.Lacks(t, "&lt;data&gt;")
 	w.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusOK, "&lt;data&gt;勤怠の方針")
 	other.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusNotFound)
 }
@@ -120,20 +114,17 @@ func boardNamesRequests(t *testing.T, w *consoletest.World) {
 	for _, path := range []string{"/console/contests/board", "/console/contests/board?team=team-a", "/console/contests"} {
 		page := w.As(workspace.Suzuki).Get(path)
 		page.Says(t, http.StatusOK, "勤怠の方針", "稟議の方針の作成", "備品の長い長い", "…")
-		consoletest.Lacks(t, page, "&lt;data&gt;", "終わり")
+		page.Lacks(t, "&lt;data&gt;", "終わり")
 		for _, link := range []string{of.Page(), alone.Page(), "/console/tasks/" + ref.ID} {
-			if !strings.Contains(page.Body, `href="`+link+`"`) {
-				t.Errorf("%s doesn't lead to %s", path, link)
-			}
+			expect.That(t, strings.Contains(page.Body, `href="`+link+`"`), "%s doesn't lead to %s", path, link)
 		}
 	}
 	unnamed := w.Compete("", &ref) // begun before contests kept the title
 	unnamed.Plays(1, 1, 0.9, "案")
 	page := w.As(workspace.Suzuki).Get("/console/contests/board")
-	consoletest.Lacks(t, page, "&lt;data&gt;")
-	if n := strings.Count(page.Body, `href="`+unnamed.Page()+`"`); n != 1 {
-		t.Errorf("%d links to a contest without a title", n)
-	}
+	page.Lacks(t, "&lt;data&gt;")
+	n := strings.Count(page.Body, `href="`+unnamed.Page()+`"`)
+	expect.That(t, n == 1, "%d links to a contest without a title", n)
 }
 
 func draftsAreText(t *testing.T, w *consoletest.World) {
@@ -143,9 +134,7 @@ func draftsAreText(t *testing.T, w *consoletest.World) {
 		page := b.Get(path)
 		page.Says(t, http.StatusOK)
 		for _, raw := range []string{"<script>alert", "<img src=x", "<b>速攻"} {
-			if strings.Contains(page.Body, raw) {
-				t.Errorf("%s has %s", path, raw)
-			}
+			expect.That(t, !strings.Contains(page.Body, raw), "%s has %s", path, raw)
 		}
 	}
 }
@@ -164,9 +153,7 @@ func longTalks(t *testing.T, w *consoletest.World) {
 	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
 	page := b.Get(k.Page())
 	page.Says(t, http.StatusOK, "案", "59 番目に", "講評")
-	if len(page.Body) > 2<<20 {
-		t.Errorf("the page has %d bytes", len(page.Body))
-	}
+	expect.That(t, len(page.Body) <= 2<<20, "the page has %d bytes", len(page.Body))
 }
 
 func toolsOfMembers(t *testing.T, w *consoletest.World) {
@@ -193,10 +180,9 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 		b := w.As(user)
 		page := b.Get(k.Page())
 		page.Says(t, http.StatusOK, "呼び出したツール: list_departments 2 回、&lt;b&gt;made up 1 回")
-		consoletest.Lacks(t, page, "argument", "result", "<b>made up")
-		if n := strings.Count(page.Body, "呼び出したツール"); n != 1 {
-			t.Errorf("tools of %d members, though one called any", n)
-		}
+		page.Lacks(t, "argument", "result", "<b>made up")
+		n := strings.Count(page.Body, "呼び出したツール")
+		expect.That(t, n == 1, "tools of %d members, though one called any", n)
 		b.Locale = "en"
 		b.Get(k.Page()).Says(t, http.StatusOK, "Tools called: list_departments × 2, &lt;b&gt;made up × 1")
 	}
@@ -224,9 +210,7 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
 	member := w.As(workspace.Sato) // may read the request, and what was drafted for it
-	if page := member.Get(k.Page()); strings.Contains(page.Text(), "送った内容") {
-		t.Error("a member is offered what models were sent")
-	}
+	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"), "a member is offered what models were sent")
 	member.Get(list).Says(t, http.StatusForbidden)
 	member.Get(list+"/"+gone).Says(t, http.StatusForbidden)
 }
@@ -235,13 +219,9 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	k := w.Compete("経費精算の方針を決めて", nil)
 	k.Plays(1, 1, 0.8, "できたところまで")
 	member, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
-	if a := member.Post(k.Page()+"/cancel", nil); a.Status != http.StatusNotFound {
-		t.Errorf("a member: %d", a.Status)
-	}
+	member.Post(k.Page()+"/cancel", nil).Says(t, http.StatusNotFound) // a member
 	believed := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID, Admins: []string{workspace.Sato}}, workspace.Sato)
-	if a := believed.Post(k.Page()+"/cancel", nil); a.Status != http.StatusNotFound {
-		t.Errorf("whose session only believes that he is an administrator: %d", a.Status)
-	}
+	believed.Post(k.Page()+"/cancel", nil).Says(t, http.StatusNotFound)
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "コンテストを中止する", "費用は残ります")
 	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To)
 	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To) // a second click
@@ -257,11 +237,9 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	of := w.Compete("勤怠の方針", &ref)
 	page := suzuki.Get(of.Page())
 	page.Says(t, http.StatusOK, "依頼を取り消すと一緒に終わります")
-	consoletest.Lacks(t, page, "/cancel\"")
-	if a := suzuki.Post(of.Page()+"/cancel", nil); a.Status != http.StatusForbidden {
-		t.Errorf("one that drafts a policy: %d", a.Status)
-	}
-	mine := w.Compete("自分のコンテスト", nil) // by Suzuki, who is no administrator any more
+	page.Lacks(t, "/cancel\"")
+	suzuki.Post(of.Page()+"/cancel", nil).Says(t, http.StatusForbidden) // one that drafts a policy
+	mine := w.Compete("自分のコンテスト", nil)                                  // by Suzuki, who is no administrator any more
 	former := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID}, workspace.Suzuki)
 	former.Get(mine.Page()).Says(t, http.StatusOK, "自分のコンテスト")
 	expect.Same(t, mine.Page()+"?done=contest_cancelled", former.Post(mine.Page()+"/cancel", nil).To)

@@ -19,31 +19,30 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	sato := w.As(workspace.Sato)
 	x := k.Proposes(conversation.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
-	consoletest.Holds(t, sato.Get(k.Page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
+	sato.Get(k.Page()).Holds(t, `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
 	expect.Same(t, k.Page()+"?done=act_reject", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "先にファイルを見せて")).To)
-	consoletest.Holds(t, sato.Get(k.Page()), "先にファイルを見せて", "却下", "action.rejected")
+	sato.Get(k.Page()).Holds(t, "先にファイルを見せて", "却下", "action.rejected")
 	if a := k.Load(); a.Session.PendingActionID != "" || len(a.Inbox) != 1 {
 		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
 	}
 
 	x = k.Proposes(conversation.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
-	consoletest.Holds(t, sato.Get(k.Page()), "a.txt", "一行目\n二行目")
+	sato.Get(k.Page()).Holds(t, "a.txt", "一行目\n二行目")
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
 
 	x = k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	busy := sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
-	if busy.Status == http.StatusSeeOther || !strings.Contains(busy.Body, "先にその操作を取り消してください") {
-		t.Errorf("a session is closed under a running action: %d %s", busy.Status, busy.Text())
-	}
+	expect.That(t, busy.Status != http.StatusSeeOther && strings.Contains(busy.Body, "先にその操作を取り消してください"),
+		"a session is closed under a running action: %v", busy)
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
 	one := 1
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
-	consoletest.Holds(t, sato.Get(k.Page()), "取り消した後に分かったこと", "止められました")
+	sato.Get(k.Page()).Holds(t, "取り消した後に分かったこと", "止められました")
 
 	x = k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
-	consoletest.Holds(t, sato.Get(k.Page()), "規則による自動承認", "承認済み")
+	sato.Get(k.Page()).Holds(t, "規則による自動承認", "承認済み")
 }
 
 func refusesActions(t *testing.T, w *consoletest.World) {
@@ -54,8 +53,8 @@ func refusesActions(t *testing.T, w *consoletest.World) {
 	form := consoletest.ActOn(aggregate.ActApprove, x, "")
 	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
 	page := sato.Get(k.Page())
-	consoletest.Holds(t, page, "自分の依頼は自分で承認できません", `value="reject"`)
-	consoletest.Lacks(t, page, "✅ 承認</button>")
+	page.Holds(t, "自分の依頼は自分で承認できません", `value="reject"`)
+	page.Lacks(t, "✅ 承認</button>")
 	for name, tt := range map[string]struct {
 		by     *consoletest.Browser
 		form   url.Values
@@ -72,16 +71,10 @@ func refusesActions(t *testing.T, w *consoletest.World) {
 		"an act that there is not":    {suzuki, consoletest.With(form, "act", "execute"), 400, ""},
 		"a guest":                     {w.As(workspace.Guest), form, 403, ""},
 	} {
-		if a := tt.by.Post(k.Page()+"/act", tt.form); a.Status != tt.status || !strings.Contains(a.Body, tt.says) {
-			t.Errorf("%s: %d %s", name, a.Status, a.Text())
-		}
+		t.Run(name, func(t *testing.T) { tt.by.Post(k.Page()+"/act", tt.form).Says(t, tt.status).Holds(t, tt.says) })
 	}
-	if a := suzuki.Send("POST", k.Page()+"/act", form); a.Status != 403 {
-		t.Errorf("without the session's token: %d", a.Status)
-	}
-	if k.Load().Current().Status != conversation.ActionPending {
-		t.Error("something was decided")
-	}
+	suzuki.Send("POST", k.Page()+"/act", form).Says(t, 403) // without the session's token
+	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
 }
 
 // Whoever asked for an action may withdraw it, but not close somebody else's conversation.
@@ -98,8 +91,8 @@ func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	tanaka := w.As(workspace.Tanaka)
 	page := tanaka.Get(k.Page())
-	consoletest.Holds(t, page, "⏹️ 操作を取り消す</button>")
-	consoletest.Lacks(t, page, "会話を終える</button>")
+	page.Holds(t, "⏹️ 操作を取り消す</button>")
+	page.Lacks(t, "会話を終える</button>")
 	expect.Same(t, k.Page()+"?done=act_cancel_action", tanaka.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
 }
 
@@ -127,9 +120,8 @@ func oneActionDecision(t *testing.T, w *consoletest.World) {
 	})
 	// What was approved may still be cancelled; nothing else goes together.
 	got := k.Load().Action(x.ActionID)
-	if done+told != 3 || done > 2 || done == 2 && (got.Status != conversation.ActionCancelled || got.ApprovedBy == "") {
-		t.Errorf("%d decided, %d were told: %+v", done, told, got)
-	}
+	expect.That(t, done+told == 3 && done <= 2 && (done != 2 || got.Status == conversation.ActionCancelled &&
+		got.ApprovedBy != ""), "%d decided, %d were told: %+v", done, told, got)
 }
 
 // largePayload: what stands beside the table is opened; where it is gone nobody can approve.
@@ -141,20 +133,19 @@ func largePayload(t *testing.T, w *consoletest.World) {
 	x := k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
 	sato := w.As(workspace.Sato)
 	page := sato.Get(k.Page())
-	consoletest.Holds(t, page, "ここでは承認できません", `value="reject"`)
-	consoletest.Lacks(t, page, "✅ 承認</button>")
-	if a := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")); a.Status != http.StatusBadRequest {
-		t.Errorf("what nobody could read is approved: %d", a.Status)
-	}
+	page.Holds(t, "ここでは承認できません", `value="reject"`)
+	page.Lacks(t, "✅ 承認</button>")
+	a := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	expect.That(t, a.Status == http.StatusBadRequest, "what nobody could read is approved: %d", a.Status)
 	w.Results[key] = aggregate.JSON(text)
-	consoletest.Holds(t, sato.Get(k.Page()), "echo end", "✅ 承認</button>")
+	sato.Get(k.Page()).Holds(t, "echo end", "✅ 承認</button>")
 	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
 }
 
 func waitsForActions(t *testing.T, w *consoletest.World) {
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	consoletest.Holds(t, w.As(workspace.Suzuki).Get("/console/approvals?for=me"), k.Page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
-	consoletest.Lacks(t, w.As(workspace.Alex).Get("/console/approvals"), k.Page())
-	consoletest.Holds(t, w.As(workspace.Suzuki).Get("/console/audit"), `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
+	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
+	w.As(workspace.Alex).Get("/console/approvals").Lacks(t, k.Page())
+	w.As(workspace.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
 }

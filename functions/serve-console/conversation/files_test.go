@@ -34,12 +34,9 @@ func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		words := web.TextsOf("conversation", locale)
 		for _, cause := range conversation.Causes {
-			if words.In("why_unread", cause) == "" {
-				t.Errorf("%s has no words for %s", locale, cause)
-			}
+			expect.That(t, words.In("why_unread", cause) != "", "%s has no words for %s", locale, cause)
 		}
-		if got := whyUnread(words, "files.info: file_deleted: the file can't be read"); got != words.In("why_unread", conversation.Unreadable) {
-			t.Errorf("%s shows %q", locale, got)
-		}
+		got := whyUnread(words, "files.info: file_deleted: the file can't be read")
+		expect.That(t, got == words.In("why_unread", conversation.Unreadable), "%s shows %q", locale, got)
 	}
 }

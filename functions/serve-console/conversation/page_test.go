@@ -39,37 +39,36 @@ func TestConversationsWithAgents(t *testing.T) {
 func wholeTalk(t *testing.T, w *consoletest.World) {
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
 	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
-	consoletest.Holds(t, sato.Get(k.Page()), "集計用のスクリプトを書いて", "返答待ち", "まだ提案はありません", `data-live="`+k.Page()+`"`)
+	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", "まだ提案はありません", `data-live="`+k.Page()+`"`)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	page := suzuki.Get(k.Page())
-	consoletest.Holds(t, page, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか", `name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
+	page.Holds(t, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか", `name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
 	expect.Same(t, k.Page()+"?done=act_approve", suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
 	w.Later(time.Second)
 	k.Begins()
 	k.Prints(x, 0, 3)
-	consoletest.Holds(t, sato.Get(k.Page()), "実行中です", "行 2", "鈴木", "コンソール")
+	sato.Get(k.Page()).Holds(t, "実行中です", "行 2", "鈴木", "コンソール")
 	w.Later(2 * time.Second)
 	zero := 0
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが通りました", ExitCode: &zero, Lines: 3})
 	k.Says(workspace.Sato, "これは稟議にします")
 	k.Answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.Get(k.Page())
-	consoletest.Holds(t, page, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
-	consoletest.Lacks(t, page, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
-	if a := sato.Post(k.Page()+"/act", consoletest.ActOn(task.ActCancelTask, nil, "")); a.Status != http.StatusBadRequest || k.Load().Session.Status != conversation.Open {
-		t.Errorf("what cancels a task, on a conversation's page: %d", a.Status)
-	}
+	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
+	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(task.ActCancelTask, nil, "")).Says(t, http.StatusBadRequest)
+	expect.That(t, k.Load().Session.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
-	consoletest.Holds(t, page, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
-	consoletest.Lacks(t, page, "data-live")
+	page.Holds(t, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
+	page.Lacks(t, "data-live")
 	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)
 	k.Says(workspace.Sato, "続きをお願い")
-	consoletest.Holds(t, sato.Get(k.Page()), "ここから新しい会話です", "続きをお願い")
+	sato.Get(k.Page()).Holds(t, "ここから新しい会話です", "続きをお願い")
 	en := w.As(workspace.Sato)
 	en.Locale = "en"
-	consoletest.Holds(t, en.Get(k.Page()), "A new conversation begins here", "Run a shell command", "Completed an agent’s action")
+	en.Get(k.Page()).Holds(t, "A new conversation begins here", "Run a shell command", "Completed an agent’s action")
 }
 
 func saidIsText(t *testing.T, w *consoletest.World) {
@@ -99,9 +98,9 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Workspace: "main"}}
 	})
 	admin, member := w.As(workspace.Suzuki).Get("/console/agents"), w.As(workspace.Sato).Get("/console/agents")
-	consoletest.Holds(t, member, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "main")
-	consoletest.Lacks(t, member, "docs-key", "bot.example.com", "near")
-	consoletest.Holds(t, admin, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
+	member.Holds(t, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "main")
+	member.Lacks(t, "docs-key", "bot.example.com", "near")
+	admin.Holds(t, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
 }
 
 func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
@@ -110,11 +109,10 @@ func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 		return a.Refused(a.Head.Run, a.Waiting(), conversation.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
 	})
 	page := w.As(workspace.Sato).Get(k.Page())
-	consoletest.Holds(t, page, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
-	if about, _, _ := strings.Cut(page.Body, `id="acts"`); strings.Contains(about, "再試行") {
-		t.Error("a button is named that there is not")
-	}
-	consoletest.Holds(t, w.As(workspace.Suzuki).Get("/console/agents?status=error"), k.Talk.ID)
+	page.Holds(t, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
+	about, _, _ := strings.Cut(page.Body, `id="acts"`)
+	expect.That(t, !strings.Contains(about, "再試行"), "a button is named that there is not")
+	w.As(workspace.Suzuki).Get("/console/agents?status=error").Holds(t, k.Talk.ID)
 }
 
 func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
@@ -131,26 +129,18 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	})
 	w.Results["key"] = `{"instructions":"<script>alert(1)</script>","input":"集計の相談"}`
 	admin, opener := w.As(workspace.Suzuki), w.As(workspace.Sato)
-	consoletest.Holds(t, admin.Get(k.Page()), "AI モデルに送った内容")
+	admin.Get(k.Page()).Holds(t, "AI モデルに送った内容")
 	list := admin.Get(k.Page() + "/sent")
-	if list.Status != http.StatusOK || !strings.Contains(list.Body, k.Page()+"/sent/"+use) || strings.Contains(list.Body, other) || !strings.Contains(list.Text(), "記録なし") {
-		t.Errorf("%d %s", list.Status, list.Text())
-	}
+	expect.That(t, list.Status == http.StatusOK && strings.Contains(list.Body, k.Page()+"/sent/"+use) &&
+		!strings.Contains(list.Body, other) && strings.Contains(list.Text(), "記録なし"), "%v", list)
 	shown := admin.Get(k.Page() + "/sent/" + use)
-	if shown.Status != http.StatusOK || !strings.Contains(shown.Text(), "集計の相談") || strings.Contains(shown.Body, "<script>alert") {
-		t.Errorf("%d %s", shown.Status, shown.Text())
-	}
-	consoletest.Lacks(t, opener.Get(k.Page()), "AI モデルに送った内容")
+	expect.That(t, shown.Status == http.StatusOK && strings.Contains(shown.Text(), "集計の相談") &&
+		!strings.Contains(shown.Body, "<script>alert"), "%v", shown)
+	opener.Get(k.Page()).Lacks(t, "AI モデルに送った内容")
 	stranger := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
 	for path, want := range map[string]int{"/sent": http.StatusForbidden, "/sent/" + use: http.StatusForbidden} {
-		if a := opener.Get(k.Page() + path); a.Status != want {
-			t.Errorf("whoever opened it reads %s: %d", path, a.Status)
-		}
-		if a := stranger.Get(k.Page() + path); a.Status == http.StatusOK {
-			t.Errorf("another workspace's reads %s", path)
-		}
+		opener.Get(k.Page()+path).Says(t, want) // whoever opened it
+		expect.That(t, stranger.Get(k.Page()+path).Status != http.StatusOK, "another workspace's reads %s", path)
 	}
-	if a := admin.Get(k.Page() + "/sent/" + other); a.Status != http.StatusNotFound {
-		t.Errorf("what was not kept: %d", a.Status)
-	}
+	admin.Get(k.Page()+"/sent/"+other).Says(t, http.StatusNotFound) // what was not kept
 }

@@ -25,26 +25,18 @@ func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
 		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(workspace.Alex),
 	} {
 		for _, path := range []string{"", "/message", "?log=1", "?before=" + url.QueryEscape("2026-04-18T00:00:00.000Z#"+k.Talk.ID)} {
-			if a := b.Get(k.Page() + path); a.Status != http.StatusNotFound || strings.Contains(a.Body, "スクリプト") {
-				t.Errorf("%s gets %d of %s", name, a.Status, path)
-			}
+			b.Get(k.Page()+path).Says(t, http.StatusNotFound).Lacks(t, "スクリプト")
 		}
 		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject, conversation.ActCancel} {
-			if a := b.Post(k.Page()+"/act", consoletest.ActOn(act, x, "だめ")); a.Status != http.StatusNotFound {
-				t.Errorf("%s gets %d for %s", name, a.Status, act)
-			}
+			expect.Is(t, b.Post(k.Page()+"/act", consoletest.ActOn(act, x, "だめ")).Status, http.StatusNotFound, name)
 		}
-		consoletest.Lacks(t, b.Get("/console/agents"), k.Talk.ID)
+		b.Get("/console/agents").Lacks(t, k.Talk.ID)
 	}
 	// A direct message is its person's, and no other member's.
 	d := w.Direct()
-	if a := w.As(workspace.Tanaka).Get(d.Page()); a.Status != http.StatusNotFound {
-		t.Errorf("a member gets %d of another's direct message", a.Status)
-	}
+	w.As(workspace.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
 	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose, conversation.ActReopen} { // while it is open, then once it is closed
-		if a := w.As(workspace.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")); a.Status != http.StatusNotFound {
-			t.Errorf("a member gets %d for %s of another's direct message", a.Status, act)
-		}
+		w.As(workspace.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")).Says(t, http.StatusNotFound)
 		if d.Load().Session.Status == conversation.Open {
 			w.As(workspace.Sato).Post(d.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
 		}
@@ -53,19 +45,12 @@ func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
 		t.Errorf("another's direct message was begun anew: %+v", a.Session)
 	}
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", conversation.ID("T", "C", "1.2")} {
-		if a := w.As(workspace.Sato).Get("/console/sessions/" + id); a.Status != http.StatusNotFound {
-			t.Errorf("%s: %d", id, a.Status)
-		}
+		w.As(workspace.Sato).Get("/console/sessions/"+id).Says(t, http.StatusNotFound)
 	}
-	if a := w.As(workspace.Sato).Get(k.Page() + "?before=x"); a.Status != http.StatusNotFound {
-		t.Errorf("a key of no message: %d", a.Status)
-	}
-	if n := strings.Count(logs.String(), "msg=refused"); n < 14 {
-		t.Errorf("%d refusals are logged", n)
-	}
-	if k.Load().Current().Status != conversation.ActionPending {
-		t.Error("something was decided")
-	}
+	w.As(workspace.Sato).Get(k.Page()+"?before=x").Says(t, http.StatusNotFound) // a key of no message
+	n := strings.Count(logs.String(), "msg=refused")
+	expect.That(t, n >= 14, "%d refusals are logged", n)
+	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
 }
 
 func longTalk(t *testing.T, w *consoletest.World) {
@@ -83,18 +68,16 @@ func longTalk(t *testing.T, w *consoletest.World) {
 		expect.NoError(t, w.Console.Conversations.PutListed(t.Context(), k.Talk.Tenant, conversation.MessagesList, k.Talk.ID, rows, nil))
 	}
 	all := expect.Value(w.Console.Conversations.Messages(t.Context(), k.Talk.Tenant, k.Talk.ID, ""))(t)
-	if len(all) != 1001 {
-		t.Fatalf("%d messages", len(all))
-	}
+	expect.Must(t, len(all) == 1001, "%d messages", len(all))
 	k.Says(workspace.Sato, "まとめて")
 	k.Answers(conversation.Answer{Text: "はい", Summary: "集計の話をしました", Through: all[800].Key()})
 	b := w.As(workspace.Sato)
 	page := b.Get(k.Page())
-	consoletest.Holds(t, page, "集計の話をしました", "元のメッセージを読む", "はい")
+	page.Holds(t, "集計の話をしました", "元のメッセージを読む", "はい")
 	if n := strings.Count(page.Body, `<li id="said-`); n > conversationpages.SaidOfPage || n < conversationpages.SaidOfPage-1 {
 		t.Errorf("a page has %d messages", n)
 	}
-	consoletest.Lacks(t, page, "メッセージ 0 番")
+	page.Lacks(t, "メッセージ 0 番")
 	seen, next := 0, k.Page()+"?before="+url.QueryEscape(all[800].Key()+"!")
 	for range 20 {
 		page = b.Get(next)
@@ -106,10 +89,8 @@ func longTalk(t *testing.T, w *consoletest.World) {
 		key, _, _ := strings.Cut(rest, "#said")
 		next = k.Page() + "?before=" + key
 	}
-	consoletest.Holds(t, page, "メッセージ 0 番", "要約された前のメッセージ")
-	if seen != 801 {
-		t.Errorf("%d of 801 original messages can be read", seen)
-	}
+	page.Holds(t, "メッセージ 0 番", "要約された前のメッセージ")
+	expect.That(t, seen == 801, "%d of 801 original messages can be read", seen)
 }
 
 func longOutput(t *testing.T, w *consoletest.World) {
@@ -119,21 +100,21 @@ func longOutput(t *testing.T, w *consoletest.World) {
 	k.Begins()
 	k.Prints(x, 0, 700)
 	page := w.As(workspace.Sato).Get(k.Page())
-	consoletest.Holds(t, page, "行 699", "行 200<", "古い 200 行は残っていません")
-	consoletest.Lacks(t, page, "行 199<")
+	page.Holds(t, "行 699", "行 200<", "古い 200 行は残っていません")
+	page.Lacks(t, "行 199<")
 	one := 1
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ExitCode: &one, Lines: 700, Dropped: 200})
-	consoletest.Holds(t, w.As(workspace.Sato).Get(k.Page()), "プログラムがエラーで終わりました", "古い 200 行は残っていません")
+	w.As(workspace.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終わりました", "古い 200 行は残っていません")
 	y := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
 	page = w.As(workspace.Sato).Get(k.Page())
-	consoletest.Holds(t, page, "?log=1#action-1")
-	consoletest.Lacks(t, page, "行 699")
-	consoletest.Holds(t, w.As(workspace.Sato).Get(k.Page()+"?log=1"), "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
+	page.Holds(t, "?log=1#action-1")
+	page.Lacks(t, "行 699")
+	w.As(workspace.Sato).Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
 }
 
 func listsTalks(t *testing.T, w *consoletest.World) {
 	empty := w.As(workspace.Sato).Get("/console/agents")
-	consoletest.Holds(t, empty, "まだ会話がありません", "例: codex: ", "あなたが参加しているチャンネルの会話です")
+	empty.Holds(t, "まだ会話がありません", "例: codex: ", "あなたが参加しているチャンネルの会話です")
 	in := w.Talked(workspace.Sato, workspace.HR, "channel", "チャンネルの会話")
 	mine := w.Direct()
 	mine.Proposes(conversation.ShellCommand, consoletest.Script, "")
@@ -146,21 +127,19 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 		}
 	}
 	b := w.As(workspace.Suzuki)
-	consoletest.Holds(t, b.Get("/console/agents"), "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
+	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
 	a := b.Get("/console/agents?status=closed")
-	consoletest.Holds(t, a, "条件に合う会話はありません")
+	a.Holds(t, "条件に合う会話はありません")
 	in.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(aggregate.System(), aggregate.Policy{Team: w.Tenant.TeamID}, w.Now())
 	})
 	a = b.Get("/console/agents?status=closed&person=" + workspace.Sato)
-	consoletest.Holds(t, a, in.Talk.ID)
-	consoletest.Lacks(t, a, mine.Talk.ID)
+	a.Holds(t, in.Talk.ID)
+	a.Lacks(t, mine.Talk.ID)
 	if a := b.Get("/console/agents?status=x&person=y"); a.Status != http.StatusBadRequest || strings.Count(a.Body, `role="alert"`) != 2 {
 		t.Errorf("a filter that can't be: %d", a.Status)
 	}
-	if a := b.Get("/console/agents?cursor=x"); a.Status != http.StatusBadRequest {
-		t.Errorf("a cursor of nothing: %d", a.Status)
-	}
+	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing
 	for range conversationpages.RowsOfPage {
 		w.Direct()
 	}

@@ -50,9 +50,8 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 		b.Locale = locale
 		page := b.Get("/console/insights")
 		for _, text := range want {
-			if page.Status != http.StatusOK || !strings.Contains(page.Text(), text) {
-				t.Errorf("in %s %q is missing: %d %s", locale, text, page.Status, page.Text())
-			}
+			expect.That(t, page.Status == http.StatusOK && strings.Contains(page.Text(), text),
+				"in %s %q is missing: %v", locale, text, page)
 		}
 		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, "<svg") != 3 || !regexp.MustCompile(`<rect x="\d+" y="0" width="16" height="100">`).MatchString(page.Body) {
 			t.Errorf("its charts are %s", page.Body)
@@ -61,20 +60,16 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 }
 
 func insightsEmpty(t *testing.T, w *consoletest.World) {
-	if page := w.As(workspace.Suzuki).Get("/console/insights"); page.Status != http.StatusOK || !strings.Contains(page.Text(), web.TextsOf("insights", "ja").Say("empty")) || strings.Contains(page.Body, "<svg") {
-		t.Errorf("%d %s", page.Status, page.Text())
-	}
+	w.As(workspace.Suzuki).Get("/console/insights").Says(t, http.StatusOK, web.TextsOf("insights", "ja").Say("empty")).
+		Lacks(t, "<svg")
 }
 
 func insightsAreClosed(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", w.Now())))
-	if page := w.As(workspace.Sato).Get("/console/insights"); page.Status != http.StatusForbidden || strings.Contains(page.Body, "sheets_append") {
-		t.Errorf("a member gets %d", page.Status)
-	}
+	w.As(workspace.Sato).Get("/console/insights").Says(t, http.StatusForbidden).Lacks(t, "sheets_append")
 	other := w.Found("T0OTHER", workspace.Tanaka)
-	if page := w.Of(other, workspace.Tanaka).Get("/console/insights"); page.Status != http.StatusOK || !strings.Contains(page.Text(), web.TextsOf("insights", "ja").Say("empty")) {
-		t.Errorf("another tenant sees %d %s", page.Status, page.Text())
-	}
+	w.Of(other, workspace.Tanaka).Get("/console/insights").Says(t, http.StatusOK,
+		web.TextsOf("insights", "ja").Say("empty"))
 }
 
 func insightsSpan(t *testing.T, w *consoletest.World) {
@@ -115,11 +110,8 @@ func insightsOfThousand(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
 	page := w.As(workspace.Suzuki).Get("/console/insights")
 	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、取り消し 0 件"} {
-		if !strings.Contains(page.Text(), text) {
-			t.Errorf("%q is missing: %s", text, page.Text())
-		}
+		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
-	if got := strings.Count(page.Body, `<th scope="row">`+daily.Day(w.Now())[:4]); got != 20 {
-		t.Errorf("%d days are listed", got)
-	}
+	got := strings.Count(page.Body, `<th scope="row">`+daily.Day(w.Now())[:4])
+	expect.That(t, got == 20, "%d days are listed", got)
 }

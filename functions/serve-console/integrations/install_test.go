@@ -96,9 +96,8 @@ func (w *installing) returns(b *consoletest.Browser, q url.Values) consoletest.A
 // holding is the tenant of a team, after it is sure that Slack gave that token for it.
 func (w *installing) holding(team, want string) tenancy.Tenant {
 	w.T.Helper()
-	if token, err := w.Console.Connect.Vault.Bot(w.T.Context(), aggregate.TenantID(team)); err != nil || token != want {
-		w.T.Errorf("%s: %q, %v", team, token, err)
-	}
+	token, err := w.Console.Connect.Vault.Bot(w.T.Context(), aggregate.TenantID(team))
+	expect.That(w.T, err == nil && token == want, "%s: %q, %v", team, token, err)
 	owner, _ := w.Store.Tenant(w.T.Context(), aggregate.TenantID(team))
 	return owner
 }
@@ -114,12 +113,10 @@ func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
 	installs("U0SECOND", "xoxb-second")
 	owner := w.holding("T0SECOND", "xoxb-second")
 	w.Of(owner, "U0SECOND").Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}})
-	if a := installs("U0ELSE", "xoxb-else"); a.Status != http.StatusForbidden || !strings.Contains(a.Text(), "管理者だけ") || !slices.Contains(w.slack.revoked, "xoxb-else") {
-		t.Errorf("%d %s, revoked %q", a.Status, a.Text(), w.slack.revoked)
-	}
-	if row := expect.Value(w.Store.Integration(t.Context(), owner.ID, tenancy.SlackProvider))(t); row.Status != tenancy.Disconnected {
-		t.Errorf("it is %s again", row.Status)
-	}
+	installs("U0ELSE", "xoxb-else").Says(t, http.StatusForbidden, "管理者だけ")
+	expect.That(t, slices.Contains(w.slack.revoked, "xoxb-else"), "%+v", w.slack.revoked)
+	row := expect.Value(w.Store.Integration(t.Context(), owner.ID, tenancy.SlackProvider))(t)
+	expect.That(t, row.Status == tenancy.Disconnected, "it is %s again", row.Status)
 	installs("U0SECOND", "xoxb-again")
 	w.holding("T0SECOND", "xoxb-again")
 	expect.Value(w.Store.EndIntegrations(t.Context(), owner.ID, tenancy.AppUninstalled, w.Console.Now().Add(time.Minute), w.Console.Now()))(t)
@@ -136,9 +133,7 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	}
 	w.slack.enterprise = map[string]any{"id": "E0ORG", "name": "本社"}
 	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
-	if a := w.returns(b, q); a.Status != 200 || !strings.Contains(a.Text(), "二号店") || strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "xoxb") {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
+	w.returns(b, q).Says(t, 200, "二号店").Lacks(t, "<script>alert", "xoxb")
 	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.Tenant.Slug {
 		t.Errorf("%+v", owner)
 	} else if owner.EnterpriseID != "E0ORG" || owner.BotUserID != "U0BOT" {
@@ -166,21 +161,18 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	t.Run("for an organization", func(t *testing.T) {
 		w.slack.of("", "本社", "U0ORG", "xoxb-org", true)
 		org := w.Browser()
-		if a := w.returns(org, w.begins(org)); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "Enterprise Grid") || !slices.Contains(w.slack.revoked, "xoxb-org") {
-			t.Errorf("%d %s, revoked %v", a.Status, a.Text(), w.slack.revoked)
-		}
+		w.returns(org, w.begins(org)).Says(t, http.StatusConflict, "Enterprise Grid")
+		expect.That(t, slices.Contains(w.slack.revoked, "xoxb-org"), "%+v", w.slack.revoked)
 	})
 }
 
 func installsAgain(t *testing.T, w *installing) {
 	w.slack.of("T0SECOND", "二号店", "U0ELSE", "xoxb-third", false)
 	again := w.Browser()
-	if a := w.returns(again, w.begins(again)); a.Status != 200 {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
-	if owner := w.holding("T0SECOND", "xoxb-third"); !slices.Equal(owner.Admins, []string{"U0SECOND"}) {
-		t.Errorf("%v", owner.Admins)
-	}
+	a := w.returns(again, w.begins(again))
+	expect.Must(t, a.Status == 200, "%v", a)
+	owner := w.holding("T0SECOND", "xoxb-third")
+	expect.That(t, slices.Equal(owner.Admins, []string{"U0SECOND"}), "%v", owner.Admins)
 }
 
 func installsAtHome(t *testing.T, w *installing) {
@@ -189,12 +181,9 @@ func installsAtHome(t *testing.T, w *installing) {
 	for _, team := range []string{"T0OWN", "T0BARE"} {
 		w.slack.of(team, "本店", "U0ANYBODY", "xoxb-own", false)
 		anybody := w.Browser()
-		if a := w.returns(anybody, w.begins(anybody)); a.Status != 200 {
-			t.Errorf("%s: %d %s", team, a.Status, a.Text())
-		}
-		if owner := w.holding(team, "xoxb-own"); len(owner.Admins) > 0 {
-			t.Errorf("%s is administered by %v", team, owner.Admins)
-		}
+		w.returns(anybody, w.begins(anybody)).Says(t, 200)
+		owner := w.holding(team, "xoxb-own")
+		expect.That(t, len(owner.Admins) == 0, "%s is administered by %v", team, owner.Admins)
 	}
 }
 
@@ -208,31 +197,26 @@ func TestOnlyNamedWorkspacesInstall(t *testing.T) {
 	}
 	refused := func(team, token string) {
 		t.Helper()
-		if a := installs(team, token); a.Status != http.StatusForbidden || !strings.Contains(a.Text(), "許可されていません") || !slices.Contains(w.slack.revoked, token) {
-			t.Errorf("%s: %d %s, revoked %q", team, a.Status, a.Text(), w.slack.revoked)
-		}
+		installs(team, token).Says(t, http.StatusForbidden, "許可されていません")
+		expect.That(t, slices.Contains(w.slack.revoked, token), "%+v", w.slack.revoked)
 	}
 	w.Own.Install = ""
 	refused("T0SECOND", "xoxb-1")
 	w.Own.Install = "T0SECOND"
 	refused("T0THIRD", "xoxb-2")
 	for _, team := range []string{"T0SECOND", "T0THIRD"} {
-		if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(team)); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%s is a tenant: %v", team, err)
-		}
+		_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(team))
+		expect.That(t, errors.Is(err, aggregate.ErrNotFound), "%s is a tenant: %v", team, err)
 	}
 	installs("T0SECOND", "xoxb-3")
 	w.holding("T0SECOND", "xoxb-3")
 	w.Own.Install = ""                                   // or it installed before there was such a list
 	for _, token := range []string{"xoxb-3", "xoxb-4"} { // Slack hands out the same token again
-		if a := installs("T0SECOND", token); a.Status != http.StatusForbidden || slices.Contains(w.slack.revoked, token) {
-			t.Errorf("of a workspace that is connected: %d, revoked %q", a.Status, w.slack.revoked)
-		}
+		installs("T0SECOND", token).Says(t, http.StatusForbidden)
+		expect.That(t, !slices.Contains(w.slack.revoked, token), "of a workspace that is connected")
 	}
-	w.holding("T0SECOND", "xoxb-3") // what it has stays, and works
-	if a := installs(slacktest.Team, "xoxb-5"); a.Status != 200 {
-		t.Errorf("the deployment's own workspace: %d %s", a.Status, a.Text())
-	}
+	w.holding("T0SECOND", "xoxb-3")                 // what it has stays, and works
+	installs(slacktest.Team, "xoxb-5").Says(t, 200) // the deployment's own workspace
 }
 
 func TestInstallationsThatAreRefused(t *testing.T) {
@@ -240,9 +224,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	w.slack.of("T0EVIL", "x", "U0EVIL", "xoxb-evil", false)
 	refused := func(what string, a consoletest.Answer, status int) {
 		t.Helper()
-		if a.Status != status {
-			t.Errorf("%s: %d", what, a.Status)
-		}
+		expect.That(t, a.Status == status, "%s: %d", what, a.Status)
 	}
 	one := w.Browser()
 	q := w.begins(one)
@@ -263,9 +245,8 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	refused("a code twice", w.returns(one, w.begins(one)), http.StatusBadGateway)
 	w.slack.status = http.StatusInternalServerError
 	refused("Slack fails", w.returns(one, w.begins(one)), http.StatusBadGateway)
-	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL")); err == nil {
-		t.Error("a tenant was made")
-	}
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL"))
+	expect.That(t, err != nil, "a tenant was made")
 }
 
 // Slack's own connection ends for good only when Slack takes the token back.
@@ -276,16 +257,10 @@ func TestDisconnectingSlack(t *testing.T) {
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"
 	b := w.As(workspace.Suzuki)
-	if a := b.Get("/console/integrations/disconnect?provider=slack"); a.Status != 200 || !strings.Contains(a.Text(), "すべてが止まります") {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	b.Get("/console/integrations/disconnect?provider=slack").Says(t, 200, "すべてが止まります")
 	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}}); a.To != "/console/integrations?done=disconnected" || !slices.Equal(slack.revoked, []string{"xoxb-first"}) {
 		t.Errorf("%d %s, revoked %v", a.Status, a.To, slack.revoked)
 	}
-	if row := w.row("slack"); row.Status != tenancy.Disconnected {
-		t.Errorf("%+v", row)
-	}
-	if a := b.Get("/console/integrations"); !strings.Contains(a.Body, `href="/slack/install"`) {
-		t.Error("there is no way back")
-	}
+	expect.Is(t, w.row("slack").Status, tenancy.Disconnected)
+	expect.That(t, strings.Contains(b.Get("/console/integrations").Body, `href="/slack/install"`), "there is no way back")
 }

@@ -83,17 +83,14 @@ func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	w.connect(b, "mcp:docs")
-	if len(first.sent) != 1 || first.sent[0].Get("client_secret") != "pasted-for-the-first" {
-		t.Fatalf("the first: %v", first.sent)
-	}
+	expect.Must(t, len(first.sent) == 1 && first.sent[0].Get("client_secret") == "pasted-for-the-first",
+		"the first: %v", first.sent)
 	named = evil
 	a := b.Post("/console/integrations/connect", url.Values{"provider": {"mcp:docs"}})
 	if found := onward.FindStringSubmatch(a.Body); a.Status == http.StatusOK && found != nil {
 		b.Get(w.consent(strings.ReplaceAll(found[1], "&amp;", "&")))
 	}
-	if len(evil.sent) > 0 {
-		t.Errorf("another authorization server was sent %v", evil.sent)
-	}
+	expect.That(t, len(evil.sent) == 0, "another authorization server was sent %v", evil.sent)
 }
 
 // While a consent is open at an authorization server that is not to be trusted, somebody pastes the client of the right

@@ -72,9 +72,7 @@ func (w *connecting) begin(b *consoletest.Browser, provider string) string {
 	w.T.Helper()
 	a := b.Post("/console/integrations/connect", url.Values{"provider": {provider}})
 	found := onward.FindStringSubmatch(a.Body)
-	if a.Status != 200 || found == nil {
-		w.T.Fatalf("%s: %d %s", provider, a.Status, a.Text())
-	}
+	expect.Must(w.T, a.Status == 200 && found != nil, "%s: %v", provider, a)
 	to := html.UnescapeString(found[1])
 	if host := expect.Value(url.Parse(to))(w.T).Host; !strings.Contains(a.Text(), "移動先 "+host) {
 		w.T.Errorf("%s: %s is not named before one goes there: %s", provider, host, a.Text())
@@ -89,9 +87,7 @@ func (w *connecting) consent(address string) string {
 	res := expect.Value(c.Get(address))(w.T)
 	defer res.Body.Close()
 	back := expect.Value(url.Parse(res.Header.Get("Location")))(w.T)
-	if back.Host != consoletest.Host {
-		w.T.Fatalf("the vendor leads to %s: %d", back, res.StatusCode)
-	}
+	expect.Must(w.T, back.Host == consoletest.Host, "the vendor leads to %s: %d", back, res.StatusCode)
 	return back.RequestURI()
 }
 
@@ -99,9 +95,8 @@ func (w *connecting) consent(address string) string {
 func (w *connecting) connect(b *consoletest.Browser, provider string) {
 	w.T.Helper()
 	w.Later(time.Second)
-	if a := b.Get(w.consent(w.begin(b, provider))); a.To != "/console/integrations?done=connected" {
-		w.T.Fatalf("%s: %d %s %s", provider, a.Status, a.To, a.Text())
-	}
+	a := b.Get(w.consent(w.begin(b, provider)))
+	expect.Must(w.T, a.To == "/console/integrations?done=connected", "%s: %d %s %v", provider, a.Status, a.To, a)
 }
 
 func (w *connecting) row(provider string) tenancy.Integration {
@@ -136,12 +131,10 @@ func TestConnectingVendors(t *testing.T) {
 func connectsAndDisconnects(t *testing.T, w *connecting) {
 	b := w.As(workspace.Suzuki)
 	page := b.Get("/console/integrations")
-	if page.Status != 200 || strings.Count(page.Body, "<details open>") != 2 || !strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return") {
-		t.Errorf("without apps: %d %s", page.Status, page.Text())
-	}
-	if a := b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "アプリがまだ登録されていません") {
-		t.Errorf("without an app: %d %s", a.Status, a.Text())
-	}
+	expect.That(t, page.Status == 200 && strings.Count(page.Body, "<details open>") == 2 &&
+		strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return"), "without apps: %v", page)
+	b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}).Says(t, http.StatusConflict,
+		"アプリがまだ登録されていません")
 	for provider, path := range map[string]string{"freee": "/freee/hr/api/v1/users/me", "google": "/sheets/v4/spreadsheets/" + stand.Sheet} {
 		w.register(b, provider)
 		w.connect(b, provider)
@@ -152,18 +145,12 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 			t.Errorf("%s: %+v", provider, row)
 		}
 		page := b.Get("/console/integrations")
-		if !strings.Contains(page.Text(), "接続中") || !strings.Contains(page.Text(), "鈴木 一郎") {
-			t.Errorf("%s", page.Text())
-		}
+		expect.That(t, strings.Contains(page.Text(), "接続中") && strings.Contains(page.Text(), "鈴木 一郎"), "%v", page)
 		for _, secret := range w.vendors.Secrets() {
-			if strings.Contains(page.Body, secret) {
-				t.Errorf("the page shows a secret")
-			}
+			expect.That(t, !strings.Contains(page.Body, secret), "the page shows a secret")
 		}
 		w.Later(time.Second)
-		if a := b.Get("/console/integrations/disconnect?provider=" + provider); a.Status != 200 || !strings.Contains(a.Text(), "失敗します") {
-			t.Errorf("asked first: %d %s", a.Status, a.Text())
-		}
+		b.Get("/console/integrations/disconnect?provider="+provider).Says(t, 200, "失敗します") // asked first
 		if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {provider}}); a.To != "/console/integrations?done=disconnected" {
 			t.Errorf("%s: %d %s", provider, a.Status, a.To)
 		}
@@ -208,9 +195,8 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	w.register(b, "freee")
 	stale := func(what string, a consoletest.Answer) {
 		t.Helper()
-		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "やり直してください") {
-			t.Errorf("%s: %d %s %s", what, a.Status, a.To, a.Text())
-		}
+		expect.That(t, a.Status == http.StatusBadRequest && strings.Contains(a.Text(), "やり直してください"),
+			"%s: %d %s %v", what, a.Status, a.To, a)
 	}
 	back := w.consent(w.begin(b, "freee"))
 	cookie := b.Cookies["__Host-ringi-consent"]
@@ -222,9 +208,7 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	stale("another administrator, with the cookie", other.Get(back))
 	back = w.consent(w.begin(b, "freee"))
 	used := b.Cookies["__Host-ringi-consent"]
-	if a := b.Get(back); a.To != "/console/integrations?done=connected" {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	b.Get(back).Leads(t, "/console/integrations?done=connected")
 	b.Cookies["__Host-ringi-consent"] = used
 	stale("twice", b.Get(back))
 	address := w.begin(b, "freee")
@@ -240,9 +224,8 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	if a := b.Get("/console/integrations/return?" + url.Values{"code": {spent}, "state": {asked.Get("state")}}.Encode()); a.Status != http.StatusBadGateway {
 		t.Errorf("a code twice: %d %s", a.Status, a.Text())
 	}
-	if n := len(w.actions()["freee"]); n != 1 {
-		t.Errorf("connected %d times", n)
-	}
+	n := len(w.actions()["freee"])
+	expect.That(t, n == 1, "connected %d times", n)
 }
 
 func vendorsRefuse(t *testing.T, w *connecting) {
@@ -254,9 +237,9 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 		"denied": {"error": {"access_denied"}}, "hostile": {"error": {hostile}, "error_description": {hostile}}, "nothing": {},
 	} {
 		q.Set("state", state())
-		if a := b.Get("/console/integrations/return?" + q.Encode()); a.Status != http.StatusForbidden || strings.Contains(a.Body, "alert(1)") {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
-		}
+		t.Run(name, func(t *testing.T) {
+			b.Get("/console/integrations/return?"+q.Encode()).Says(t, http.StatusForbidden).Lacks(t, "alert(1)")
+		})
 	}
 	for name, fail := range map[string]func(){
 		"500":     func() { w.vendors.Fail(stand.FreeeTokens, 500, true) },
@@ -265,14 +248,12 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 	} {
 		address := w.begin(b, "freee")
 		fail()
-		if a := b.Get(w.consent(address)); a.Status != http.StatusBadGateway || !strings.Contains(a.Text(), "使える返事がありません") {
-			t.Errorf("%s: %d %s", name, a.Status, a.Text())
-		}
+		a := b.Get(w.consent(address))
+		expect.That(t, a.Status == http.StatusBadGateway && strings.Contains(a.Text(), "使える返事がありません"), "%s: %v", name, a)
 		w.vendors.Fail(stand.FreeeTokens, 500, false)
 	}
-	if _, err := w.Store.Integration(t.Context(), w.Tenant.ID, "freee"); err == nil {
-		t.Error("something was connected")
-	}
+	_, err := w.Store.Integration(t.Context(), w.Tenant.ID, "freee")
+	expect.That(t, err != nil, "something was connected")
 	w.connect(b, "freee")
 }
 
@@ -289,12 +270,9 @@ func notRevoked(t *testing.T, w *connecting) {
 			t.Errorf("%s warns: want %v in %s", done, warns, a.Text())
 		}
 	}
-	if row := w.row("google"); row.Status != tenancy.Disconnected || row.Credentials != "" {
-		t.Errorf("%+v", row)
-	}
-	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}); a.Status != http.StatusNotFound {
-		t.Errorf("twice: %d", a.Status)
-	}
+	row := w.row("google")
+	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
+	b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}).Says(t, http.StatusNotFound) // twice
 }
 
 func servers(t *testing.T, w *connecting) {
@@ -311,16 +289,12 @@ func servers(t *testing.T, w *connecting) {
 	first := token()
 	w.Later(2 * time.Hour) // it is renewed where the server said
 	second := token()
-	if second == first || !w.works(stand.RoomsPath, second) {
-		t.Error("it was not renewed")
-	}
+	expect.That(t, second != first && w.works(stand.RoomsPath, second), "it was not renewed")
 	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=disconnected" || w.works(stand.RoomsPath, second) {
 		t.Errorf("%d %s", a.Status, a.To)
 	}
 	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"}, "address": {"https://first.example/mcp"}} // as the page showed it
-	if a := b.Post("/console/integrations/token", elsewhere); a.Status != http.StatusConflict {
-		t.Errorf("a token for the address that was shown: %d", a.Status)
-	}
+	b.Post("/console/integrations/token", elsewhere).Says(t, http.StatusConflict)                                            // a token for the address that was shown
 	if a := b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"}, "token": {w.vendors.RoomsToken()}}); a.To != "/console/integrations?done=connected" || token() != w.vendors.RoomsToken() {
 		t.Errorf("%d %s %s", a.Status, a.To, a.Text())
 	}
@@ -334,9 +308,7 @@ func servers(t *testing.T, w *connecting) {
 		t.Errorf("%d %s", a.Status, a.To)
 	}
 	for _, provider := range []string{"mcp:other", "slack", "evil", ""} {
-		if a := b.Post("/console/integrations/connect", url.Values{"provider": {provider}}); a.Status != http.StatusNotFound {
-			t.Errorf("%s: %d", provider, a.Status)
-		}
+		b.Post("/console/integrations/connect", url.Values{"provider": {provider}}).Says(t, http.StatusNotFound)
 	}
 }
 
@@ -344,27 +316,17 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 	b, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
 	w.register(b, "freee")
 	back := w.consent(w.begin(b, "freee"))
-	if a := member.Get("/console/integrations"); a.Status != http.StatusForbidden {
-		t.Errorf("a member: %d", a.Status)
-	}
+	member.Get("/console/integrations").Says(t, http.StatusForbidden) // a member
 	for _, act := range []string{"connect", "client", "token", "disconnect"} {
-		if a := member.Post("/console/integrations/"+act, url.Values{"provider": {"freee"}}); a.Status != http.StatusForbidden {
-			t.Errorf("a member: %s: %d", act, a.Status)
-		}
-		if a := b.Send("POST", "/console/integrations/"+act, url.Values{"provider": {"freee"}}); a.Status != http.StatusForbidden {
-			t.Errorf("without a token: %s: %d", act, a.Status)
-		}
+		member.Post("/console/integrations/"+act, url.Values{"provider": {"freee"}}).Says(t, http.StatusForbidden) // a member
+		b.Send("POST", "/console/integrations/"+act, url.Values{"provider": {"freee"}}).Says(t, http.StatusForbidden)
 	}
 	other := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
 	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
-	if a := other.Get(back); a.Status != http.StatusBadRequest {
-		t.Errorf("another workspace's: %d", a.Status)
-	}
+	other.Get(back).Says(t, http.StatusBadRequest) // another workspace's
 	back = w.consent(w.begin(b, "freee"))
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	owner.Admins = []string{workspace.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
-	if a := b.Get(back); a.Status != http.StatusForbidden {
-		t.Errorf("who was one when it began: %d", a.Status)
-	}
+	b.Get(back).Says(t, http.StatusForbidden) // who was one when it began
 }

@@ -30,19 +30,13 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 	f.Set("find.approvers.users", evil)
 	for _, act := range []string{"save", "search"} {
 		f.Set("act", act)
-		if a := b.Post("/console/settings", f); strings.Contains(a.Body, "<script>alert") {
-			t.Errorf("%s: markup of a user's", act)
-		}
+		expect.That(t, !strings.Contains(b.Post("/console/settings", f).Body, "<script>alert"),
+			"%s: markup of a user's", act)
 	}
-	if a := b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\n"}}); strings.Contains(a.Body, "<script>alert") || a.Status != http.StatusOK {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
-	if a := b.Post("/console/settings", opened(w, "name", evil)); a.Status != http.StatusSeeOther {
-		t.Fatalf("%d", a.Status)
-	}
-	if a := b.Get("/console/settings"); strings.Contains(a.Body, "<script>alert") {
-		t.Error("markup in the history")
-	}
+	b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\n"}}).Says(t, http.StatusOK).
+		Lacks(t, "<script>alert")
+	b.Post("/console/settings", opened(w, "name", evil)).Says(t, http.StatusSeeOther)
+	expect.That(t, !strings.Contains(b.Get("/console/settings").Body, "<script>alert"), "markup in the history")
 }
 
 func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
@@ -52,26 +46,20 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	if file.Status != http.StatusOK || !strings.Contains(file.Header.Get("Content-Disposition"), "attachment") || !strings.Contains(file.Body, "- "+workspace.Sato+" # 佐藤 花子") || strings.Contains(file.Body, "\nslug:") {
 		t.Fatalf("%d %s", file.Status, file.Body)
 	}
-	if a := b.Post("/console/settings/import", url.Values{"text": {file.Body}}); a.Status != http.StatusOK || !strings.Contains(a.Text(), ja.Say("import_same")) {
-		t.Errorf("the same: %d %s", a.Status, a.Text())
-	}
+	b.Post("/console/settings/import", url.Values{"text": {file.Body}}).Says(t, http.StatusOK, ja.Say("import_same"))
 	text := strings.ReplaceAll(file.Body, "max_versions: 7", "max_versions: 3")
 	shown := b.Post("/console/settings/import", url.Values{"text": {text}})
-	if shown.Status != http.StatusOK || w.SettingsNow().MaxVersions != 7 || !strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 3") {
-		t.Fatalf("%d %s", shown.Status, shown.Text())
-	}
+	expect.Must(t, shown.Status == http.StatusOK && w.SettingsNow().MaxVersions == 7 &&
+		strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 3"), "%v", shown)
 	seen := aggregate.HashOf(string(settings.PlainText([]byte(text))))
 	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.SettingsNow().Rev)}, "seen": {seen}, "text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
-	if a := b.Post("/console/settings/import", edited); a.Status != http.StatusOK || w.SettingsNow().MaxVersions != 7 {
-		t.Errorf("what was not shown was saved: %d", a.Status)
-	}
+	b.Post("/console/settings/import", edited).Says(t, http.StatusOK)
+	expect.That(t, w.SettingsNow().MaxVersions == 7, "what was not shown was saved")
 	edited.Set("text", strings.ReplaceAll(text, "\n", "\r\n")) // as browsers send it
 	if a := b.Post("/console/settings/import", edited); a.Status != http.StatusSeeOther || w.SettingsNow().MaxVersions != 3 {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
-	if a := b.Post("/console/settings/import", edited); a.Status != http.StatusOK {
-		t.Errorf("a revision that is over: %d", a.Status)
-	}
+	b.Post("/console/settings/import", edited).Says(t, http.StatusOK) // a revision that is over
 }
 
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {
@@ -82,9 +70,7 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 		"approvers:\n  users:\n  - " + workspace.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
 		"a: [": ja.Rule(settingsyaml.RuleSyntax),
 	} {
-		if a := b.Post("/console/settings/import", url.Values{"text": {text}}); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Text(), want) {
-			t.Errorf("%q: %d %s", text, a.Status, a.Text())
-		}
+		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
 	}
 	var lines strings.Builder
 	for i := range 5000 {
@@ -101,15 +87,9 @@ func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.As(workspace.Suzuki)
-	if a := b.Get("/console/settings"); !strings.Contains(a.Text(), ja.Say("spent", "day", "2.50", "month", "2.50")) {
-		t.Errorf("%s", a.Text())
-	}
-	if a := b.Get("/console"); !strings.Contains(a.Text(), ja.Say("choose")) {
-		t.Errorf("%s", a.Text())
-	}
-	if a := w.As(workspace.Sato).Get("/console"); strings.Contains(a.Text(), ja.Say("choose")) {
-		t.Error("a member is asked")
-	}
+	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
+	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"))
+	expect.That(t, !strings.Contains(w.As(workspace.Sato).Get("/console").Text(), ja.Say("choose")), "a member is asked")
 }
 
 func testAdmins(t *testing.T, w *consoletest.World) {
@@ -119,30 +99,23 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 		rev := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t).Rev
 		return b.Post("/console/settings/admins", url.Values{"act": {act}, "id": {id}, "rev": {fmt.Sprint(rev)}})
 	}
-	if a := b.Get("/console/settings/admins?q=" + url.QueryEscape("佐藤")); a.Status != http.StatusOK || !strings.Contains(a.Text(), "鈴木 一郎") || !strings.Contains(a.Text(), "佐藤 花子") {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	b.Get("/console/settings/admins?q="+url.QueryEscape("佐藤")).Says(t, http.StatusOK, "鈴木 一郎", "佐藤 花子")
 	for id, act := range map[string]string{workspace.Guest: "add", workspace.Stranger: "add", workspace.Bot: "add", "@sato": "add", "": "add", workspace.Suzuki: "remove", workspace.Sato: "x"} {
 		if a := send(act, id); a.Status == http.StatusSeeOther || len(admins()) != 1 {
 			t.Errorf("%s %q: %d, %v", act, id, a.Status, admins())
 		}
 	}
-	if a := send("add", workspace.Sato); a.Status != http.StatusSeeOther || len(admins()) != 2 {
-		t.Errorf("%d %v", a.Status, admins())
-	}
+	send("add", workspace.Sato).Says(t, http.StatusSeeOther)
+	expect.That(t, len(admins()) == 2, "%+v", admins())
 	old := url.Values{"act": {"add"}, "id": {workspace.Tanaka}, "rev": {"0"}}
-	if a := b.Post("/console/settings/admins", old); a.Status != http.StatusUnprocessableEntity || len(admins()) != 2 {
-		t.Errorf("over another's: %d", a.Status)
-	}
-	if a := send("remove", workspace.Suzuki); a.Status != http.StatusSeeOther || !slices.Equal(admins(), []string{workspace.Sato}) {
-		t.Errorf("%d %v", a.Status, admins())
-	}
-	if a := send("add", workspace.Suzuki); a.Status != http.StatusForbidden || len(admins()) != 1 {
-		t.Errorf("who is no administrator any more acts: %d", a.Status)
-	}
+	b.Post("/console/settings/admins", old).Says(t, http.StatusUnprocessableEntity)
+	expect.That(t, len(admins()) == 2, "over another's")
+	send("remove", workspace.Suzuki).Says(t, http.StatusSeeOther)
+	expect.That(t, slices.Equal(admins(), []string{workspace.Sato}), "%+v", admins())
+	send("add", workspace.Suzuki).Says(t, http.StatusForbidden)
+	expect.That(t, len(admins()) == 1, "who is no administrator any more acts")
 	for _, e := range settingsChanges(w) {
-		if e.ResourceType != "tenant" || !strings.Contains(string(e.Details), `"admins":{"is":`) {
-			t.Errorf("recorded %+v", e)
-		}
+		expect.That(t, e.ResourceType == "tenant" && strings.Contains(string(e.Details), `"admins":{"is":`),
+			"recorded %+v", e)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -22,9 +23,8 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
 		} {
 			for _, r := range reasons {
-				if said := ended.Sentence(locale, r, ""); !strings.Contains(said, words.Label(field)) {
-					t.Errorf("%s %s: %q", locale, field, said)
-				}
+				said := ended.Sentence(locale, r, "")
+				expect.That(t, strings.Contains(said, words.Label(field)), "%s %s: %q", locale, field, said)
 			}
 		}
 	}

@@ -68,29 +68,23 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	for _, locale := range language.All {
 		b.Locale = locale
-		if a := b.Get("/console/settings"); a.Status != http.StatusOK || !strings.Contains(a.Text(), settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users")) {
-			t.Errorf("%s: %d %s", locale, a.Status, a.Text())
-		}
+		b.Get("/console/settings").Says(t, http.StatusOK,
+			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users"))
 	}
 	a := b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval", "false", "approvers.users", "|"+workspace.Sato+"|"+workspace.Tanaka,
 		"approvers.usergroups", "|"+workspace.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "https://rooms.example.com/mcp|"))
-	if a.Status != http.StatusSeeOther || a.To != "/console/settings?done=saved" {
-		t.Fatalf("%d %s %s", a.Status, a.To, a.Text())
-	}
+	expect.Must(t, a.Status == http.StatusSeeOther && a.To == "/console/settings?done=saved",
+		"%d %s %v", a.Status, a.To, a)
 	s := w.SettingsNow()
-	if s.MaxVersions != 7 || s.MaxCostUSD != 1000.5 || s.AllowSelfApproval || !s.SelfApprovalChosen || len(s.Approvers.Users) != 2 || s.Approvers.Usergroups[0] != workspace.Approvers || len(s.MCPServers) != 1 {
-		t.Errorf("%+v", s)
-	}
+	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
+		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == workspace.Approvers && len(s.MCPServers) == 1, "%+v", s)
 	page := b.Get("/console/settings").Text()
 	for _, want := range []string{"佐藤 花子, 田中 恵", "鈴木 一郎", "Maximum", "5", "7"} {
-		if want != "Maximum" && !strings.Contains(page, want) {
-			t.Errorf("the history does not say %q: %s", want, page)
-		}
+		expect.That(t, want == "Maximum" || strings.Contains(page, want), "the history does not say %q: %s", want, page)
 	}
 	log := settingsChanges(w)
-	if len(log) != 1 || log[0].ActorID != workspace.Suzuki || !strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`) {
-		t.Errorf("%+v", log)
-	}
+	expect.That(t, len(log) == 1 && log[0].ActorID == workspace.Suzuki &&
+		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
 }
 
 func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
@@ -100,21 +94,15 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false", "auto_actions.argv", `go test "./a b/*"|`, "auto_actions.workspace", "main|",
 			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
 	}
-	if a := b.Post("/console/settings", row()); a.Status != http.StatusSeeOther {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	b.Post("/console/settings", row()).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
 	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
 	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Workspace: "main"}}, s.AutoActions)
-	if !s.AISessions.Cache.Enabled || s.SessionIdleDays != 3 || s.DMDefault != "agent" {
-		t.Errorf("%+v", s)
-	}
+	expect.That(t, s.AISessions.Cache.Enabled && s.SessionIdleDays == 3 && s.DMDefault == "agent", "%+v", s)
 	page := b.Get("/console/settings")
 	for _, want := range []string{`value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`, `<option value="http" selected>`, "doc-bot 書類 http"} {
-		if !strings.Contains(page.Body, want) {
-			t.Errorf("the page has no %q", want)
-		}
+		expect.That(t, strings.Contains(page.Body, want), "the page has no %q", want)
 	}
 	s.Agents[0].Metadata["owner"] = "人事"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}, w.Now()))(t)
@@ -130,9 +118,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		ja.Rule(tenancy.Rule(agent.RuleAutoOption)):                                               {"auto_actions.argv", "go test -exec *|"},
 		ja.Rule(tenancy.Rule(agent.RuleAutoWorkspace)):                                            {"auto_actions.workspace", "|"},
 	} {
-		if a := b.Post("/console/settings", row(change...)); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Text(), says) {
-			t.Errorf("%q is not said: %d", says, a.Status)
-		}
+		b.Post("/console/settings", row(change...)).Says(t, http.StatusUnprocessableEntity, says)
 	}
 }
 
@@ -168,16 +154,14 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			}
 		}
 	}
-	if log := settingsChanges(w); len(log) != 0 {
-		t.Errorf("something was saved: %+v", log)
-	}
+	log := settingsChanges(w)
+	expect.That(t, len(log) == 0, "something was saved: %+v", log)
 }
 
 func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
 	a := w.As(workspace.Suzuki).Post("/console/settings", opened(w, "max_versions", "x", "name", "", "model", "llama3", "approvers.users", "sato", "max_cost_usd", "-1"))
-	if n := strings.Count(a.Body, `<li><a href="#s-`); a.Status != http.StatusUnprocessableEntity || n != 5 {
-		t.Errorf("%d, %d problems: %s", a.Status, n, a.Text())
-	}
+	n := strings.Count(a.Body, `<li><a href="#s-`)
+	expect.That(t, a.Status == http.StatusUnprocessableEntity && n == 5, "%d, %d problems: %v", a.Status, n, a)
 }
 
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
@@ -187,24 +171,19 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	a := b.Post("/console/settings", mine)
-	if a.Status != http.StatusConflict || !strings.Contains(a.Body, `name="max_versions" value="9"`) || !strings.Contains(a.Body, `name="approval_timeout_hours" value="24"`) || !strings.Contains(a.Body, `value="私の名前"`) ||
-		!strings.Contains(a.Text(), ja.Say("their")+": 7") {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	expect.Must(t, a.Status == http.StatusConflict && strings.Contains(a.Body, `name="max_versions" value="9"`) &&
+		strings.Contains(a.Body, `name="approval_timeout_hours" value="24"`) && strings.Contains(a.Body, `value="私の名前"`) &&
+		strings.Contains(a.Text(), ja.Say("their")+": 7"), "%v", a)
 	if s := w.SettingsNow(); s.MaxVersions != 7 || s.Name == "私の名前" {
 		t.Errorf("the second was saved over the first: %+v", s)
 	}
 	again := opened(w, "max_versions", "9", "name", "私の名前")
-	if a := b.Post("/console/settings", again); a.Status != http.StatusSeeOther {
-		t.Errorf("%d", a.Status)
-	}
+	b.Post("/console/settings", again).Says(t, http.StatusSeeOther)
 	if s := w.SettingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.Name != "私の名前" {
 		t.Errorf("%+v", s)
 	}
 	mine.Del("base") // nobody says as what it was opened
-	if a := b.Post("/console/settings", mine); a.Status != http.StatusConflict {
-		t.Errorf("%d", a.Status)
-	}
+	b.Post("/console/settings", mine).Says(t, http.StatusConflict)
 }
 
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
@@ -215,73 +194,50 @@ func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	f.Set("act", "enter")
-	if a := b.Post("/console/settings", f); a.Status != http.StatusOK || len(settingsChanges(w)) != 0 {
-		t.Errorf("Enter behind a name saves: %d", a.Status)
-	}
+	b.Post("/console/settings", f).Says(t, http.StatusOK)
+	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
 	f.Set("find.approvers.users", "ゲスト")
-	if a := b.Post("/console/settings", f); !strings.Contains(a.Body, `value="`+workspace.Guest+`" disabled`) || !strings.Contains(a.Text(), ja.Rule(people.RuleGuest)) {
-		t.Errorf("a guest: %s", a.Text())
-	}
+	b.Post("/console/settings", f).Says(t, http.StatusOK, ja.Rule(people.RuleGuest)).
+		Holds(t, `value="`+workspace.Guest+`" disabled`)
 }
 
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
-	if a := b.Get("/console/settings"); a.Status != http.StatusOK || !strings.Contains(a.Text(), ja.Say("no_slack")) {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("no_slack"))
 	if a := b.Post("/console/settings", opened(w, "approvers.users", workspace.Tanaka)); a.Status != http.StatusServiceUnavailable || len(w.SettingsNow().Approvers.Users) != 0 || !strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, workspace.Tanaka) {
 		t.Errorf("%d", a.Status)
 	}
 	if a := b.Post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + workspace.Tanaka + "]"}}); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, workspace.Tanaka) {
 		t.Errorf("a file: %d", a.Status)
 	}
-	if a := b.Post("/console/settings", opened(w, "max_versions", "6")); a.Status != http.StatusSeeOther {
-		t.Errorf("what needs no name: %d %s", a.Status, a.Text())
-	}
+	b.Post("/console/settings", opened(w, "max_versions", "6")).Says(t, http.StatusSeeOther) // what needs no name
 }
 
 func testSettingsAreForAdministrators(t *testing.T, w *consoletest.World) {
 	member := w.As(workspace.Sato)
 	for _, path := range []string{"/console/settings", "/console/settings.yaml", "/console/welcome"} {
-		if a := member.Get(path); a.Status != http.StatusForbidden {
-			t.Errorf("GET %s: %d", path, a.Status)
-		}
+		member.Get(path).Says(t, http.StatusForbidden)
 	}
 	forged := w.As(workspace.Suzuki)
 	forged.Form = "x"
 	for _, path := range []string{"/console/settings", "/console/settings/import", "/console/welcome"} {
 		f := opened(w, "max_versions", "9", "text", "max_versions: 9", "allow_self_approval", "false")
-		if a := member.Post(path, f); a.Status != http.StatusForbidden {
-			t.Errorf("POST %s by a member: %d", path, a.Status)
-		}
-		if a := forged.Post(path, f); a.Status != http.StatusForbidden {
-			t.Errorf("POST %s without the session's token: %d", path, a.Status)
-		}
+		member.Post(path, f).Says(t, http.StatusForbidden)
+		forged.Post(path, f).Says(t, http.StatusForbidden) // without the session's token
 	}
-	if len(settingsChanges(w)) != 0 {
-		t.Error("something was saved")
-	}
+	expect.That(t, len(settingsChanges(w)) == 0, "something was saved")
 }
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
-	if a := b.Get("/console/settings"); !strings.Contains(a.Text(), ja.Say("choose")) {
-		t.Errorf("%s", a.Text())
-	}
-	if a := b.Get("/console/welcome"); a.Status != http.StatusOK || !strings.Contains(a.Text(), web.TextsOf("welcome", "ja").Say("no_about")) || strings.Contains(a.Body, " checked") {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
-	if a := b.Post("/console/welcome", nil); a.Status != http.StatusOK || w.SettingsNow().SelfApprovalChosen {
-		t.Errorf("no choice: %d", a.Status)
-	}
-	if a := b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}); a.Status != http.StatusSeeOther {
-		t.Errorf("%d", a.Status)
-	}
-	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}} // of a page that was opened before
-	if a := w.As(workspace.Suzuki).Post("/console/welcome", late); a.Status != http.StatusConflict {
-		t.Errorf("a second answer to the question: %d", a.Status)
-	}
+	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("choose"))
+	b.Get("/console/welcome").Says(t, http.StatusOK, web.TextsOf("welcome", "ja").Say("no_about")).Lacks(t, " checked")
+	b.Post("/console/welcome", nil).Says(t, http.StatusOK)
+	expect.That(t, !w.SettingsNow().SelfApprovalChosen, "no choice")
+	b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}).Says(t, http.StatusSeeOther)
+	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}          // of a page that was opened before
+	w.As(workspace.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
 	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {
 		t.Errorf("it is asked again: %+v", s)
 	}

@@ -21,9 +21,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), tenancytest.Changed(t)
 	got, problems := typed(formOf(is), was)
 	file, faults := settingsyaml.Read(expect.Value(settingsyaml.Write(is, "", func(string) string { return "" }))(t), was)
-	if problems != nil || faults != nil {
-		t.Fatalf("%+v %+v", problems, faults)
-	}
+	expect.Must(t, problems == nil && faults == nil, "%+v %+v", problems, faults)
 	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
 	for _, locale := range language.All {
 		texts := settingsTexts{web.TextsOf("settings", locale)}
@@ -34,9 +32,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 					t.Errorf("%s lacks words: %+v", locale, in)
 				}
 				for _, box := range in.Boxes {
-					if box.Text == "" {
-						t.Errorf("%s has no words for %s=%s", locale, in.Name, box.Value)
-					}
+					expect.That(t, box.Text != "", "%s has no words for %s=%s", locale, in.Name, box.Value)
 				}
 			}
 		}
@@ -49,9 +45,8 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 			if told := texts.differences(nil, changed); len(changed) != 1 || f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
 				t.Errorf("%s: the change of %s is told as %v", locale, f.Name, told)
 			}
-			if auditlog.WordsIn(locale).Field(f.Name) == f.Name {
-				t.Errorf("%s: the audit log has no name for %s", locale, f.Name)
-			}
+			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
+				"%s: the audit log has no name for %s", locale, f.Name)
 		}
 	}
 }
@@ -82,15 +77,11 @@ func TestEveryRuleAndColumnHasItsWords(t *testing.T) {
 	for _, locale := range language.All {
 		texts := web.TextsOf("settings", locale)
 		for rule := range agent.Limits {
-			if texts.In("rules", rule) == "" {
-				t.Errorf("%s has no words for %s", locale, rule)
-			}
+			expect.That(t, texts.In("rules", rule) != "", "%s has no words for %s", locale, rule)
 		}
 		for list, columns := range rowsLists {
 			for _, c := range columns {
-				if texts.In("columns", list+"."+c.key) == "" {
-					t.Errorf("%s has no words for %s.%s", locale, list, c.key)
-				}
+				expect.That(t, texts.In("columns", list+"."+c.key) != "", "%s has no words for %s.%s", locale, list, c.key)
 			}
 		}
 	}

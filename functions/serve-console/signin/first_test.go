@@ -46,33 +46,23 @@ func enters(w *consoletest.World, user, team string) (*consoletest.Browser, cons
 
 func firstAdministrator(t *testing.T, w *consoletest.World) {
 	b, a := enters(w, workspace.Suzuki, fresh)
-	if a.To != "/console" {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
-	if a := b.Get("/console"); a.Status != 200 || !strings.Contains(a.Body, `href="/console/welcome"`) {
-		t.Errorf("not asked who may approve their own requests: %d %s", a.Status, a.Text())
-	}
+	expect.Must(t, a.To == "/console", "%v", a)
+	b.Get("/console").Says(t, 200).Holds(t, `href="/console/welcome"`) // which leads to who may approve their own requests
 	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
-	if is.Name != "新しい会社" || len(is.Admins) != 1 || is.Admins[0] != workspace.Suzuki {
-		t.Errorf("the workspace is %+v", is)
-	}
+	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == workspace.Suzuki,
+		"the workspace is %+v", is)
 }
 
 func colleagueFirst(t *testing.T, w *consoletest.World) {
 	if _, a := enters(w, workspace.Guest, fresh); a.Status != http.StatusForbidden {
 		t.Errorf("a guest: %d", a.Status)
 	}
-	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)); err == nil {
-		t.Error("a guest makes the workspace known")
-	}
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
+	expect.That(t, err != nil, "a guest makes the workspace known")
 	b, _ := enters(w, workspace.Sato, fresh)
-	if a := b.Get("/console/settings/admins"); a.Status != http.StatusForbidden {
-		t.Errorf("a colleague is an administrator: %d", a.Status)
-	}
+	b.Get("/console/settings/admins").Says(t, http.StatusForbidden) // a colleague
 	b, _ = enters(w, workspace.Suzuki, fresh)
-	if a := b.Get("/console/settings/admins"); a.Status != 200 {
-		t.Errorf("the administrator: %d %s", a.Status, a.Text())
-	}
+	b.Get("/console/settings/admins").Says(t, 200) // the administrator
 }
 
 func nobodyNamed(t *testing.T, w *consoletest.World) {
@@ -82,18 +72,15 @@ func nobodyNamed(t *testing.T, w *consoletest.World) {
 			t.Errorf("%q: %d %s", admin, a.Status, a.Text())
 		}
 	}
-	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)); err == nil {
-		t.Error("a workspace that nobody administers is known")
-	}
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
+	expect.That(t, err != nil, "a workspace that nobody administers is known")
 }
 
 func strangersFirst(t *testing.T, w *consoletest.World) {
 	w.Own.Team = "T0ANOTHER"
 	log := consoletest.Logged(t)
-	if _, a := enters(w, workspace.Suzuki, fresh); a.Status != http.StatusForbidden || !strings.Contains(log.String(), "msg=refused") {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
-	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)); err == nil {
-		t.Error("the workspace is known")
-	}
+	_, a := enters(w, workspace.Suzuki, fresh)
+	expect.That(t, a.Status == http.StatusForbidden && strings.Contains(log.String(), "msg=refused"), "%v", a)
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
+	expect.That(t, err != nil, "the workspace is known")
 }

@@ -45,50 +45,32 @@ func TestSigningIn(t *testing.T) {
 
 func signsIn(t *testing.T, w *consoletest.World) {
 	b := w.Browser()
-	if a := b.Get("/console?x=1"); a.Status != http.StatusSeeOther || a.To != "/console/signin?next=%2Fconsole%3Fx%3D1" {
-		t.Fatalf("nobody is led to %d %s", a.Status, a.To)
-	}
+	b.Get("/console?x=1").Says(t, http.StatusSeeOther).Leads(t, "/console/signin?next=%2Fconsole%3Fx%3D1")
 	page := b.Get("/console/signin?next=%2Fconsole%3Fx%3D1")
-	if !strings.Contains(page.Body, `href="/console/signin/begin?next=%2Fconsole%3Fx%3D1"`) {
-		t.Errorf("the page is %s", page.Body)
-	}
+	expect.That(t, strings.Contains(page.Body, `href="/console/signin/begin?next=%2Fconsole%3Fx%3D1"`),
+		"the page is %s", page.Body)
 	q := begin(b, "/console/signin/begin?next=%2Fconsole%3Fx%3D1")
-	if q.Get("redirect_uri") != "https://"+consoletest.Host+"/console/signin/done" {
-		t.Errorf("Slack is asked %v", q)
-	}
+	expect.That(t, q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/signin/done", "Slack is asked %v", q)
 	w.OIDC.Person = said(workspace.Suzuki, slacktest.Team)
-	if a := back(b, q); a.To != "/console?x=1" {
-		t.Fatalf("%d %s %s", a.Status, a.To, a.Text())
-	}
-	if a := b.Get("/console"); a.Status != 200 || !strings.Contains(a.Body, "鈴木 一郎") {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	back(b, q).Leads(t, "/console?x=1")
+	b.Get("/console").Says(t, 200).Holds(t, "鈴木 一郎")
 	before := w.Browser()
 	before.Cookies["__Host-ringi"] = b.Cookies["__Host-ringi"]
-	if a := back(b, begin(b, "/console/signin/begin")); a.To != "/console" {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
-	if a := before.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("who was signed in here before still is: %d", a.Status)
-	}
+	back(b, begin(b, "/console/signin/begin")).Leads(t, "/console")
+	before.Get("/console").Says(t, http.StatusSeeOther) // who was signed in here before is not any more
 	b.Form = expect.Value(websession.Of(w.Store.Table()).WebSession(t.Context(), b.Cookies["__Host-ringi"], w.Now()))(t).Form
 	cookie := b.Cookies["__Host-ringi"]
 	if a := b.Post("/console/signout", nil); a.To != "/console/signin" || b.Cookies["__Host-ringi"] != "" {
 		t.Errorf("%d %s", a.Status, a.To)
 	}
 	b.Cookies["__Host-ringi"] = cookie
-	if a := b.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("a cookie that was signed out shows %d", a.Status)
-	}
+	b.Get("/console").Says(t, http.StatusSeeOther) // a cookie that was signed out
 	log := consoletest.Logged(t)
 	for i, next := range []string{"https://evil.example/", "//evil.example", `/\evil.example`} {
 		other := w.Browser()
-		if a := back(other, begin(other, "/console/signin/begin?next="+url.QueryEscape(next))); a.To != "/console" {
-			t.Errorf("%s leads to %s", next, a.To)
-		}
-		if n := strings.Count(log.String(), "msg=refused"); n != i+1 {
-			t.Errorf("%s: %d refusals are logged", next, n)
-		}
+		back(other, begin(other, "/console/signin/begin?next="+url.QueryEscape(next))).Leads(t, "/console")
+		n := strings.Count(log.String(), "msg=refused")
+		expect.That(t, n == i+1, "%s: %d refusals are logged", next, n)
 	}
 }
 
@@ -104,13 +86,11 @@ func onlyMembers(t *testing.T, w *consoletest.World) {
 		b := w.Browser()
 		q := begin(b, "/console/signin/begin")
 		w.OIDC.Person = person
-		if a := back(b, q); a.Status != http.StatusForbidden || b.Cookies["__Host-ringi"] != "" {
-			t.Errorf("%s: %d %s", name, a.Status, a.Text())
-		}
+		a := back(b, q)
+		expect.That(t, a.Status == http.StatusForbidden && b.Cookies["__Host-ringi"] == "", "%s: %v", name, a)
 	}
-	if n := strings.Count(log.String(), "msg=refused"); n != 5 {
-		t.Errorf("%d refusals are logged: %s", n, log)
-	}
+	n := strings.Count(log.String(), "msg=refused")
+	expect.That(t, n == 5, "%d refusals are logged: %s", n, log)
 }
 
 func statesAreSingle(t *testing.T, w *consoletest.World) {
@@ -118,50 +98,30 @@ func statesAreSingle(t *testing.T, w *consoletest.World) {
 	b := w.Browser()
 	q := begin(b, "/console/signin/begin")
 	stolen := w.Browser()
-	if a := back(stolen, q); a.Status != http.StatusBadRequest {
-		t.Errorf("another browser: %d %s", a.Status, a.Text())
-	}
-	if a := back(b, q); a.Status != http.StatusBadRequest {
-		t.Errorf("a state that was tried elsewhere: %d", a.Status)
-	}
+	back(stolen, q).Says(t, http.StatusBadRequest) // another browser
+	back(b, q).Says(t, http.StatusBadRequest)      // a state that was tried elsewhere
 	q = begin(b, "/console/signin/begin")
 	cookie := b.Cookies["__Host-ringi-signin"]
-	if a := back(b, q); a.To != "/console" {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	back(b, q).Leads(t, "/console")
 	b.Cookies["__Host-ringi-signin"] = cookie
-	if a := back(b, q); a.Status != http.StatusBadRequest {
-		t.Errorf("a state twice: %d", a.Status)
-	}
+	back(b, q).Says(t, http.StatusBadRequest) // a state twice
 	q = begin(b, "/console/signin/begin")
 	w.Later(websession.SignInLasts + time.Second)
-	if a := back(b, q); a.Status != http.StatusBadRequest {
-		t.Errorf("too late: %d", a.Status)
-	}
+	back(b, q).Says(t, http.StatusBadRequest) // too late
 	q = begin(b, "/console/signin/begin")
-	if a := b.Get("/console/signin/done?error=access_denied&state=" + q.Get("state")); a.Status != http.StatusForbidden {
-		t.Errorf("who says no: %d", a.Status)
-	}
+	b.Get("/console/signin/done?error=access_denied&state="+q.Get("state")).Says(t, http.StatusForbidden) // who says no
 	q = begin(b, "/console/signin/begin")
-	if a := b.Get("/console/signin/done?code=another-nonce&state=" + q.Get("state")); a.Status != http.StatusForbidden {
-		t.Errorf("a token of another sign-in: %d", a.Status)
-	}
+	b.Get("/console/signin/done?code=another-nonce&state="+q.Get("state")).Says(t, http.StatusForbidden)
 }
 
 func notTooOften(t *testing.T, w *consoletest.World) {
 	b := w.Browser()
-	for i := range websession.SignInsPerMinute {
-		if a := b.Get("/console/signin/begin"); a.Status != http.StatusSeeOther {
-			t.Fatalf("sign-in %d: %d", i, a.Status)
-		}
+	for range websession.SignInsPerMinute {
+		b.Get("/console/signin/begin").Says(t, http.StatusSeeOther)
 	}
-	if a := b.Get("/console/signin/begin"); a.Status != http.StatusTooManyRequests {
-		t.Errorf("one more: %d", a.Status)
-	}
+	b.Get("/console/signin/begin").Says(t, http.StatusTooManyRequests) // one more
 	w.Later(time.Minute)
-	if a := b.Get("/console/signin/begin"); a.Status != http.StatusSeeOther {
-		t.Errorf("a minute later: %d", a.Status)
-	}
+	b.Get("/console/signin/begin").Says(t, http.StatusSeeOther) // a minute later
 }
 
 func cookiesRotate(t *testing.T, w *consoletest.World) {
@@ -170,37 +130,24 @@ func cookiesRotate(t *testing.T, w *consoletest.World) {
 	w.Later(16 * time.Minute)
 	a := b.Get("/console")
 	line := a.Header.Get("Set-Cookie")
-	if now := b.Cookies["__Host-ringi"]; now == old || a.Status != 200 {
-		t.Fatalf("the cookie stays: %d", a.Status)
-	}
+	expect.Must(t, b.Cookies["__Host-ringi"] != old && a.Status == 200, "the cookie stays: %d", a.Status)
 	for _, want := range []string{"HttpOnly", "Secure", "SameSite=Lax", "Path=/"} {
-		if !strings.Contains(line, want) {
-			t.Errorf("the cookie is %s", line)
-		}
+		expect.That(t, strings.Contains(line, want), "the cookie is %s", line)
 	}
 	replay := w.Browser()
 	replay.Cookies["__Host-ringi"] = old
-	if a := replay.Get("/console"); a.Status != 200 {
-		t.Errorf("what was under way: %d", a.Status)
-	}
-	if a := b.Get("/console"); a.Status != 200 {
-		t.Errorf("the new one: %d", a.Status)
-	}
+	replay.Get("/console").Says(t, 200) // what was under way
+	b.Get("/console").Says(t, 200)      // the new one
 	w.Later(websession.Grace + time.Second)
 	log := consoletest.Logged(t)
 	for name, cookie := range map[string]string{"replayed": old, "forged": "AAAA", "a hash": websession.Hash(b.Cookies["__Host-ringi"])} {
 		replay.Cookies["__Host-ringi"] = cookie
-		if a := replay.Get("/console"); a.Status != http.StatusSeeOther {
-			t.Errorf("%s: %d", name, a.Status)
-		}
+		expect.Is(t, replay.Get("/console").Status, http.StatusSeeOther, name)
 	}
-	if n := strings.Count(log.String(), "msg=refused"); n != 3 {
-		t.Errorf("%d refusals are logged: %s", n, log)
-	}
+	n := strings.Count(log.String(), "msg=refused")
+	expect.That(t, n == 3, "%d refusals are logged: %s", n, log)
 	w.Later(websession.Lasts)
-	if a := b.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("after eight hours: %d", a.Status)
-	}
+	b.Get("/console").Says(t, http.StatusSeeOther) // after eight hours
 }
 
 func cookiesGetLost(t *testing.T, w *consoletest.World) {
@@ -212,26 +159,19 @@ func cookiesGetLost(t *testing.T, w *consoletest.World) {
 		b.Cookies["__Host-ringi"] = old
 		w.Later(10 * time.Minute)
 	}
-	if a := b.Get("/console"); a.Status != 200 || b.Cookies["__Host-ringi"] == old {
-		t.Fatalf("a person whose browser got no new cookie: %d", a.Status)
-	}
+	b.Get("/console").Says(t, 200)
+	expect.That(t, b.Cookies["__Host-ringi"] != old, "a person whose browser got no new cookie")
 	now := b.Cookies["__Host-ringi"]
-	if a := b.Get("/console"); a.Status != 200 {
-		t.Errorf("with the new one: %d", a.Status)
-	}
+	b.Get("/console").Says(t, 200) // with the new one
 	replay := w.Browser()
 	replay.Cookies["__Host-ringi"] = old
 	w.Later(websession.Grace + time.Second)
-	if a := replay.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("the old one, since the new one was seen: %d", a.Status)
-	}
+	replay.Get("/console").Says(t, http.StatusSeeOther) // the old one, since the new one was seen
 	w.Later(16 * time.Minute)
 	b.Get("/console")
 	b.Cookies["__Host-ringi"] = now
 	w.Later(websession.Unseen + time.Second)
-	if a := b.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("an old one of which nothing was heard for an hour: %d", a.Status)
-	}
+	b.Get("/console").Says(t, http.StatusSeeOther) // an old one of which nothing was heard for an hour
 }
 
 func cookiesAreStolen(t *testing.T, w *consoletest.World) {
@@ -240,43 +180,27 @@ func cookiesAreStolen(t *testing.T, w *consoletest.World) {
 	w.Later(16 * time.Minute)
 	person.Get("/console") // and looks away
 	w.Later(2 * time.Minute)
-	if a := thief.Get("/console"); a.Status != 200 {
-		t.Fatalf("the new one may not have arrived: %d", a.Status)
-	}
+	thief.Get("/console").Says(t, 200) // the new one may not have arrived
 	thief.Get("/console")
 	w.Later(16 * time.Minute)
 	thief.Get("/console")
-	if a := person.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("nobody knows who of the two is the person: %d", a.Status)
-	}
-	if a := thief.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("the thief stays: %d", a.Status)
-	}
+	person.Get("/console").Says(t, http.StatusSeeOther) // nobody knows who of the two is the person
+	thief.Get("/console").Says(t, http.StatusSeeOther)  // nor does the thief stay
 }
 
 func leavers(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Sato)
 	b.Get("/console")
-	if w.People.Asked != 0 {
-		t.Errorf("Slack is asked at once")
-	}
+	expect.That(t, w.People.Asked == 0, "Slack is asked at once")
 	w.People.Become(workspace.Sato, func(*slackapi.User) error { return errors.New("no answer") })
 	w.Later(3 * time.Minute)
-	if a := b.Get("/console"); a.Status != 200 {
-		t.Errorf("a silent Slack signs out: %d", a.Status)
-	}
+	b.Get("/console").Says(t, 200) // a silent Slack signs nobody out
 	w.Later(3 * time.Minute)
-	if a := b.Get("/console"); a.Status != http.StatusInternalServerError {
-		t.Errorf("it is believed for ever: %d", a.Status)
-	}
+	b.Get("/console").Says(t, http.StatusInternalServerError) // nor is it believed for ever
 	w.People.Become(workspace.Sato, func(u *slackapi.User) error { u.Gone = true; return nil })
-	if a := b.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("who left sees %d", a.Status)
-	}
+	b.Get("/console").Says(t, http.StatusSeeOther) // who left
 	w.People.Become(workspace.Sato, func(u *slackapi.User) error { return nil })
-	if a := b.Get("/console"); a.Status != http.StatusSeeOther {
-		t.Errorf("the session is back: %d", a.Status)
-	}
+	b.Get("/console").Says(t, http.StatusSeeOther) // the session is not back
 }
 
 // guarded serves one page for administrators and one act, as others are.
@@ -297,36 +221,25 @@ func administrators(t *testing.T, w *consoletest.World) {
 	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
 	admin.Over, member.Over = guarded(w), guarded(w)
 	log := consoletest.Logged(t)
-	if a := member.Get("/console/guarded"); a.Status != http.StatusForbidden || !strings.Contains(log.String(), "for administrators") {
-		t.Errorf("a member: %d, %s", a.Status, log)
-	}
-	if a := member.Post("/console/guarded", nil); a.Status != http.StatusForbidden {
-		t.Errorf("a member acts: %d", a.Status)
-	}
-	if a := admin.Post("/console/guarded", nil); a.To != "/console?done=saved" {
-		t.Errorf("an administrator: %d %s", a.Status, a.Text())
-	}
+	member.Get("/console/guarded").Says(t, http.StatusForbidden)
+	expect.That(t, strings.Contains(log.String(), "for administrators"), "a member")
+	member.Post("/console/guarded", nil).Says(t, http.StatusForbidden)  // a member acts
+	admin.Post("/console/guarded", nil).Leads(t, "/console?done=saved") // an administrator
 	now := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	now.Admins = []string{workspace.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), now, w.By, w.Now()))
-	if a := admin.Post("/console/guarded", nil); a.Status != http.StatusForbidden {
-		t.Errorf("who was one until now: %d", a.Status)
-	}
+	admin.Post("/console/guarded", nil).Says(t, http.StatusForbidden) // who was one until now
 }
 
 func forms(t *testing.T, w *consoletest.World) {
 	b, other := w.As(workspace.Suzuki), w.As(workspace.Suzuki)
 	b.Over = guarded(w)
-	for name, token := range map[string]string{"none": "", "forged": "AAAA", "another session's": other.Form} {
-		if a := b.Post("/console/guarded", url.Values{"form": {token}}); a.Status != http.StatusForbidden || !strings.Contains(a.Text(), "このフォームは使えません") {
-			t.Errorf("%s: %d %s", name, a.Status, a.Text())
-		}
+	for _, token := range []string{"", "AAAA", other.Form} { // none, a forged one, another session's
+		b.Post("/console/guarded", url.Values{"form": {token}}).Says(t, http.StatusForbidden, "このフォームは使えません")
 	}
 	nobody := w.Browser()
 	nobody.Over = b.Over
-	if a := nobody.Post("/console/guarded", nil); a.Status != http.StatusUnauthorized {
-		t.Errorf("nobody: %d", a.Status)
-	}
+	nobody.Post("/console/guarded", nil).Says(t, http.StatusUnauthorized)
 }
 
 func TestALanguageIsTheBrowsersOrChosen(t *testing.T) {
@@ -334,31 +247,18 @@ func TestALanguageIsTheBrowsersOrChosen(t *testing.T) {
 	b := w.Browser()
 	for accept, want := range map[string]string{"ja,en;q=0.8": "ja", "en-GB,en;q=0.9,ja;q=0.8": "en", "fr-FR,fr;q=0.9,en;q=0.5": "en", "fr": "ja", "": "ja"} {
 		b.Locale = accept
-		if a := b.Get("/console/signin"); !strings.Contains(a.Body, `<html lang="`+want+`">`) {
-			t.Errorf("%q is not %s", accept, want)
-		}
+		expect.That(t, strings.Contains(b.Get("/console/signin").Body, `<html lang="`+want+`">`),
+			"%q is not %s", accept, want)
 	}
 	b.Locale = "ja"
-	if a := b.Get("/console/language/en?next=%2Fconsole%2Fsignin"); a.To != "/console/signin" {
-		t.Errorf("it leads to %s", a.To)
-	}
-	if a := b.Get("/console/signin"); !strings.Contains(a.Body, `<html lang="en">`) {
-		t.Errorf("the choice is lost")
-	}
-	if a := b.Get("/console/language/en?next=https://evil.example/"); a.To != "/console" {
-		t.Errorf("it leads to %s", a.To)
-	}
+	b.Get("/console/language/en?next=%2Fconsole%2Fsignin").Leads(t, "/console/signin")
+	expect.That(t, strings.Contains(b.Get("/console/signin").Body, `<html lang="en">`), "the choice is lost")
+	b.Get("/console/language/en?next=https://evil.example/").Leads(t, "/console")
 }
 
 func TestAnAddressOfNothing(t *testing.T) {
 	w := consoletest.Start(t)
-	if a := w.Browser().Get("/console/nothing"); a.Status != http.StatusNotFound || !strings.Contains(a.Text(), "ページがありません") {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
-	if a := w.Browser().Get("/console/assets/console.css"); a.Status != 200 || !strings.Contains(a.Body, "prefers-color-scheme: dark") {
-		t.Errorf("%d", a.Status)
-	}
-	if a := w.Browser().Get("/console/assets/..%2Fconsole.js"); a.Status != http.StatusNotFound {
-		t.Errorf("%d", a.Status)
-	}
+	w.Browser().Get("/console/nothing").Says(t, http.StatusNotFound, "ページがありません")
+	w.Browser().Get("/console/assets/console.css").Says(t, 200).Holds(t, "prefers-color-scheme: dark")
+	w.Browser().Get("/console/assets/..%2Fconsole.js").Says(t, http.StatusNotFound)
 }

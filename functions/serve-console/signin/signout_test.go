@@ -7,6 +7,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
 )
 
 // The request that signs out may be the one at which the cookie is due for a new one.
@@ -22,9 +23,8 @@ func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
 		}
 		other := w.Browser()
 		other.Cookies["__Host-ringi"] = c.Value
-		if a := other.Get("/console/audit"); a.Status == http.StatusOK {
-			t.Errorf("the answer to signing out carries a cookie that is signed in: the audit log is shown to it")
-		}
+		expect.That(t, other.Get("/console/audit").Status != http.StatusOK,
+			"the answer to signing out carries a cookie that is signed in: the audit log is shown to it")
 	}
 }
 
@@ -38,13 +38,9 @@ func TestSigningOutEndsTheCookieBefore(t *testing.T) {
 	b.Get("/console") // comes with the new one
 	other := w.Browser()
 	other.Cookies["__Host-ringi"] = old
-	if a := other.Get("/console/settings"); a.Status != http.StatusOK {
-		t.Fatalf("%d: what was under way fails", a.Status)
-	}
+	other.Get("/console/settings").Says(t, http.StatusOK)
 	w.Later(5 * time.Second)
 	b.Post("/console/signout", nil)
 	other.Cookies["__Host-ringi"] = old
-	if a := other.Get("/console/settings"); a.Status != http.StatusSeeOther {
-		t.Errorf("%d: the cookie before is taken after signing out", a.Status)
-	}
+	other.Get("/console/settings").Says(t, http.StatusSeeOther)
 }

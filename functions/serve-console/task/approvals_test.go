@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 func TestTheListOfApprovals(t *testing.T) {
@@ -38,9 +39,8 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := w.As(workspace.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限:", "あなたの判断待ち")
-	if text := got.Text(); strings.Index(text, "先の依頼") > strings.Index(text, "後の依頼") {
-		t.Error("the older one is not first")
-	}
+	text := got.Text()
+	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
 	if before, after, _ := strings.Cut(got.Text(), "後の依頼"); strings.Contains(before, "優先度") || !strings.HasPrefix(strings.TrimSpace(after), "優先度 高") {
 		t.Error("which one is urgent is not said, or of the other")
 	}
@@ -51,7 +51,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	b.Locale = "en"
 	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Asked by: 佐藤 花子")
 	w.Cancel()
-	w.As(workspace.Suzuki).Get("/console/approvals").SaysNot(t, "後の依頼")
+	w.As(workspace.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
 }
 
 func testStepApproval(t *testing.T, w *consoletest.World) {
@@ -68,7 +68,7 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 	})
 	got := w.As(workspace.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "実行前の確認", "ステップ1", "一通目")
-	got.SaysNot(t, "二通目")
+	got.Lacks(t, "二通目")
 }
 
 func testSorting(t *testing.T, w *consoletest.World) {
@@ -81,7 +81,7 @@ func testSorting(t *testing.T, w *consoletest.World) {
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
 		w.As(workspace.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "あなたの判断待ち", "新しい依頼にできる人: Alex Kim")
-		w.As(workspace.Tanaka).Get(path).SaysNot(t, "今月の勤怠をまとめて")
+		w.As(workspace.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
 	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
 	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの判断を待っているものはありません")
@@ -132,7 +132,7 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 	}
 	second := b.Get(first.Link("next"))
 	second.Says(t, 200, "全社", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage), "最初のページ")
-	second.SaysNot(t, `data-live`)
+	second.Lacks(t, `data-live`)
 	b.Get(second.Link("prev")).Says(t, 200, "人事 00", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage-1))
 }
 
@@ -150,9 +150,8 @@ func testListsAreEscaped(t *testing.T, w *consoletest.World) {
 	for _, path := range []string{"/console/tasks", "/console/approvals", "/console/approvals?for=me"} {
 		got := w.As(workspace.Suzuki).Get(path)
 		got.Says(t, 200)
-		if !strings.Contains(got.Body, "&lt;img src=x onerror=alert(1)&gt;") || !strings.Contains(got.Body, "&lt;svg/onload=alert(1)&gt;") {
-			t.Errorf("%s does not show the names", path)
-		}
+		expect.That(t, strings.Contains(got.Body, "&lt;img src=x onerror=alert(1)&gt;") &&
+			strings.Contains(got.Body, "&lt;svg/onload=alert(1)&gt;"), "%s does not show the names", path)
 		consoletest.Harmless(t, path, got)
 	}
 	for _, x := range consoletest.Payloads {
@@ -173,5 +172,5 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	got := w.Of(other, workspace.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "判断を待っているものはありません")
-	got.SaysNot(t, "うちの件")
+	got.Lacks(t, "うちの件")
 }

@@ -67,7 +67,7 @@ func other(w *consoletest.World) (path string, form url.Values) {
 
 func contestGoesOn(t *testing.T, w *consoletest.World) {
 	k := contested(w)
-	consoletest.Holds(t, w.As(workspace.Sato).Get(w.TaskPage()), "複数のチームが下書きを競っています", k.Page())
+	w.As(workspace.Sato).Get(w.TaskPage()).Holds(t, "複数のチームが下書きを競っています", k.Page())
 }
 
 func showsWhoseDraft(t *testing.T, w *consoletest.World) {
@@ -75,38 +75,36 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	path, _ := other(w)
 	sato := w.As(workspace.Sato)
 	page := sato.Get(w.TaskPage())
-	consoletest.Holds(t, page, "堅実", "90.00 点", "決められた回数のラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "持ち時間が終わったため", `href="`+path+`"`, k.Page())
+	page.Holds(t, "堅実", "90.00 点", "決められた回数のラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "持ち時間が終わったため", `href="`+path+`"`, k.Page())
 	draft := sato.Get(path)
-	consoletest.Holds(t, draft, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
-	consoletest.Lacks(t, draft, "<i>速い案", "<b>速攻")
+	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
+	draft.Lacks(t, "<i>速い案", "<b>速攻")
 	sato.Locale = "en"
-	consoletest.Holds(t, sato.Get(path), "Take this one</button>", "Its time was over, so it ended")
+	sato.Get(path).Holds(t, "Take this one</button>", "Its time was over, so it ended")
 }
 
 func takesAnother(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", "速い案")
 	path, form := other(w)
 	suzuki := w.As(workspace.Suzuki)
-	if a := suzuki.Post(path, consoletest.With(form, "hash", "x")); a.Status != http.StatusConflict || w.Load().Prompt().Version != 1 {
-		t.Fatalf("what was not shown: %d", a.Status)
-	}
+	suzuki.Post(path, consoletest.With(form, "hash", "x")).Says(t, http.StatusConflict)
+	expect.That(t, w.Load().Prompt().Version == 1, "what was not shown")
 	expect.Same(t, w.TaskPage()+"?done=act_pick_draft", suzuki.Post(path, form).To)
 	a := w.Load()
 	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != workspace.Suzuki || p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
 		t.Fatalf("%+v", p)
 	}
 	page := suzuki.Get(w.TaskPage())
-	consoletest.Holds(t, page, "この案に替えた人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
-	consoletest.Lacks(t, page, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
+	page.Holds(t, "この案に替えた人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
+	page.Lacks(t, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	page = suzuki.Get(w.TaskPage())
-	consoletest.Holds(t, page, "自分の依頼は自分で承認できません") // the version is theirs by now
-	consoletest.Lacks(t, page, "✅ 承認</button>")
-	consoletest.Holds(t, suzuki.Get(path), "もう承認を待っていません")
-	consoletest.Lacks(t, suzuki.Get(path), "この案に替える</button>")
-	if a := suzuki.Post(path, form); a.Status != http.StatusConflict || len(w.Load().Prompts) != 2 {
-		t.Errorf("a second time: %d", a.Status)
-	}
+	page.Holds(t, "自分の依頼は自分で承認できません") // the version is theirs by now
+	page.Lacks(t, "✅ 承認</button>")
+	suzuki.Get(path).Holds(t, "もう承認を待っていません")
+	suzuki.Get(path).Lacks(t, "この案に替える</button>")
+	suzuki.Post(path, form).Says(t, http.StatusConflict)
+	expect.That(t, len(w.Load().Prompts) == 2, "a second time")
 }
 
 func stampWasFaster(t *testing.T, w *consoletest.World) {
@@ -114,10 +112,8 @@ func stampWasFaster(t *testing.T, w *consoletest.World) {
 	path, form := other(w)
 	w.Approve()
 	a := w.As(workspace.Suzuki).Post(path, form)
-	if a.Status != http.StatusConflict || len(w.Load().Prompts) != 1 {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
-	consoletest.Holds(t, a, "承認済み")
+	expect.That(t, a.Status == http.StatusConflict && len(w.Load().Prompts) == 1, "%v", a)
+	a.Holds(t, "承認済み")
 }
 
 func strangersTakeNothing(t *testing.T, w *consoletest.World) {
@@ -134,20 +130,16 @@ func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 		"a member who is not listed": {w.As(workspace.Tanaka), http.StatusForbidden}, "another workspace": {w.Of(other, "U0OTHER"), http.StatusNotFound},
 		"somebody out of the channel": {w.As(workspace.Alex), http.StatusNotFound},
 	} {
-		if a := tt.by.Post(path, form); a.Status != tt.status {
-			t.Errorf("%s: %d %s", name, a.Status, a.Text())
-		}
-		consoletest.Lacks(t, tt.by.Get(path), "この案に替える</button>")
+		expect.Is(t, tt.by.Post(path, form).Status, tt.status, name)
+		tt.by.Get(path).Lacks(t, "この案に替える</button>")
 	}
 	alone := w.As(workspace.Suzuki).Get(path) // who would be its author, and is the only one who could approve it
-	consoletest.Lacks(t, alone, "この案に替える</button>")
-	consoletest.Holds(t, alone, "速い案", "それを承認できる人がほかにいない")
+	alone.Lacks(t, "この案に替える</button>")
+	alone.Holds(t, "速い案", "それを承認できる人がほかにいない")
 	for _, bad := range []string{w.TaskPage() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {
 		w.As(workspace.Suzuki).Get(bad).Says(t, http.StatusNotFound)
 	}
-	if len(w.Load().Prompts) != 1 {
-		t.Error("somebody took it")
-	}
+	expect.That(t, len(w.Load().Prompts) == 1, "somebody took it")
 }
 
 func longDraftIsRead(t *testing.T, w *consoletest.World) {
@@ -155,9 +147,8 @@ func longDraftIsRead(t *testing.T, w *consoletest.World) {
 	path, form := other(w)
 	suzuki := w.As(workspace.Suzuki)
 	page := suzuki.Get(path)
-	consoletest.Holds(t, page, "おわり", "承認のカードに収まりません")
-	consoletest.Lacks(t, page, "この案に替える</button>")
-	if a := suzuki.Post(path, form); a.Status != http.StatusBadRequest || len(w.Load().Prompts) != 1 {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	page.Holds(t, "おわり", "承認のカードに収まりません")
+	page.Lacks(t, "この案に替える</button>")
+	a := suzuki.Post(path, form)
+	expect.That(t, a.Status == http.StatusBadRequest && len(w.Load().Prompts) == 1, "%v", a)
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 func promptsAreForFew(t *testing.T, w *consoletest.World) {
@@ -26,17 +27,14 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 	for user, status := range map[string]int{workspace.Sato: 200, workspace.Suzuki: 200, workspace.Tanaka: 403} {
 		b := w.As(user)
 		page, sent := b.Get(w.TaskPage()), b.Get(w.TaskPage()+"/sent/01USE")
-		consoletest.Holds(t, page, "claude-x", "1,200", "$0.0056")
-		if sent.Status != status || strings.Contains(page.Body, "/sent/01USE") != (status == 200) || strings.Contains(sent.Body, "総務の担当") != (status == 200) {
-			t.Errorf("%s gets %d", user, sent.Status)
-		}
-		consoletest.Lacks(t, sent, "tanaka@example.com", "<b>")
+		page.Holds(t, "claude-x", "1,200", "$0.0056")
+		expect.That(t, sent.Status == status && strings.Contains(page.Body, "/sent/01USE") == (status == 200) &&
+			strings.Contains(sent.Body, "総務の担当") == (status == 200), "%s gets %d", user, sent.Status)
+		sent.Lacks(t, "tanaka@example.com", "<b>")
 	}
 	delete(w.Results, "prompts/x")
-	consoletest.Holds(t, w.As(workspace.Sato).Get(w.TaskPage()+"/sent/01USE"), "保存期間を過ぎたため")
-	if a := w.As(workspace.Sato).Get(w.TaskPage() + "/sent/01OTHER"); a.Status != 404 {
-		t.Errorf("%d", a.Status)
-	}
+	w.As(workspace.Sato).Get(w.TaskPage()+"/sent/01USE").Holds(t, "保存期間を過ぎたため")
+	w.As(workspace.Sato).Get(w.TaskPage()+"/sent/01OTHER").Says(t, 404)
 }
 
 func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
@@ -47,9 +45,8 @@ func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
 	sato := w.As(workspace.Sato)
 	a := sato.Get(w.TaskPage() + "/results/1-1-1/1.csv")
 	want := "\ufeff\"id\",\"mail\",\"n\"\r\n\"'=HYPERLINK(\"\"http://evil\"\")\",\"t*****@example.com\",\"-5\"\r\n\"'@SUM(1)\",\"'+81\",\"2\"\r\n"
-	if a.Body != want || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") || !strings.HasPrefix(a.Header.Get("Content-Disposition"), "attachment") {
-		t.Errorf("%d %v %q", a.Status, a.Header, a.Body)
-	}
+	expect.That(t, a.Body == want && strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") &&
+		strings.HasPrefix(a.Header.Get("Content-Disposition"), "attachment"), "%d %v %q", a.Status, a.Header, a.Body)
 	if a := sato.Get(w.TaskPage() + "/results/1-1-1/values.csv"); a.Body != "\ufeff\"name\",\"value\"\r\n\"note\",\"'-1+2\"\r\n" {
 		t.Errorf("%d %q", a.Status, a.Body)
 	}
@@ -57,9 +54,7 @@ func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
 		t.Errorf("%d %q", a.Status, a.Body)
 	}
 	for _, path := range []string{"1-1-1/2.csv", "1-1-1/1.html", "1-1-2/1.csv", "x/1.csv", "1-1-1/-1.csv", "1-1-1/0.csv"} {
-		if a := sato.Get(w.TaskPage() + "/results/" + path); a.Status != 404 {
-			t.Errorf("%s: %d", path, a.Status)
-		}
+		sato.Get(w.TaskPage()+"/results/"+path).Says(t, 404)
 	}
 }
 
@@ -88,10 +83,9 @@ func largeStory(t *testing.T, w *consoletest.World) {
 	began := time.Now()
 	a := sato.Get(w.TaskPage())
 	t.Logf("60 steps, 1,000 rows: %d bytes in %s", len(a.Body), time.Since(began).Round(time.Millisecond))
-	consoletest.Holds(t, a, "900 行は表示していません", "/results/1-1-1/1.csv", "保存期間を過ぎたため", "step-1-1-60")
-	if n := strings.Count(sato.Get(w.TaskPage()+"/results/1-1-1/1.csv").Body, "従業員"); n != 1000 {
-		t.Errorf("the file has %d rows", n)
-	}
+	a.Holds(t, "900 行は表示していません", "/results/1-1-1/1.csv", "保存期間を過ぎたため", "step-1-1-60")
+	n := strings.Count(sato.Get(w.TaskPage()+"/results/1-1-1/1.csv").Body, "従業員")
+	expect.That(t, n == 1000, "the file has %d rows", n)
 }
 
 func unreadArguments(t *testing.T, w *consoletest.World) {
@@ -103,14 +97,12 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash", w.Now())
 	})
 	suzuki, form := w.As(workspace.Suzuki), w.Act(aggregate.ActApprove, "")
-	consoletest.Holds(t, suzuki.Get(w.TaskPage()), "終わり", "✅ 承認</button>")
+	suzuki.Get(w.TaskPage()).Holds(t, "終わり", "✅ 承認</button>")
 	delete(w.Results, "arguments/x")
 	page := suzuki.Get(w.TaskPage())
-	consoletest.Holds(t, page, "ここでは承認できません", `value="reject"`)
-	consoletest.Lacks(t, page, "✅ 承認</button>")
-	if a := suzuki.Post(w.TaskPage()+"/act", form); a.Status != http.StatusBadRequest {
-		t.Errorf("what can't be read is approved: %d", a.Status)
-	}
+	page.Holds(t, "ここでは承認できません", `value="reject"`)
+	page.Lacks(t, "✅ 承認</button>")
+	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest) // what can't be read can't be approved
 }
 
 // sheetToCheck leaves a step waiting for a person who sees what would be written to the sheet.
@@ -123,9 +115,9 @@ func sheetToCheck(t *testing.T, w *consoletest.World) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", w.Now())
 	})
 	page := w.As(workspace.Suzuki).Get(w.TaskPage())
-	consoletest.Holds(t, page, `<th scope="col">残業時間</th><th scope="col">社員番号</th></tr></thead><tbody><tr><td class="text">25.5</td><td class="text">E001</td></tr>`)
-	consoletest.Holds(t, page, `>書き込まれない項目</bdi> <bdi class="text value">secret_note</bdi>`, "A1 から上書きします")
-	consoletest.Lacks(t, page, ">key<", `>secret_note</th>`)
+	page.Holds(t, `<th scope="col">残業時間</th><th scope="col">社員番号</th></tr></thead><tbody><tr><td class="text">25.5</td><td class="text">E001</td></tr>`)
+	page.Holds(t, `>書き込まれない項目</bdi> <bdi class="text value">secret_note</bdi>`, "A1 から上書きします")
+	page.Lacks(t, ">key<", `>secret_note</th>`)
 }
 
 func besideAGate(t *testing.T, w *consoletest.World) {
@@ -139,10 +131,8 @@ func besideAGate(t *testing.T, w *consoletest.World) {
 		return a.Ask(a.Head.Run, beside, tenancy.DefaultSettings(), w.Now())
 	})
 	suzuki := w.As(workspace.Suzuki)
-	consoletest.Holds(t, suzuki.Get(w.TaskPage()), "却下理由にする", "新しい依頼にする", `href="/console/tasks/`+gate.ID+`"`)
-	if a := suzuki.Post(w.TaskPage()+"/act", w.Act(task.ActTakeAsReason, "")); a.Status != http.StatusSeeOther {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
-	consoletest.Holds(t, suzuki.Get(w.TaskPage()), "却下理由になりました")
-	consoletest.Holds(t, suzuki.Get("/console/tasks/"+gate.ID), pipelinetest.Text, "却下")
+	suzuki.Get(w.TaskPage()).Holds(t, "却下理由にする", "新しい依頼にする", `href="/console/tasks/`+gate.ID+`"`)
+	suzuki.Post(w.TaskPage()+"/act", w.Act(task.ActTakeAsReason, "")).Says(t, http.StatusSeeOther)
+	suzuki.Get(w.TaskPage()).Holds(t, "却下理由になりました")
+	suzuki.Get("/console/tasks/"+gate.ID).Holds(t, pipelinetest.Text, "却下")
 }

@@ -19,9 +19,7 @@ func TestNoCellOfAFileIsAFormula(t *testing.T) {
 	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
 	file := CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
 	text, marked := strings.CutPrefix(string(file), "\ufeff")
-	if !marked {
-		t.Error("Excel takes the file for another encoding")
-	}
+	expect.That(t, marked, "Excel takes the file for another encoding")
 	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	expect.Same(t, want, rows[0])
 	expect.Same(t, want, rows[1])
@@ -48,9 +46,7 @@ func TestBarsStayWithinTheLine(t *testing.T) {
 		}
 		r := Reader{Now: start.Add(time.Minute)}
 		for _, b := range r.bars(Attempt{Started: start, Steps: steps}) {
-			if b.X < 0 || b.Width < 1 || b.X+b.Width > 1000 {
-				t.Fatalf("%+v", b)
-			}
+			expect.Must(t, b.X >= 0 && b.Width >= 1 && b.X+b.Width <= 1000, "%+v", b)
 		}
 	})
 }
@@ -110,7 +106,6 @@ func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 func TestWhatAContestUsedIsToldApart(t *testing.T) {
 	a := &task.Aggregate{Prompts: []*task.Prompt{{Contest: &task.Contest{ExecutionID: "c"}}}}
 	a.Uses = []*aggregate.Use{{Usage: aggregate.Usage{ID: "c"}}, {Usage: aggregate.Usage{ID: "m"}}}
-	if got := uses(a); !got[0].Teams || got[1].Teams {
-		t.Errorf("%+v", got)
-	}
+	got := uses(a)
+	expect.That(t, got[0].Teams && !got[1].Teams, "%+v", got)
 }

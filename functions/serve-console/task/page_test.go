@@ -34,11 +34,11 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "勤怠集計", "判断待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`, pipelinetest.Text)
+	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "判断待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`, pipelinetest.Text)
 	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
-	consoletest.Holds(t, a, "v2", "前の版の却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
+	a.Holds(t, "v2", "前の版の却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -49,25 +49,24 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 			pipelinetest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+workspace.Sato+`","text":"完了"}`),
 		}, "", s, w.Now())
 	})
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "営業部", "list_employees", "書き込み", `value="approve"`)
+	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Begin()
 	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`), consoletest.Inline(`{"employees":[{"num":"101","name":"田中","email":"tanaka@example.com"},{"num":"102","name":"=cmd()"}],"total":2}`))
 	a = sato.Get(w.TaskPage())
-	consoletest.Holds(t, a, "<svg", "bar-completed", "2.5 秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止", "t*****@example.com")
-	consoletest.Lacks(t, a, "tanaka@example.com", "style=")
+	a.Holds(t, "<svg", "bar-completed", "2.5 秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止", "t*****@example.com")
+	a.Lacks(t, "tanaka@example.com", "style=")
 	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`), consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "42 名分をまとめました。", w.Now())
 	})
 	a = sato.Get(w.TaskPage())
-	consoletest.Holds(t, a, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
-	consoletest.Lacks(t, a, "data-live", "<form method=\"post\" action=\""+w.TaskPage())
+	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
+	a.Lacks(t, "data-live", "<form method=\"post\" action=\""+w.TaskPage())
 	sato.Locale = "en"
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "Requested by", "Completed", "2.5 s")
-	if link := sato.Get(w.TaskPage() + "/message"); !strings.Contains(link.To, "/archives/"+workspace.HR) {
-		t.Errorf("the message is at %q", link.To)
-	}
+	sato.Get(w.TaskPage()).Holds(t, "Requested by", "Completed", "2.5 s")
+	link := sato.Get(w.TaskPage() + "/message")
+	expect.That(t, strings.Contains(link.To, "/archives/"+workspace.HR), "the message is at %q", link.To)
 	log := expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 100))(t)
 	if stamp := w.Load().Processes[0].Stamps[0]; stamp.Surface != aggregate.SurfaceConsole || stamp.By != workspace.Suzuki || len(log.Items) < 5 {
 		t.Errorf("the stamp is %+v, %d audit rows", stamp, len(log.Items))
@@ -82,39 +81,29 @@ func strangersSeeNothing(t *testing.T, w *consoletest.World) {
 		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(workspace.Alex),
 	} {
 		for _, path := range []string{"", "/message", "/results/1-1-1/1.csv", "/sent/x"} {
-			if a := b.Get(w.TaskPage() + path); a.Status != http.StatusNotFound || strings.Contains(a.Body, "勤怠集計") {
-				t.Errorf("%s gets %d of %s", name, a.Status, path)
-			}
+			b.Get(w.TaskPage()+path).Says(t, http.StatusNotFound).Lacks(t, "勤怠集計")
 		}
-		if a := b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")); a.Status != http.StatusNotFound {
-			t.Errorf("%s gets %d for a click", name, a.Status)
-		}
+		expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusNotFound, name)
 	}
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", strings.Repeat("0", 26)} {
-		if a := w.As(workspace.Sato).Get("/console/tasks/" + id); a.Status != http.StatusNotFound {
-			t.Errorf("%s: %d", id, a.Status)
-		}
+		w.As(workspace.Sato).Get("/console/tasks/"+id).Says(t, http.StatusNotFound)
 	}
-	if n := strings.Count(logs.String(), "msg=refused"); n < 14 {
-		t.Errorf("%d refusals are logged", n)
-	}
-	if _, waits := w.Load().OpenGate(); !waits {
-		t.Error("something was decided")
-	}
+	n := strings.Count(logs.String(), "msg=refused")
+	expect.That(t, n >= 14, "%d refusals are logged", n)
+	_, waits := w.Load().OpenGate()
+	expect.That(t, waits, "something was decided")
 }
 
 func decidesHere(t *testing.T, w *consoletest.World) {
 	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	suzuki := w.As(workspace.Suzuki)
-	if a := suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")); a.Status != http.StatusSeeOther {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
 	sato := w.As(workspace.Sato)
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "🔄 再実行")
+	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行")
 	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")); a.Status != http.StatusSeeOther || len(w.Load().Executions) != 2 {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
@@ -126,22 +115,20 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "🔄 再試行", "依頼を取り消す")
+	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼を取り消す")
 	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")); a.Status != http.StatusSeeOther || w.Load().Head.Parked != nil {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}
-	if a := sato.Post(w.TaskPage()+"/act", other); a.Status != http.StatusBadRequest || w.Load().Head.Ended != nil {
-		t.Errorf("what closes a conversation, on a task's page: %d", a.Status)
-	}
+	sato.Post(w.TaskPage()+"/act", other).Says(t, http.StatusBadRequest)
+	expect.That(t, w.Load().Head.Ended == nil, "what closes a conversation, on a task's page")
 	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelTask, "")); a.Status != http.StatusSeeOther || w.Load().Head.Ended == nil {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	cancelled := w.Load()
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "取り消し")
-	if a := sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}); a.Status != http.StatusSeeOther || w.Load().Head.Rev != cancelled.Head.Rev {
-		t.Errorf("a second click: %d", a.Status)
-	}
+	sato.Get(w.TaskPage()).Holds(t, "取り消し")
+	sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}).Says(t, http.StatusSeeOther)
+	expect.That(t, w.Load().Head.Rev == cancelled.Head.Rev, "a second click")
 }
 
 func refusesHere(t *testing.T, w *consoletest.World) {
@@ -152,10 +139,8 @@ func refusesHere(t *testing.T, w *consoletest.World) {
 	logs := consoletest.Logged(t)
 	sato := w.As(workspace.Sato)
 	page := sato.Get(w.TaskPage())
-	consoletest.Holds(t, page, "自分の依頼は自分で承認できません", `value="reject"`)
-	if strings.Contains(page.Body, "✅ 承認</button>") {
-		t.Error("a requester has a button that is always refused")
-	}
+	page.Holds(t, "自分の依頼は自分で承認できません", `value="reject"`)
+	expect.That(t, !strings.Contains(page.Body, "✅ 承認</button>"), "a requester has a button that is always refused")
 	for name, tt := range map[string]struct {
 		by     *consoletest.Browser
 		form   url.Values
@@ -170,19 +155,12 @@ func refusesHere(t *testing.T, w *consoletest.World) {
 		"an act of no card":  {w.As(workspace.Suzuki), consoletest.With(form, "act", "extract"), 400, ""},
 		"a rejection of one": {w.As(workspace.Suzuki), url.Values{"act": {"reject"}, "kind": {"execution"}}, 400, ""},
 	} {
-		if a := tt.by.Post(w.TaskPage()+"/act", tt.form); a.Status != tt.status || !strings.Contains(a.Body, tt.says) {
-			t.Errorf("%s: %d %s", name, a.Status, a.Text())
-		}
+		t.Run(name, func(t *testing.T) { tt.by.Post(w.TaskPage()+"/act", tt.form).Says(t, tt.status).Holds(t, tt.says) })
 	}
-	if open, waits := w.Load().OpenGate(); !waits || open.Version != 1 {
-		t.Error("something was decided")
-	}
-	if !strings.Contains(logs.String(), "self_approval") {
-		t.Error("the refusal is not logged")
-	}
-	if a := sato.Send("POST", w.TaskPage()+"/act", form); a.Status != http.StatusForbidden {
-		t.Errorf("without the session's token: %d", a.Status)
-	}
+	open, waits := w.Load().OpenGate()
+	expect.That(t, waits && open.Version == 1, "something was decided")
+	expect.That(t, strings.Contains(logs.String(), "self_approval"), "the refusal is not logged")
+	sato.Send("POST", w.TaskPage()+"/act", form).Says(t, http.StatusForbidden) // without the session's token
 }
 
 func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
@@ -191,9 +169,7 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 	seen, approve := w.Act(aggregate.ActReject, "この理由は失われない\n二行目"), w.Act(aggregate.ActApprove, "")
 	suzuki := w.As(workspace.Suzuki)
 	for _, form := range []url.Values{consoletest.With(approve, "hash", "of something else"), consoletest.With(seen, "hash", "of something else")} {
-		if a := suzuki.Post(w.TaskPage()+"/act", form); a.Status != http.StatusConflict {
-			t.Errorf("%s of something that was not shown: %d", form.Get("act"), a.Status)
-		}
+		suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusConflict)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(a.Prompt().ID, "ほかの理由", aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
@@ -204,14 +180,13 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 		if a.Status != http.StatusConflict {
 			t.Errorf("%s of the first version: %d", form.Get("act"), a.Status)
 		}
-		consoletest.Holds(t, a, "v2", "却下済みです")
+		a.Holds(t, "v2", "却下済みです")
 		if form.Get("act") == "reject" {
-			consoletest.Holds(t, a, "この理由は失われない\n二行目")
+			a.Holds(t, "この理由は失われない\n二行目")
 		}
 	}
-	if got := w.Load().Prompt(); got.Version != 2 || got.Status != aggregate.PendingApproval {
-		t.Errorf("v%d is %s", got.Version, got.Status)
-	}
+	got := w.Load().Prompt()
+	expect.That(t, got.Version == 2 && got.Status == aggregate.PendingApproval, "v%d is %s", got.Version, got.Status)
 }
 
 func oneDecision(t *testing.T, w *consoletest.World) {
@@ -240,9 +215,7 @@ func oneDecision(t *testing.T, w *consoletest.World) {
 			n++
 		}
 	}
-	if n != 1 {
-		t.Errorf("%d decisions in the audit log", n)
-	}
+	expect.That(t, n == 1, "%d decisions in the audit log", n)
 }
 
 // writings are what makes markup, script, links or formulas of a text that is not kept one.
@@ -282,9 +255,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 		return a.CompleteExecution(a.Head.Run, all, w.Now())
 	})
 	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID}, "kind": {"prompt"}, "hash": {w.Load().AskedHash(w.Load().Prompts[0].ID)}, "reason": {all + "?"}})
-	if refused.Status != http.StatusConflict {
-		t.Errorf("%d", refused.Status)
-	}
+	expect.That(t, refused.Status == http.StatusConflict, "%d", refused.Status)
 	empty := w.Browser().Get("/console/signin")
 	for i, a := range []consoletest.Answer{suzuki.Get(w.TaskPage()), refused} {
 		if i == 1 { // in the field for the reason stands what was typed
@@ -297,6 +268,6 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 				t.Errorf("the page has %s: %s", tag, a.Body[max(0, i-80):min(len(a.Body), i+80)])
 			}
 		}
-		consoletest.Holds(t, a, "&lt;script&gt;alert(1)", "{{.Form}}")
+		a.Holds(t, "&lt;script&gt;alert(1)", "{{.Form}}")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // onHold: no draft has failed, and whoever tries again is told what is done.
@@ -21,13 +22,13 @@ func onHold(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
 	sato := w.As(workspace.Sato)
 	page := sato.Get(w.TaskPage())
-	consoletest.Holds(t, page, ">保留<", "承認できる人がいません", "次の案の作成を保留した")
-	consoletest.Lacks(t, page, "作成に失敗", "作成できませんでした", "[↻]")
+	page.Holds(t, ">保留<", "承認できる人がいません", "次の案の作成を保留した")
+	page.Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
 	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))
 	if to := a.To; a.Status != http.StatusSeeOther || !strings.HasSuffix(to, "?done=act_check_approvers") {
 		t.Fatalf("%d %s", a.Status, to)
 	}
-	consoletest.Holds(t, sato.Get(w.TaskPage()+"?done=act_check_approvers"), "承認できる人がいるかを、もう一度確認します。")
+	sato.Get(w.TaskPage()+"?done=act_check_approvers").Holds(t, "承認できる人がいるかを、もう一度確認します。")
 }
 
 // What the settings page says of a change: who may approve is asked of the settings of now, also about what already
@@ -45,20 +46,16 @@ func holdsAtOnce(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	form, sato := w.Act(aggregate.ActApprove, ""), w.As(workspace.Sato)
-	consoletest.Holds(t, sato.Get(w.TaskPage()), "✅ 承認</button>")
+	sato.Get(w.TaskPage()).Holds(t, "✅ 承認</button>")
 	w.Settings(func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Sato}}
 	})
 	page, click := sato.Get(w.TaskPage()), sato.Post(w.TaskPage()+"/act", form)
 	for _, a := range []consoletest.Answer{page, click} {
-		consoletest.Holds(t, a, "承認できる人: 今の設定では、いません", "自分の依頼は自分で承認できません。")
-		consoletest.Lacks(t, a, "ほかの承認者に依頼")
+		a.Holds(t, "承認できる人: 今の設定では、いません", "自分の依頼は自分で承認できません。")
+		a.Lacks(t, "ほかの承認者に依頼")
 	}
-	if click.Status != http.StatusForbidden {
-		t.Errorf("%d %s", click.Status, click.Text())
-	}
+	expect.That(t, click.Status == http.StatusForbidden, "%v", click)
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = true })
-	if a := sato.Post(w.TaskPage()+"/act", form); a.Status != http.StatusSeeOther {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	sato.Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
 }

@@ -1,6 +1,10 @@
 package task
 
-import "testing"
+import (
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
 
 // GovCloud and China have consoles of their own.
 func TestARunIsShownWhereItsPartitionShowsIt(t *testing.T) {
@@ -10,8 +14,7 @@ func TestARunIsShownWhereItsPartitionShowsIt(t *testing.T) {
 		"arn:aws-cn:states:cn-north-1:210987654321:stateMachine:Pipeline":        "https://cn-north-1.console.amazonaws.cn/states/home?region=cn-north-1#/v2/executions/details/arn:aws-cn:states:cn-north-1:210987654321:execution:Pipeline:01TASK-2",
 		"arn:aws:states:us-east-1:" + localAccount + ":stateMachine:Pipeline":    "",
 	} {
-		if got := runAt(machine, "01TASK", 2); got != want {
-			t.Errorf("%s is shown at %q, not %q", machine, got, want)
-		}
+		got := runAt(machine, "01TASK", 2)
+		expect.That(t, got == want, "%s is shown at %q, not %q", machine, got, want)
 	}
 }

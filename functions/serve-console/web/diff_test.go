@@ -34,15 +34,12 @@ func TestADifferenceHasBothTexts(t *testing.T) {
 func TestADifferenceIsTheFewestLines(t *testing.T) {
 	expect.Same(t, []Line{{Same, "a"}, {Removed, "b"}, {Same, "c"}, {Added, "x"}, {Same, "d"}}, Diff("a\nb\nc\nd", "a\nc\nx\nd"))
 	for _, l := range Diff("同じ\n本文", "同じ\n本文") {
-		if l.Change != Same {
-			t.Errorf("%+v of two that are the same", l)
-		}
+		expect.That(t, l.Change == Same, "%+v of two that are the same", l)
 	}
 	long := strings.Repeat("x\n", 5000)
 	expect.Within(t, 3*time.Second, func() {
-		if n := len(Diff("a\n"+long+"b", "c\n"+strings.Repeat("y\n", 5000)+"d")); n < 10000 {
-			t.Errorf("%d lines", n)
-		}
+		n := len(Diff("a\n"+long+"b", "c\n"+strings.Repeat("y\n", 5000)+"d"))
+		expect.That(t, n >= 10000, "%d lines", n)
 	})
 	alike := strings.Repeat("\nx", 40_000)
 	expect.Within(t, 3*time.Second, func() {
@@ -56,9 +53,7 @@ func TestADifferenceIsTheFewestLines(t *testing.T) {
 func TestWhatModelsWereSentIsMasked(t *testing.T) {
 	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],"max_tokens":100,"seed":null}`))
 	expect.Same(t, []Part{{"max_tokens", "100"}, {"messages › 1 › content", "t*****@example.com ⟨U+200B⟩"}, {"system", "一行目\n二行目"}}, parts)
-	if left != 0 {
-		t.Errorf("%d are left out", left)
-	}
+	expect.That(t, left == 0, "%d are left out", left)
 	if _, left := Parts([]byte(`["` + strings.Repeat("x", maxSent) + `","y"]`)); left != 1 {
 		t.Errorf("%d are left out", left)
 	}

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -39,9 +40,8 @@ func TestWhatAPageIsAnsweredAs(t *testing.T) {
 		{ErrNoPage, http.StatusNotFound, "no_page", false},
 	} {
 		status, says, refused := FaultOf(fmt.Errorf("save it: %w", tt.err))
-		if status != tt.status || says != tt.says || refused != tt.refused {
-			t.Errorf("%v: %d %q, noted %t; want %d %q", tt.err, status, says, refused, tt.status, tt.says)
-		}
+		expect.That(t, status == tt.status && says == tt.says && refused == tt.refused,
+			"%v: %d %q, noted %t; want %d %q", tt.err, status, says, refused, tt.status, tt.says)
 	}
 }
 

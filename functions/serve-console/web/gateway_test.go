@@ -43,19 +43,15 @@ func TestAnEventIsARequest(t *testing.T) {
 	if got.URL.Path != "/console/タスク" || got.URL.Query().Get("q") != "稟" || got.PostFormValue("text") != "稟" || got.RemoteAddr != "192.0.2.7" || got.Host != "ringi.example" {
 		t.Errorf("it is %s of %s to %s, form %v", got.URL, got.RemoteAddr, got.Host, got.PostForm)
 	}
-	if c, err := got.Cookie("b"); err != nil || c.Value != "2" {
-		t.Errorf("the cookie b is %v, %v", c, err)
-	}
-	if out.StatusCode != http.StatusTeapot || out.Body != "はい" || out.IsBase64Encoded || !slices.Equal(out.Cookies, []string{"s=1", "t=2"}) {
-		t.Errorf("the answer is %+v", out)
-	}
+	c, err := got.Cookie("b")
+	expect.That(t, err == nil && c.Value == "2", "the cookie b is %v, %v", c, err)
+	expect.That(t, out.StatusCode == http.StatusTeapot && out.Body == "はい" && !out.IsBase64Encoded &&
+		slices.Equal(out.Cookies, []string{"s=1", "t=2"}), "the answer is %+v", out)
 }
 
 func TestAnAnswerThatIsNoTextTravelsInBase64(t *testing.T) {
 	out := expect.Value(web.Serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte{0xff, 0xfe}) }))(t.Context(), event("GET", "/console/")))(t)
-	if !out.IsBase64Encoded || out.Body != "//4=" {
-		t.Errorf("the answer is %+v", out)
-	}
+	expect.That(t, out.IsBase64Encoded && out.Body == "//4=", "the answer is %+v", out)
 }
 
 func TestWhatCantBeServedIsAnswered(t *testing.T) {
@@ -70,9 +66,7 @@ func TestWhatCantBeServedIsAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := expect.Value(web.Serve(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret detail") }))(context.Background(), tt.in))(t)
-			if out.StatusCode != tt.want || strings.Contains(out.Body, "secret") {
-				t.Errorf("the answer is %+v", out)
-			}
+			expect.That(t, out.StatusCode == tt.want && !strings.Contains(out.Body, "secret"), "the answer is %+v", out)
 		})
 	}
 }
@@ -103,9 +97,8 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 			if w.Code != tt.want || (w.Header().Get("Strict-Transport-Security") != "") != tt.strict {
 				t.Errorf("%d, %v", w.Code, w.Header())
 			}
-			if noted := strings.Contains(log.String(), "msg=refused"); noted != (tt.want == http.StatusForbidden) {
-				t.Errorf("the log is %q", &log)
-			}
+			expect.That(t, strings.Contains(log.String(), "msg=refused") == (tt.want == http.StatusForbidden),
+				"the log is %q", &log)
 			if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") || !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") {
 				t.Errorf("the policy is %q", csp)
 			}
@@ -120,8 +113,7 @@ func TestNobodyIsLedElsewhere(t *testing.T) {
 		"javascript:alert(1)": "/else", "/consoles": "/else", "/console//evil.example": "/console/evil.example", "/console/\r\nSet-Cookie: a=1": "/else",
 		"https:/console/": "/else", "///evil.example": "/else", "/console/%2e%2e/slack": "/else", "/console\t/": "/else",
 	} {
-		if got := web.LocalPath(text, "/console/", "/else"); got != want {
-			t.Errorf("%q leads to %q, want %q", text, got, want)
-		}
+		got := web.LocalPath(text, "/console/", "/else")
+		expect.That(t, got == want, "%q leads to %q, want %q", text, got, want)
 	}
 }

@@ -25,19 +25,16 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	b := w.As(workspace.Suzuki)
 	for _, list := range []string{"/console/tasks", "/console/audit"} {
 		b.Get(list+"?from="+day+"&to="+day).Says(t, http.StatusOK, day+" 08:30", "すべて日本時間です")
-		b.Get(list+"?from="+before+"&to="+before).SaysNot(t, day+" 08:30")
+		b.Get(list+"?from="+before+"&to="+before).Lacks(t, day+" 08:30")
 	}
-	if script := b.Get("/console/assets/console.js"); script.Status != http.StatusOK || strings.Contains(script.Body, "new Date(") {
-		t.Errorf("the script writes times of its own: %d", script.Status)
-	}
+	b.Get("/console/assets/console.js").Says(t, http.StatusOK).Lacks(t, "new Date(") // no times of its own
 }
 
 func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
 	began := time.Date(2026, 5, 1, 21, 37, 5, 0, time.UTC)
 	for ends, want := range map[time.Duration]string{40 * time.Second: "2026-05-02 06:37:05", 55 * time.Second: "2026-05-02 06:37", time.Hour: "2026-05-02 06:37"} {
-		if got := string(web.Apart(began, began.Add(ends))); !strings.Contains(got, ">"+want+"<") {
-			t.Errorf("beside %s later: %s", ends, got)
-		}
+		got := string(web.Apart(began, began.Add(ends)))
+		expect.That(t, strings.Contains(got, ">"+want+"<"), "beside %s later: %s", ends, got)
 	}
 }
 
@@ -56,16 +53,12 @@ func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {
 			}
 			seen[name]++
 			for _, cell := range cells.FindAllString(table, -1) {
-				if !strings.Contains(cell, "data-label") {
-					t.Errorf("%s: %s", name, cell)
-				}
+				expect.That(t, strings.Contains(cell, "data-label"), "%s: %s", name, cell)
 			}
 		}
 	}
 	for _, name := range []string{"ui/audit.html", "ui/conversation.html", "ui/task.html"} {
-		if seen[name] == 0 {
-			t.Errorf("the audit log of %s is clipped on a telephone", name)
-		}
+		expect.That(t, seen[name] != 0, "the audit log of %s is clipped on a telephone", name)
 	}
 }
 
@@ -89,11 +82,8 @@ func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 			continue
 		}
 		n++
-		if !strings.Contains(live, `{{template "since" `) {
-			t.Errorf("%s says nothing of what happened since a form was read", name)
-		}
+		expect.That(t, strings.Contains(live, `{{template "since" `),
+			"%s says nothing of what happened since a form was read", name)
 	}
-	if n != 3 {
-		t.Errorf("%d pages refresh what has forms: the task's, the conversation's and the contest's did", n)
-	}
+	expect.That(t, n == 3, "%d pages refresh what has forms: the task's, the conversation's and the contest's did", n)
 }

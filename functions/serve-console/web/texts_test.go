@@ -46,9 +46,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 		for _, locale := range language.All {
 			texts := spread(web.TextsOf(catalog, locale))
 			for _, key := range slices.Sorted(maps.Keys(first)) {
-				if texts[key] == "" {
-					t.Errorf("%s/%s.yaml has no text for %s", locale, catalog, key)
-				}
+				expect.That(t, texts[key] != "", "%s/%s.yaml has no text for %s", locale, catalog, key)
 				takes, want := placeholder.FindAllString(texts[key], -1), placeholder.FindAllString(first[key], -1)
 				if slices.Sort(takes); !slices.Equal(takes, slices.Sorted(slices.Values(want))) {
 					t.Errorf("%s/%s.yaml: %s takes %v, in the first language %v", locale, catalog, key, takes, want)
@@ -120,9 +118,7 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
 		catalog := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		for key := range web.TextsOf(catalog, language.All[0]) {
-			if key != "locale" && !used[catalog+" "+key] {
-				t.Errorf("%s.yaml: nobody asks for %s", catalog, key)
-			}
+			expect.That(t, key == "locale" || used[catalog+" "+key], "%s.yaml: nobody asks for %s", catalog, key)
 		}
 	}
 }
@@ -133,8 +129,6 @@ func TestTextsTakeTheirValuesByName(t *testing.T) {
 		texts.Say("row", "all", 9, "n", 3): "3 of 9", texts.Say("row"): "{n} of {all}", texts.Say("rows"): "",
 		texts.In("of", ""): "nobody", texts.In("of", "x", "who", "A"): "A, A", texts.In("of", "y"): "", texts.In("row", "x"): "",
 	} {
-		if got != want {
-			t.Errorf("%q is not %q", got, want)
-		}
+		expect.That(t, got == want, "%q is not %q", got, want)
 	}
 }

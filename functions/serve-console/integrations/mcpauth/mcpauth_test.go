@@ -29,9 +29,8 @@ func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
 	t.Cleanup(server.Close)
 	address, client := server.URL+vendors.RoomsPath, guarded(server.URL)
 	s := expect.Value(mcpauth.Find(t.Context(), client, "mcp:rooms", address))(t)
-	if s.Issuer != server.URL+"/rooms" || s.Provider.Resource != address || s.Provider.RevokeURL == "" {
-		t.Fatalf("%+v", s)
-	}
+	expect.Must(t, s.Issuer == server.URL+"/rooms" && s.Provider.Resource == address && s.Provider.RevokeURL != "",
+		"%+v", s)
 	app := expect.Value(s.Register(t.Context(), client, "https://ringi.example/back"))(t)
 	verifier := strings.Repeat("v", 43)
 	consent := expect.Value(url.Parse(s.Provider.Ask(app, "https://ringi.example/back", "state", verifier)))(t)
@@ -45,21 +44,16 @@ func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
 		return expect.Value(url.Parse(res.Header.Get("Location")))(t).Query().Get("code")
 	}
 	token := expect.Value(s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), verifier))(t)
-	if status := call(t, address, token.Access); status == http.StatusUnauthorized {
-		t.Error("the server doesn't take the token")
-	}
+	expect.That(t, call(t, address, token.Access) != http.StatusUnauthorized, "the server doesn't take the token")
 	next := expect.Value(s.Provider.Refresh(t.Context(), app, token.Refresh))(t)
-	if next.Access == token.Access || next.Refresh == token.Refresh {
-		t.Error("nothing was renewed")
-	}
+	expect.That(t, next.Access != token.Access && next.Refresh != token.Refresh, "nothing was renewed")
 	expect.NoError(t, s.Provider.Revoke(t.Context(), app, next.Refresh))
 	if status := call(t, address, next.Access); status != http.StatusUnauthorized {
 		t.Errorf("a revoked token is answered %d", status)
 	}
 	var refused *oauth.Error
-	if _, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43)); !errors.As(err, &refused) || refused.State != oauth.Refused {
-		t.Errorf("another verifier: %v", err)
-	}
+	_, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43))
+	expect.That(t, errors.As(err, &refused) && refused.State == oauth.Refused, "another verifier: %v", err)
 }
 
 func call(t *testing.T, address, token string) int {
@@ -114,9 +108,7 @@ func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 			all = good(s.URL)
 			test.change(all, s.URL)
 			found, err := mcpauth.Find(t.Context(), guarded(s.URL), "mcp:x", s.URL+"/mcp")
-			if !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
-				t.Fatalf("%v", err)
-			}
+			expect.Must(t, errors.Is(err, test.want) && (err == nil) == (test.want == nil), "%v", err)
 			if err == nil {
 				if _, err := found.Register(t.Context(), guarded(s.URL), "https://ringi.example/back"); !errors.Is(err, mcpauth.ErrNoRegistration) {
 					t.Error(err)

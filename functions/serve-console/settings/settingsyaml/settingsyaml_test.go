@@ -42,12 +42,9 @@ func TestSettingsComeBackFromTheirFile(t *testing.T) {
 		over := tenancy.DefaultSettings()
 		over.Approvers.Users, over.MaxVersions = []string{"U0OTHER"}, 9
 		got, faults := settingsyaml.Read(text, over)
-		if len(faults) > 0 {
-			t.Fatalf("%s: %+v in\n%s", name, faults, text)
-		}
-		if diff := tenancy.Differences(is, got.Settings); diff != nil {
-			t.Errorf("%s: %+v in\n%s", name, diff, text)
-		}
+		expect.Must(t, len(faults) == 0, "%s: %+v in\n%s", name, faults, text)
+		diff := tenancy.Differences(is, got.Settings)
+		expect.That(t, diff == nil, "%s: %+v in\n%s", name, diff, text)
 		if len(is.Approvers.Users) > 0 && (got.Names["U0SATO"] != "佐藤 花子 - U0EVIL" || got.Names["S0HR"] != "人事 # 承認者" || got.Line("approvers.users[1]") == 0) {
 			t.Errorf("%s: %v, line %d", name, got.Names, got.Line("approvers.users[1]"))
 		}
@@ -57,17 +54,15 @@ func TestSettingsComeBackFromTheirFile(t *testing.T) {
 func TestWhatAFileDoesNotNameStays(t *testing.T) {
 	over := full()
 	got, faults := settingsyaml.Read([]byte("max_versions: 4\napprovers:\n  users: []\n"), over)
-	if len(faults) > 0 || got.Settings.MaxVersions != 4 || len(got.Settings.Approvers.Users) != 0 || got.Settings.Approvers.Usergroups[0] != "S0HR" || len(over.Approvers.Users) != 2 {
-		t.Errorf("%+v, %v", got.Settings, faults)
-	}
+	expect.That(t, len(faults) == 0 && got.Settings.MaxVersions == 4 && len(got.Settings.Approvers.Users) == 0 &&
+		got.Settings.Approvers.Usergroups[0] == "S0HR" && len(over.Approvers.Users) == 2, "%+v, %v", got.Settings, faults)
 }
 
 func TestAFileMayHaveTheSpecificationsOwnNames(t *testing.T) {
 	file, faults := settingsyaml.Read([]byte("aiSessions: {cache: {enabled: true}}\naiAgents:\n  - id: a\n    provider: openai\n    capabilities: [code]\n    isDefault: true\n    authRef: mine\n"), tenancy.DefaultSettings())
 	s := file.Settings
-	if len(faults) > 0 || !s.AISessions.Cache.Enabled || len(s.Agents) != 1 || !s.Agents[0].IsDefault || s.Agents[0].AuthRef != "mine" || s.Validate() != nil || file.Line("agents[0].auth_ref") != 7 {
-		t.Errorf("%+v %v", s, faults)
-	}
+	expect.That(t, len(faults) == 0 && s.AISessions.Cache.Enabled && len(s.Agents) == 1 && s.Agents[0].IsDefault &&
+		s.Agents[0].AuthRef == "mine" && s.Validate() == nil && file.Line("agents[0].auth_ref") == 7, "%+v %v", s, faults)
 }
 
 func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
@@ -94,9 +89,7 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		for _, f := range faults {
 			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Rule, f.Line))
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%.60q: %q, want %q", text, got, want)
-		}
+		expect.That(t, slices.Equal(got, want), "%.60q: %q, want %q", text, got, want)
 		_ = file
 	}
 }
@@ -112,8 +105,7 @@ func FuzzRead(f *testing.F) {
 		again := expect.Value(settingsyaml.Write(file.Settings, "", nobody))(t)
 		back, faults := settingsyaml.Read(again, tenancy.DefaultSettings())
 		back.Settings.Slug, back.Settings.SelfApprovalChosen = file.Settings.Slug, file.Settings.SelfApprovalChosen
-		if diff := tenancy.Differences(file.Settings, back.Settings); len(faults) > 0 || diff != nil {
-			t.Errorf("%v %v of %q", faults, diff, again)
-		}
+		diff := tenancy.Differences(file.Settings, back.Settings)
+		expect.That(t, len(faults) == 0 && diff == nil, "%v %v of %q", faults, diff, again)
 	})
 }
