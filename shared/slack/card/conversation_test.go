@@ -250,6 +250,13 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 	expect.That(t, card.Hash(c.shown(conversation.CardAction, "ja")) != before, "a new line of output changes nothing")
 }
 
+func TestWhoeverEndsAConversationUnderARunningActionIsToldWhatToDoFirst(t *testing.T) {
+	c := begunConversation(t).says("", shell("make")).executing()
+	_, err := c.End(member("U_SATO"), anyMember, c.now)
+	said := card.DialogsOf(c.Aggregate).Refused(err, tenancy.Settings{Locale: "ja"})
+	expect.Has(t, said, "先に操作をキャンセルしてください")
+}
+
 func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 	for _, locale := range language.All {
 		at := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}

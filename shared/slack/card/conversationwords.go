@@ -26,7 +26,7 @@ type conversationWords struct {
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string
-	TooLate                                 string // told to whoever clicks too late
+	InFlight, TooLate                       string // told to whoever clicks too late
 	TooLateCancelled, TooLateExpired        string
 	Reasons                                 map[aggregate.Reason]string
 	Otherwise                               string // a reason that has no sentence
