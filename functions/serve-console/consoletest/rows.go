@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -66,21 +67,24 @@ func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
 		user, channel, title := of(i)
 		made := w.Now().Add(-time.Duration(n-i) * time.Second)
 		x := task.Task{ID: fmt.Sprintf("01FILL%020d", i), TenantID: w.Tenant.ID, Title: title, Status: task.TaskCompleted, SlackChannel: channel, Source: task.SourceChannel}
-		var it map[string]any
-		expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(x))(w.T), &it))
 		at := aggregate.TimeText(made)
-		for name, value := range map[string]any{
-			"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK", "type": "task", "schema_version": 1, "rev": 2,
-			"created_at": at, "updated_at": at,
+		puts = append(puts, w.row(x, at, map[string]any{
+			"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK", "type": "task", "rev": 2,
 			"GSI1PK": task.AllOf(w.Tenant.ID), "GSI1SK": at + "#" + x.ID,
 			"GSI2PK": task.WithStatus(w.Tenant.ID, x.Status), "GSI2SK": at + "#" + x.ID,
 			"GSI3PK": task.By(w.Tenant.ID, user), "GSI3SK": at + "#" + x.ID,
-		} {
-			it[name] = value
-		}
-		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}})
+		}))
 	}
 	w.put(puts)
+}
+
+// row puts a value that was made at a time, and its keys, into a row.
+func (w *World) row(x any, at string, keys map[string]any) types.WriteRequest {
+	w.T.Helper()
+	it := map[string]any{"schema_version": 1, "created_at": at, "updated_at": at}
+	expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(x))(w.T), &it))
+	maps.Copy(it, keys)
+	return types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}}
 }
 
 func (w *World) put(rows []types.WriteRequest) {
@@ -100,17 +104,11 @@ func (w *World) Competed(n int, of func(n int, k *contest.Contest)) []string {
 		made := w.Now().Add(-time.Duration(i) * time.Second)
 		k := contest.Contest{ExecutionID: contest.NewID(), TenantID: w.Tenant.ID, Locale: "ja", TotalTeams: 3, CreatedAt: made}
 		of(i, &k)
-		var it map[string]any
-		expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(k))(w.T), &it))
 		at := aggregate.TimeText(made)
-		for name, value := range map[string]any{
-			"PK": "CONTEST#" + w.Tenant.ID + "#" + k.ExecutionID, "SK": k.Key(), "type": "contest", "schema_version": 1,
-			"rev":        1,
-			"created_at": at, "updated_at": at, "GSI1PK": contest.All(w.Tenant.ID), "GSI1SK": at + "#" + k.ExecutionID,
-		} {
-			it[name] = value
-		}
-		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}})
+		puts = append(puts, w.row(k, at, map[string]any{
+			"PK": "CONTEST#" + w.Tenant.ID + "#" + k.ExecutionID, "SK": k.Key(), "type": "contest", "rev": 1,
+			"GSI1PK": contest.All(w.Tenant.ID), "GSI1SK": at + "#" + k.ExecutionID,
+		}))
 		ids = append(ids, k.ExecutionID)
 	}
 	w.put(puts)

@@ -58,9 +58,8 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 		return err
 	}
 	words, k := v.Texts("sent"), work.Team
-	p := contestSentPage{Back: contestPath(k.ExecutionID), Team: card.OneLine(cmp.Or(k.TeamName, k.TeamID)), Left: max(
-		0, len(work.Uses)-web.MostCalls,
-	)}
+	p := contestSentPage{Back: contestPath(k.ExecutionID), Team: card.OneLine(cmp.Or(k.TeamName, k.TeamID))}
+	p.Left = max(0, len(work.Uses)-web.MostCalls)
 	uses := slices.Clone(work.Uses)
 	slices.SortStableFunc(uses, func(x, y *aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
 	for _, u := range uses[:min(len(uses), web.MostCalls)] {
@@ -100,12 +99,7 @@ func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(work.Uses, func(u *aggregate.Use) bool { return u.ID == r.PathValue("use") })
-	if i < 0 || !web.WasKept(work.Uses[i]) {
-		return aggregate.ErrNotFound
-	}
 	k := work.Team
-	return c.ShowKept(
-		w, r, v, contest.Ref(v.Tenant, k.ExecutionID), work.Uses[i], sentPath(k.ExecutionID, k.TeamID), "contest",
-	)
+	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
+	return c.ShowKept(w, r, v, of, work.Uses, back, "contest")
 }

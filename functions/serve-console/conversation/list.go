@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,19 +53,14 @@ func (c *Pages) Routes() []web.Route {
 
 // agentsPage is what the page of agents and conversations shows.
 type agentsPage struct {
-	Status, Person    string
-	Statuses, People  []web.Choice
-	Bad               []string
-	Rows              []listedRow
-	Next, Prev, First string // addresses, empty without such a page
-	Live              string
-	Narrowed, Short   bool
-	Unsaid            bool // Slack does not say which channels the viewer is in
-	Agents            []agentRow
-	Warnings          []agentWarning
-	Rules             []autoRule
-	Example           string
-	Demo              bool // the newest conversation was answered by the demo, whatever the settings name
+	web.List
+	Status, Person string
+	Rows           []listedRow
+	Agents         []agentRow
+	Warnings       []agentWarning
+	Rules          []autoRule
+	Example        string
+	Demo           bool // the newest conversation was answered by the demo, whatever the settings name
 }
 
 // listedRow is a conversation in the list.
@@ -131,29 +125,13 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	p := agentsPage{
-		Status: f.status, Person: f.person, Bad: web.Problems(words, bad), Narrowed: f.status != "" || f.person != "",
-	}
+	p := agentsPage{Status: f.status, Person: f.person}
+	p.Bad, p.Narrowed = web.Problems(words, bad), f.status != "" || f.person != ""
 	defs := p.define(c, v, settings)
-	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
-	if err != nil {
-		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
-		p.Unsaid = true
-	}
-	page := store.Page[conversation.Session]{}
-	if len(bad) == 0 {
-		if page, err = c.visible(r, v, f, reach); web.BadCursor(err) {
-			web.Refuse(r, v, err.Error())
-			p.Bad = append(p.Bad, v.Texts("layout").Say("bad_cursor"))
-		} else if err != nil {
-			return err
-		}
-	}
-	if f.cursor != "" {
-		if p.First = f.at(""); len(p.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
-			http.Redirect(w, r, p.First, http.StatusSeeOther)
-			return nil
-		}
+	read := func(reach people.Reach) (store.Page[conversation.Session], error) { return c.visible(r, v, f, reach) }
+	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, f.cursor, f.at, read)
+	if err != nil || led {
+		return err
 	}
 	p.fill(c, r, v, f, page, reach, defs)
 	d := web.Document{Title: words.Say("title"), Here: "agents", Data: p}
@@ -260,16 +238,6 @@ func (p *agentsPage) fill(
 ) {
 	words := v.Texts("agents")
 	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
-	p.Short = page.Looked >= web.MostLooked
-	if page.Next != "" {
-		p.Next = f.at(page.Next)
-	}
-	if page.Prev != "" {
-		p.Prev = f.at(page.Prev)
-	}
-	if f.cursor == "" && page.Looked <= web.MostLive && len(p.Bad) == 0 {
-		p.Live = f.at("")
-	}
 	ids := []string{v.User, f.opener(v.User)}
 	for _, x := range page.Items {
 		ids = append(ids, x.Opener)

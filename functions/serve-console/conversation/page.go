@@ -82,7 +82,7 @@ type conversationPage struct {
 	Actions                   []actionRow
 	Who                       string // who may decide
 	Buttons                   []subject.Button
-	Log                       []logRow
+	Log                       []subject.Entry
 	LogGoesOn                 bool
 	Made                      []madeTask
 	Since                     subject.Since
@@ -233,7 +233,8 @@ func (c *Pages) showPage(
 	}
 	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
 	p.Since = p.since(r, words, t, v.Locale)
-	p.entries(t, v.Locale)
+	p.LogGoesOn = t.more
+	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status}, "conversation.html")
 }

@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
 )
 
 // saidRow is a message.
@@ -28,15 +25,6 @@ type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
 	Unread          bool
-}
-
-// logRow is a line of the audit log.
-type logRow struct {
-	At         time.Time
-	By         string
-	What, Name string
-	On, ID     string
-	Details    []auditlog.Detail
 }
 
 // messages are what was said. Those that a summary stands for are apart.
@@ -86,27 +74,5 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 	}
 	if len(t.said) == saidOfPage {
 		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
-	}
-}
-
-// entries puts the entries of the audit log on the page.
-func (p *conversationPage) entries(t loaded, locale string) {
-	texts := auditlog.WordsIn(locale)
-	p.LogGoesOn = t.more
-	for _, e := range t.audit {
-		x := logRow{
-			At: e.Timestamp, What: texts.Action(e.Action), Name: string(e.Action), On: texts.Resource(e.ResourceType),
-			ID: legible.OneLine(e.ResourceID),
-		}
-		switch {
-		case e.ActorType == aggregate.ActorUser:
-			x.By = t.person(e.ActorID)
-		case e.ActorType == aggregate.ActorAgent:
-			x.By = labelOf(t.defs, e.ActorID)
-		}
-		for _, d := range texts.Details(e, t.person) {
-			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
-		}
-		p.Log = append(p.Log, x)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/words/legible"
 )
 
@@ -23,31 +22,32 @@ type sentListPage struct {
 	Calls []sentRow
 }
 
-// conversationOf is a session that the viewer may read.
-func (c *Pages) conversationOf(r *http.Request, v *web.Viewer) (*conversation.Aggregate, error) {
+// used returns a conversation that the viewer may read, and the calls of models that it made.
+func (c *Pages) used(r *http.Request, v *web.Viewer) (aggregate.Ref, []*aggregate.Use, error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
-		return nil, err
+		return aggregate.Ref{}, nil, err
 	}
-	return a.(*conversation.Aggregate), nil // as its ref says
+	rows, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Ref().ID)
+	uses := make([]*aggregate.Use, len(rows))
+	for i := range rows {
+		uses[i] = &rows[i]
+	}
+	return a.Ref(), uses, err
 }
 
 // listSent lists the calls of models of a conversation, for administrators.
 func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.conversationOf(r, v)
+	of, uses, err := c.used(r, v)
 	if err != nil {
 		return err
 	}
-	uses, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Head.SessionID)
-	if err != nil {
-		return err
-	}
-	slices.SortStableFunc(uses, func(x, y aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
-	back := "/console/sessions/" + a.Head.SessionID
+	slices.SortStableFunc(uses, func(x, y *aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	back := "/console/sessions/" + of.ID
 	p := sentListPage{Back: back}
 	for _, u := range uses[:min(len(uses), web.MostCalls)] {
 		row := sentRow{At: u.CreatedAt, Model: legible.OneLine(u.Model), Prompt: legible.OneLine(u.Prompt)}
-		if web.WasKept(&u) {
+		if web.WasKept(u) {
 			row.Path = back + "/sent/" + u.ID
 		}
 		p.Calls = append(p.Calls, row)
@@ -58,17 +58,9 @@ func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 
 // showSent shows what a model was sent for one answer, to administrators.
 func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.conversationOf(r, v)
+	of, uses, err := c.used(r, v)
 	if err != nil {
 		return err
 	}
-	uses, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Head.SessionID)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(uses, func(u aggregate.Use) bool { return u.ID == r.PathValue("use") })
-	if i < 0 || !uses[i].Kept() {
-		return aggregate.ErrNotFound
-	}
-	return c.ShowKept(w, r, v, a.Ref(), &uses[i], "/console/sessions/"+a.Head.SessionID+"/sent", "conversation")
+	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation")
 }

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/slack/people"
 )
 
 // exportSettings answers with the settings as a file; behind each id stands whom it means.
@@ -25,14 +24,12 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	named := func(string) string { return "" }
-	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil { // without Slack, ids alone
-		named = func(id string) string {
-			if name := nameOf(&m, id); name != id {
-				return name
-			}
-			return ""
+	m := c.members(r, v)
+	named := func(id string) string {
+		if name := nameOf(m, id); name != id {
+			return name
 		}
+		return "" // without Slack, ids stand alone
 	}
 	text, err := settingsyaml.Write(s, v.Texts("settings").Say("about", "workspace", owner.Name), named)
 	if err != nil {
@@ -95,11 +92,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		data.Conflict = true
 	}
 	if len(faults) == 0 {
-		var names *people.Members
-		if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
-			names = &m
-		}
-		data.Changes = t.differences(names, tenancy.Differences(now, file.Settings))
+		data.Changes = t.differences(c.members(r, v), tenancy.Differences(now, file.Settings))
 	}
 	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data}
 	switch {

@@ -121,16 +121,13 @@ func merged(form, base, now url.Values) (out url.Values, both []string) {
 					out[name] = now[name]
 				}
 			}
-			if mine && theirs && !sameInputs(names, form, now) {
+			differs := func(name string) bool { return !alike(form[name], now[name]) }
+			if mine && theirs && slices.ContainsFunc(names, differs) {
 				both = append(both, x.Name)
 			}
 		}
 	}
 	return out, both
-}
-
-func sameInputs(names []string, a, b url.Values) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return !alike(a[name], b[name]) })
 }
 
 // alike compares values of an input; an empty one among several is none.

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 )
 
 // Pages are those of the workspace's settings and administrators.
@@ -160,12 +159,7 @@ func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all 
 
 // showSettings writes the page. Without Slack it shows ids in the place of names.
 func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
-	members, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
-	if err != nil {
-		slog.WarnContext(r.Context(), "settings are shown without names", "err", err)
-	} else {
-		p.members = &members
-	}
+	p.members = c.members(r, v)
 	log, err := c.settingsLog(r.Context(), v, p.members)
 	if err != nil {
 		return err
@@ -198,6 +192,16 @@ func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, d, "settings.html")
 }
 
+// members are the workspace's people and groups, nil while Slack does not list them.
+func (c *Pages) members(r *http.Request, v *web.Viewer) *people.Members {
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		slog.WarnContext(r.Context(), "settings are shown without names", "err", err)
+		return nil
+	}
+	return &m
+}
+
 // nameOf is a member's name, or the id when nobody says it.
 func nameOf(m *people.Members, id string) string {
 	if m != nil {
@@ -222,11 +226,8 @@ func (c *Pages) welcome(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		return err
 	}
 	t := v.Texts("welcome")
-	return c.Show(
-		w, r, v,
-		web.Document{Title: t.Say("title"), Here: "settings", Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}},
-		"welcome.html",
-	)
+	d := web.Document{Title: t.Say("title"), Here: "settings", Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}}
+	return c.Show(w, r, v, d, "welcome.html")
 }
 
 func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -247,9 +248,4 @@ func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *we
 		return err
 	}
 	return c.Done(w, r, "/console/settings", "saved")
-}
-
-// groupSize is how a group is shown: its name and how many are in it.
-func (t settingsTexts) groupSize(g slackapi.Group) string {
-	return fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))
 }

@@ -187,7 +187,7 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
 	case isUser:
 		rule = m.Rule(u)
 	case isGroup:
-		b.Text = t.groupSize(g)
+		b.Text = fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))
 		if g.Disabled {
 			rule = people.RuleNoGroup
 		}

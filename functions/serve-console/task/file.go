@@ -11,7 +11,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 )
@@ -100,19 +99,5 @@ func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if !mayReadPrompts(v, a) {
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
 	}
-	use := useOf(a, r.PathValue("use"))
-	if use == nil || !use.Kept() {
-		return aggregate.ErrNotFound
-	}
-	return c.ShowKept(w, r, v, a.Ref(), use, "/console/tasks/"+a.Head.TaskID, "task")
-}
-
-// useOf is the row of calls with this id.
-func useOf(a *task.Aggregate, id string) *aggregate.Use {
-	for _, u := range a.Uses {
-		if u.ID == id {
-			return u
-		}
-	}
-	return nil
+	return c.ShowKept(w, r, v, a.Ref(), a.Uses, "/console/tasks/"+a.Head.TaskID, "task")
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
@@ -48,7 +49,7 @@ type History struct {
 	Attempts               []Attempt // the newest first
 	Uses                   []Use
 	Total                  aggregate.Usage
-	Log                    []Entry
+	Log                    []subject.Entry
 	LogGoesOn              bool
 	Actions                []aggregate.Offer
 	Gate                   *Gate // what waits for a decision
@@ -90,7 +91,7 @@ func (r Reader) History(s Source) History {
 	}
 	t.Gate = r.waiting(a, t)
 	t.Uses = uses(a)
-	t.Log = r.log(s.Audit)
+	t.Log = subject.EntriesOf(s.Audit, r.Locale, r.Person, func(string) string { return "" })
 	return t
 }
 

@@ -2,7 +2,6 @@ package task
 
 import (
 	"cmp"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -22,19 +21,11 @@ const (
 
 // taskList is what the page of requests shows.
 type taskList struct {
+	web.List
 	Filter        taskFilter
-	Bad           []string // sentences on what the address says wrong
-	Statuses      []web.Choice
-	People        []web.Choice
 	Rows          []taskRow
-	Next, Prev    string // addresses, empty without such a page
-	First         string // address of the first page, on others
-	Live          string // address, empty when the page is not fetched again
-	Narrowed      bool   // something is left out by the filter
-	Short         bool   // as many rows as may be were looked at
 	Searched      bool
 	More          bool // more than a page of them were found
-	Unsaid        bool // Slack does not say which channels the viewer is in
 	Mine          bool // the viewer's own are listed alone
 	MinePath, All string
 	Waiting       string // address of what waits for the viewer
@@ -54,31 +45,15 @@ type taskRow struct {
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("tasks")
 	f, bad := readTaskFilter(r.URL.Query())
-	list := taskList{
-		Filter: f, Bad: web.Problems(words, bad), Waiting: fewApprovals, Searched: f.Search != "", Narrowed: f.narrows(),
-	}
+	list := taskList{Filter: f, Waiting: fewApprovals, Searched: f.Search != ""}
+	list.Bad, list.Narrowed = web.Problems(words, bad), f.narrows()
 	mine, all := f, f
 	mine.Person, all.Person = web.Myself, ""
 	list.Mine, list.MinePath, list.All = f.Person == web.Myself || f.Person == v.User, mine.address(), all.address()
-	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
-	if err != nil {
-		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
-		list.Unsaid = true
-	}
-	page := store.Page[tasks.Listed]{}
-	if len(bad) == 0 {
-		if page, err = c.visible(r, v, f, reach); web.BadCursor(err) {
-			web.Refuse(r, v, err.Error())
-			list.Bad = append(list.Bad, v.Texts("layout").Say("bad_cursor"))
-		} else if err != nil {
-			return err
-		}
-	}
-	if f.cursor != "" {
-		if list.First = f.address(); len(list.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
-			http.Redirect(w, r, list.First, http.StatusSeeOther) // back at the beginning: the page that is kept up to date
-			return nil
-		}
+	read := func(reach people.Reach) (store.Page[tasks.Listed], error) { return c.visible(r, v, f, reach) }
+	page, reach, led, err := web.ReadList(c.Site, w, r, v, &list.List, f.cursor, f.at, read)
+	if err != nil || led {
+		return err
 	}
 	list.fill(c, r, v, page, reach)
 	d := web.Document{Title: words.Say("title"), Here: "tasks", Data: list}
@@ -118,18 +93,9 @@ func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
 // fill puts a page of tasks into the list, with the names of people and channels.
 func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[tasks.Listed], reach people.Reach) {
 	words := v.Texts("tasks")
-	if l.Short = page.Looked >= web.MostLooked; l.Searched {
+	if l.Searched {
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
-		page.Next, page.Prev = "", "" // of the latest thousand, not of any before
-	}
-	if page.Next != "" {
-		l.Next = l.Filter.at(page.Next)
-	}
-	if page.Prev != "" {
-		l.Prev = l.Filter.at(page.Prev)
-	}
-	if l.Filter.cursor == "" && !l.Searched && page.Looked <= web.MostLive && len(l.Bad) == 0 {
-		l.Live = l.Filter.address()
+		l.Next, l.Prev, l.Live = "", "", "" // a search is of the latest thousand, not of any before
 	}
 	ids := []string{v.User, l.Filter.of(v.User).Requester}
 	for _, x := range page.Items {

@@ -9,8 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/auditlog"
-	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
@@ -41,34 +39,6 @@ func uses(a *task.Aggregate) []Use {
 		out = append(out, x)
 	}
 	slices.SortStableFunc(out, func(a, b Use) int { return a.At.Compare(b.At) })
-	return out
-}
-
-// Entry is a line of the audit log.
-type Entry struct {
-	ID, By       string
-	At           time.Time
-	Action, Name string // in words, and its own name
-	On, Resource string // what it is of, and its id
-	Details      []auditlog.Detail
-}
-
-func (r Reader) log(entries []aggregate.AuditEntry) []Entry {
-	words := auditlog.WordsIn(r.Locale)
-	var out []Entry
-	for _, e := range entries {
-		x := Entry{
-			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
-			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
-		}
-		if e.ActorType == aggregate.ActorUser {
-			x.By = r.Person(e.ActorID)
-		}
-		for _, d := range words.Details(e, r.Person) {
-			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
-		}
-		out = append(out, x)
-	}
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,11 +136,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(person, func(string) string { return place })}
 	t.reader.History(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
-	ids := make([]string, 0, len(asked))
-	for id := range asked {
-		ids = append(ids, id)
-	}
-	called = c.Names(ctx, v, ids...)
+	called = c.Names(ctx, v, slices.Collect(maps.Keys(asked))...)
 	t.history = t.reader.History(s)
 }
 
@@ -224,10 +221,7 @@ func (c *Pages) showPage(
 	if p.Since.Shown {
 		p.Gate, p.Buttons = nil, nil
 	}
-	title := t.history.Title
-	if title == "" {
-		title = v.Untitled()
-	}
+	title := cmp.Or(t.history.Title, v.Untitled())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status}, "task.html")
 }
 
@@ -260,13 +254,10 @@ func runAt(machine, id string, run int) string {
 	}
 	region := parts[3]
 	parts[5], parts[6] = "execution", fmt.Sprintf("%s:%s-%d", parts[6], id, run)
-	host, ok := map[string]string{"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}[parts[1]]
-	if !ok {
-		host = "console.aws.amazon.com"
-	}
-	return fmt.Sprintf("https://%s.%s/states/home?region=%s#/v2/executions/details/%s", region, host, region, strings.Join(
-		parts, ":",
-	))
+	others := map[string]string{"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
+	host := cmp.Or(others[parts[1]], "console.aws.amazon.com")
+	execution := strings.Join(parts, ":")
+	return fmt.Sprintf("https://%s.%s/states/home?region=%s#/v2/executions/details/%s", region, host, region, execution)
 }
 
 // localAccount is the AWS account of the emulator.

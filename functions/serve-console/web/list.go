@@ -3,7 +3,9 @@ package web
 import (
 	"cmp"
 	"errors"
+	"log/slog"
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -12,6 +14,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
 )
 
 // What lists of pages have in common.
@@ -23,6 +27,55 @@ const (
 	// Myself is the person who looks, in an address that others may open too.
 	Myself = "me"
 )
+
+// List is what lists of requests and of conversations show beside their rows.
+type List struct {
+	Bad               []string // sentences on what the address says wrong
+	Statuses, People  []Choice // the options of the filters
+	Next, Prev, First string   // addresses, empty without such a page
+	Live              string   // address, empty when the page is not fetched again
+	Narrowed          bool     // something is left out by the filter
+	Short             bool     // as many rows as may be were looked at
+	Unsaid            bool     // Slack does not say which channels the viewer is in
+}
+
+// ReadList reads the page of a list that stands behind a cursor, and notes in l what surrounds it. at gives the address
+// of the page behind a cursor. A browser that has gone back to the beginning is led to the first page, which is kept up
+// to date; led then says so.
+func ReadList[T any](
+	c *Site, w http.ResponseWriter, r *http.Request, v *Viewer, l *List, cursor string, at func(cursor string) string,
+	read func(people.Reach) (store.Page[T], error),
+) (page store.Page[T], reach people.Reach, led bool, err error) {
+	if reach, err = c.People.Sight(r.Context(), v.Team, v.User); err != nil {
+		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
+		l.Unsaid = true
+	}
+	if len(l.Bad) == 0 {
+		if page, err = read(reach); BadCursor(err) {
+			Refuse(r, v, err.Error())
+			l.Bad = append(l.Bad, v.Texts("layout").Say("bad_cursor"))
+		} else if err != nil {
+			return page, reach, false, err
+		}
+	}
+	l.Short = page.Looked >= MostLooked
+	if page.Next != "" {
+		l.Next = at(page.Next)
+	}
+	if page.Prev != "" {
+		l.Prev = at(page.Prev)
+	}
+	switch good := len(l.Bad) == 0; {
+	case cursor == "" && good && page.Looked <= MostLive:
+		l.Live = at("")
+	case cursor != "":
+		if l.First = at(""); good && page.Prev == "" && page.Looked > 0 {
+			http.Redirect(w, r, l.First, http.StatusSeeOther)
+			return page, reach, true, nil
+		}
+	}
+	return page, reach, false, nil
+}
 
 // At is an address with those values that there are.
 func At(path string, values map[string]string) string {

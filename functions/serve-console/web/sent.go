@@ -86,10 +86,16 @@ type sentPage struct {
 	Expired             bool
 }
 
-// ShowKept shows what was kept of calls that an aggregate made; back is where it was chosen.
+// ShowKept shows what was kept of the calls, among those that an aggregate made, that an address names; back is where
+// they were chosen.
 func (c *Site) ShowKept(
-	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, use *aggregate.Use, back, what string,
+	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use, back, what string,
 ) error {
+	i := slices.IndexFunc(made, func(u *aggregate.Use) bool { return u.ID == r.PathValue("use") })
+	if i < 0 || !WasKept(made[i]) {
+		return aggregate.ErrNotFound
+	}
+	use := made[i]
 	p := sentPage{Of: what, Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
 	text, err := c.Results.Open(r.Context(), of, *use.Sent)
 	switch {

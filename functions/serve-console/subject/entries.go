@@ -1,0 +1,41 @@
+package subject
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
+)
+
+// Entry is a line of the audit log about a subject.
+type Entry struct {
+	At           time.Time
+	By           string // empty for the system
+	Action, Name string // in words, and its own name
+	On, Resource string // what it is of, and its id
+	Details      []auditlog.Detail
+}
+
+// EntriesOf are lines of the audit log for a reader who knows people and agents by these names.
+func EntriesOf(log []aggregate.AuditEntry, locale string, person, agent func(id string) string) (out []Entry) {
+	words := auditlog.WordsIn(locale)
+	for _, e := range log {
+		x := Entry{
+			At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
+			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
+		}
+		switch e.ActorType {
+		case aggregate.ActorUser:
+			x.By = person(e.ActorID)
+		case aggregate.ActorAgent:
+			x.By = agent(e.ActorID)
+		}
+		for _, d := range words.Details(e, person) {
+			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
+		}
+		out = append(out, x)
+	}
+	return out
+}
