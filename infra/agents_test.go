@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/turn"
+	"ringi/shared/runtime/expect"
 )
 
 // columns are the attributes of a row's type, also those of embedded structs.
@@ -27,12 +28,11 @@ func columns(row reflect.Type) (out []string) {
 	return out
 }
 
-// all are values as texts, in order.
+// all are values as texts.
 func all[S ~string](values ...S) (out []string) {
 	for _, v := range values {
 		out = append(out, string(v))
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -43,7 +43,6 @@ func arrows[S ~string](moves map[S][]S) (out []string) {
 			out = append(out, fmt.Sprint(from, " -> ", t))
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -63,9 +62,7 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	} {
 		has := columns(of.row)
 		for _, field := range of.fields {
-			if !slices.Contains(has, field) {
-				t.Errorf("%s has no %s", entity, field)
-			}
+			expect.That(t, slices.Contains(has, field), "%s has no %s", entity, field)
 		}
 	}
 }
@@ -93,11 +90,8 @@ func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	// It could not be started; a person withdrew it; and the truth about one whose outcome was unknown.
 	ours := []string{"approved -> failed", "approved -> cancelled", "failed -> succeeded", "failed -> failed"}
 	sameNames(t, "moves of an action", append(described, ours...), arrows(conversation.ActionMoves))
-	for _, to := range conversation.ActionMoves[conversation.ActionPending] {
-		if to == conversation.ActionExecuting {
-			t.Error("an action executes without approval")
-		}
-	}
+	expect.That(t, !slices.Contains(conversation.ActionMoves[conversation.ActionPending], conversation.ActionExecuting),
+		"an action executes without approval")
 }
 
 func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
@@ -106,31 +100,21 @@ func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 		"bytes shown":        {200 << 10, turn.MaxBytes},
 		"lines of an action": {500, conversation.MostLines},
 	} {
-		if of[0] != of[1] {
-			t.Errorf("%s: described %d, here %d", limit, of[0], of[1])
-		}
+		expect.That(t, of[0] == of[1], "%s: described %d, here %d", limit, of[0], of[1])
 	}
 	for _, id := range []string{"codex", "claude"} {
-		if d, ok := agent.Find(agent.BuiltIn(), id); !ok || len(d.Capabilities) == 0 || d.Provider == "" || d.Model == "" {
-			t.Errorf("%s is not built in", id)
-		}
+		d, ok := agent.Find(agent.BuiltIn(), id)
+		expect.That(t, ok && len(d.Capabilities) != 0 && d.Provider != "" && d.Model != "", "%s is not built in", id)
 	}
-	if s := tenancy.DefaultSettings(); s.AISessions.Cache.Enabled {
-		t.Error("sessions are kept though nobody asked for it")
-	}
-	if faults := (agent.Definition{}).Faults(); len(faults) != 3 {
-		t.Errorf("of an empty definition %v are asked for, not id, provider and capabilities", faults)
-	}
-	if !slices.Contains(columns(reflect.TypeFor[tenancy.Settings]()), "agents") {
-		t.Error("the settings have no agents of their own")
-	}
+	expect.That(t, !tenancy.DefaultSettings().AISessions.Cache.Enabled, "sessions are kept though nobody asked for it")
+	expect.Is(t, len((agent.Definition{}).Faults()), 3, "asked for of an empty definition: id, provider and capabilities")
+	expect.That(t, slices.Contains(columns(reflect.TypeFor[tenancy.Settings]()), "agents"),
+		"the settings have no agents of their own")
 }
 
-// sameNames asserts that names are the described, in any order.
+// sameNames wants the same names, in any order.
 func sameNames(t *testing.T, what string, want, got []string) {
 	t.Helper()
-	slices.Sort(want)
-	if !slices.Equal(want, got) {
-		t.Errorf("%s: described %v, here %v", what, want, got)
-	}
+	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+	expect.That(t, slices.Equal(want, got), "%s: wanted %v, here %v", what, want, got)
 }

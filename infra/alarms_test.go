@@ -2,7 +2,6 @@ package infra_test
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -102,46 +101,38 @@ func alarmRules() []rule {
 	return []rule{alarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule, dimensionRule}
 }
 
-func alarmRule(s *stack, wrong func(string, ...any)) {
+func alarmRule(s *stack, wrong report) {
 	var all []watched
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		p := s.resources[id].Properties
 		actions := list(p["AlarmActions"])
 		listens := s.decidesOnVersions(id) // CodeDeploy; what rings for all versions tells people
-		if !listens && len(actions) == 0 || slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }) {
-			wrong("%s tells nobody", id)
-		}
-		if p["AlarmDescription"] == nil || p["TreatMissingData"] == nil {
-			wrong("%s: AlarmDescription and TreatMissingData are wanted", id)
-		}
+		wrong.where(!listens && len(actions) == 0 ||
+			slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }),
+			"%s tells nobody", id)
+		wrong.where(p["AlarmDescription"] == nil || p["TreatMissingData"] == nil,
+			"%s: AlarmDescription and TreatMissingData are wanted", id)
 		// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"), and cfn-lint does not know.
 		if n := len(watches(p)); n > 10 {
 			wrong("%s reads %d metrics, and CloudWatch takes 10", id, n)
 		}
-		if len(watches(p)) == 0 {
-			wrong("%s watches nothing", id)
-		}
+		wrong.where(len(watches(p)) == 0, "%s watches nothing", id)
 		for _, w := range watches(p) {
-			if w.name == "ExecutionsFailed" && w.of == "Pipeline" {
-				wrong("%s rings for tasks that a vendor or a limit failed", id)
-			}
+			wrong.where(w.name == "ExecutionsFailed" && w.of == "Pipeline",
+				"%s rings for tasks that a vendor or a limit failed", id)
 			// ThrottledRequests has an Operation dimension always: an alarm on the table alone never has data.
-			if w.name == "ThrottledRequests" {
-				wrong("%s: ThrottledRequests exists for one operation only", id)
-			}
+			wrong.where(w.name == "ThrottledRequests", "%s: ThrottledRequests exists for one operation only", id)
 		}
 		if !listens {
 			all = append(all, watches(p)...)
 		}
 	}
 	for _, m := range metrics {
-		if !slices.Contains(all, watched(m)) {
-			wrong("no alarm watches %s %s of %q", m.namespace, m.name, m.of)
-		}
+		wrong.where(!slices.Contains(all, watched(m)), "no alarm watches %s %s of %q", m.namespace, m.name, m.of)
 	}
 }
 
-func expressionRule(s *stack, wrong func(string, ...any)) {
+func expressionRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		var said string
 		for _, m := range list(s.resources[id].Properties["Metrics"]) {
@@ -155,12 +146,11 @@ func expressionRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-func canaryAlarmRule(s *stack, wrong func(string, ...any)) {
+func canaryAlarmRule(s *stack, wrong report) {
 	for _, id := range slackEdge {
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
-			if !slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}) {
-				wrong("%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
-			}
+			wrong.where(!slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}),
+				"%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
 		}
 	}
 	// An alarm that other calls or answers can mute does not count.
@@ -175,34 +165,29 @@ func canaryAlarmRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-func indexAlarmRule(s *stack, wrong func(string, ...any)) {
+func indexAlarmRule(s *stack, wrong report) {
 	for _, index := range s.table.Indexes {
 		for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
-			if !s.watchesIndex(name, *index.IndexName) {
-				wrong("no alarm watches %s of the index %s", name, *index.IndexName)
-			}
+			wrong.where(!s.watchesIndex(name, *index.IndexName), "no alarm watches %s of the index %s", name, *index.IndexName)
 		}
 	}
 }
 
-func slackAlarmRule(s *stack, wrong func(string, ...any)) {
+func slackAlarmRule(s *stack, wrong report) {
 	writes, err := counted()
-	if err != nil {
-		wrong("go list: %v", err)
-	}
+	wrong.where(err != nil, "go list: %v", err)
 	var all []watched
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		all = append(all, watches(s.resources[id].Properties)...)
 	}
 	for id, f := range s.functions {
 		name := string(metric.SlackFailed)
-		if slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{metric.Namespace, name, id}) {
-			wrong("%s calls Slack, and no alarm counts what fails", id)
-		}
+		wrong.where(slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{metric.Namespace, name, id}),
+			"%s calls Slack, and no alarm counts what fails", id)
 	}
 }
 
-func dimensionRule(s *stack, wrong func(string, ...any)) {
+func dimensionRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		for _, d := range allDimensions(s.resources[id].Properties) {
 			if of := target(at(d, "Value")); at(d, "Name") == "Resource" && !strings.HasSuffix(of, ":live") {
@@ -256,12 +241,7 @@ func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
 		own[m[1]+" of "+m[2]] = true
 	}
 	of := len(own) + len(edge) // what is not answered is counted by version, too
-	page := string(expect.Value(os.ReadFile("bench/cost.md"))(t))
 	dollars := float64(paid)*0.10 + float64(of)*0.30 + 3 + 2*1.00 + 2*0.40
-	if want := fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of); !strings.Contains(page, want) {
-		t.Errorf("cost.md does not say %q", want)
-	}
-	if want := fmt.Sprintf("are %.0f dollars a month at the most", dollars); !strings.Contains(page, want) {
-		t.Errorf("cost.md does not say %q", want)
-	}
+	says(t, "bench/cost.md", fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of),
+		fmt.Sprintf("are %.0f dollars a month at the most", dollars))
 }

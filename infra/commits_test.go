@@ -25,7 +25,7 @@ func committed(of ...aggregate.Kind) (rows []string) {
 
 // commitRule: whoever moves the head of an aggregate may write all that any decision on it writes, be it one that this
 // function comes to once a year.
-func commitRule(s *stack, wrong func(string, ...any)) {
+func commitRule(s *stack, wrong report) {
 	for id := range s.functions {
 		role := s.role(id)
 		for _, k := range kinds.All() {
@@ -41,9 +41,8 @@ func commitRule(s *stack, wrong func(string, ...any)) {
 			}
 			for action, rows := range needs {
 				for _, row := range rows {
-					if !s.allowsRow(role, action, row) {
-						wrong("%s decides on a %s and may not %s on %s, which a decision may write or rely on", id, k.Name, action, row)
-					}
+					wrong.where(!s.allowsRow(role, action, row),
+						"%s decides on a %s and may not %s on %s, which a decision may write or rely on", id, k.Name, action, row)
 				}
 			}
 		}

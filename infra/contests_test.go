@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 )
 
@@ -45,13 +46,9 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 	} {
 		has := columns(of.row)
 		for _, field := range strings.Fields(of.fields) {
-			if !slices.Contains(has, field) {
-				t.Errorf("%s has no %s", table, field)
-			}
+			expect.That(t, slices.Contains(has, field), "%s has no %s", table, field)
 		}
-		if of.typ != "" && of.typ != table {
-			t.Errorf("rows of %s are of the type %s", table, of.typ)
-		}
+		expect.That(t, of.typ == "" || of.typ == table, "rows of %s are of the type %s", table, of.typ)
 	}
 	sameWords(t)
 	sameNumbers(t)
@@ -64,11 +61,7 @@ func sameWords(t *testing.T) {
 	t.Helper()
 	same := func(what string, want string, got []string) {
 		t.Helper()
-		sorted := strings.Fields(want)
-		slices.Sort(sorted)
-		if !slices.Equal(sorted, got) {
-			t.Errorf("%s: described %v, here %v", what, sorted, got)
-		}
+		sameNames(t, what, strings.Fields(want), got)
 	}
 	same("status of a summary", "completed partial_failure failed", all(contest.SummaryStatuses...))
 	same("status of a member", "SUCCESS ERROR", all(contest.Success, contest.Error))
@@ -93,9 +86,7 @@ func sameNumbers(t *testing.T) {
 		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300, teamconfig.DefaultLeaderTimeout},
 		"max_retries": {3, teamconfig.DefaultMaxRetries}, "what is kept in a row": {64 << 10, contests.MaxInline},
 	} {
-		if of[0] != of[1] {
-			t.Errorf("%s: described %v, here %v", what, of[0], of[1])
-		}
+		expect.That(t, of[0] == of[1], "%s: described %v, here %v", what, of[0], of[1])
 	}
 }
 
@@ -134,9 +125,7 @@ func sameTexts(t *testing.T) {
 		"Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']":               team(begins + x + x),
 		"Too many members: 2 > 1. Adjust max_concurrent_members or reduce member count.": team(begins + "max_concurrent_members=1\n" + x + strings.Replace(x, "'x'", "'y'", 1)),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("described as %q, here %v", want, err)
-		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "described as %q, here %v", want, err)
 	}
 }
 
@@ -148,15 +137,11 @@ func rowsOfTheirKeys(t *testing.T) {
 	for _, execution := range []string{"550e8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-446655440001"} {
 		for _, team := range []string{"team-001", "team#001", "チーム"} {
 			ref := contest.TeamRef(tenant, execution, team)
-			if strings.Contains(ref.ID, "#") {
-				t.Errorf("%s is no part of a key", ref.ID)
-			}
+			expect.That(t, !strings.Contains(ref.ID, "#"), "%s is no part of a key", ref.ID)
 			for round := 1; round <= contest.MaxRounds; round++ {
 				for _, r := range []aggregate.Row{&contest.Round{RoundNumber: round}, &contest.Board{RoundNumber: round}} {
 					key := ref.ID + " " + r.Key()
-					if seen[key] {
-						t.Errorf("%s is there twice", key)
-					}
+					expect.That(t, !seen[key], "%s is there twice", key)
 					seen[key] = true
 				}
 			}

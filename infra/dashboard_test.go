@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,44 +35,42 @@ type page struct {
 var reference = regexp.MustCompile(`\$\{([A-Za-z0-9]+)(?:\.[A-Za-z]+)?\}`)
 
 // counted is, per function of the template, the constants of package metric that its code writes.
-var counted = sync.OnceValues(func() (map[string][]string, error) { return readCounts() })
+var counted = sync.OnceValues(func() (map[string][]string, error) {
+	all, err := packages()
+	written := map[string][]string{}
+	for _, p := range all {
+		if err == nil {
+			written[p.ImportPath], err = metricsIn(p)
+		}
+	}
+	of := map[string][]string{}
+	for _, p := range all {
+		if folder, ok := strings.CutPrefix(p.ImportPath, "ringi/functions/"); ok {
+			for _, pkg := range append(p.Deps, p.ImportPath) {
+				of[folder] = append(of[folder], written[pkg]...)
+			}
+		}
+	}
+	return of, err
+})
 
-func readCounts() (map[string][]string, error) {
-	c := exec.Command("go", "list", "-f", "{{.ImportPath}}|{{.Dir}}|{{range .GoFiles}}{{.}} {{end}}|{{range .Deps}}{{.}} {{end}}", "./functions/...", "./shared/...")
-	c.Dir = repository
-	out, err := c.Output()
-	if err != nil {
-		return nil, err
-	}
-	written, needs := map[string][]string{}, map[string][]string{}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Split(strings.TrimSpace(line), "|")
-		needs[f[0]] = append(strings.Fields(f[3]), f[0])
-		for _, name := range strings.Fields(f[2]) {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(f[1], name), nil, 0)
-			if err != nil {
-				return nil, err
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				if s, ok := n.(*ast.SelectorExpr); ok {
-					if x, ok := s.X.(*ast.Ident); ok && x.Name == "metric" {
-						written[f[0]] = append(written[f[0]], s.Sel.Name)
-					}
+// metricsIn are the names of package metric in a package's own code.
+func metricsIn(p listed) (names []string, err error) {
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "metric" {
+					names = append(names, s.Sel.Name)
 				}
-				return true
-			})
-		}
-	}
-	all := map[string][]string{}
-	for pkg, deps := range needs {
-		folder, ok := strings.CutPrefix(pkg, "ringi/functions/")
-		for _, p := range deps {
-			if ok {
-				all[folder] = append(all[folder], written[p]...)
 			}
-		}
+			return true
+		})
 	}
-	return all, nil
+	return names, nil
 }
 
 // dashboardRules are about what somebody sees who looks.
@@ -82,15 +79,14 @@ func dashboardRules() []rule {
 }
 
 // routeMetricRule: API Gateway's metrics by route are billed for each route and read by no alarm and no curve.
-func routeMetricRule(s *stack, wrong func(string, ...any)) {
+func routeMetricRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::Serverless::HttpApi") {
-		if at(s.resources[id].Properties, "DefaultRouteSettings", "DetailedMetricsEnabled") != nil {
-			wrong("%s pays for metrics that nobody reads", id)
-		}
+		wrong.where(at(s.resources[id].Properties, "DefaultRouteSettings", "DetailedMetricsEnabled") != nil,
+			"%s pays for metrics that nobody reads", id)
 	}
 }
 
-func dashboardRule(s *stack, wrong func(string, ...any)) {
+func dashboardRule(s *stack, wrong report) {
 	boards := s.of("AWS::CloudWatch::Dashboard")
 	if len(boards) != 1 {
 		wrong("there are %d dashboards, one is wanted", len(boards))
@@ -98,9 +94,7 @@ func dashboardRule(s *stack, wrong func(string, ...any)) {
 	}
 	body := text(at(s.resources[boards[0]].Properties["DashboardBody"], "Fn::Sub"))
 	for _, m := range reference.FindAllStringSubmatch(body, -1) {
-		if s.resources[m[1]].Type == "" {
-			wrong("the dashboard shows %s, which does not exist", m[1])
-		}
+		wrong.where(s.resources[m[1]].Type == "", "the dashboard shows %s, which does not exist", m[1])
 	}
 	var p page
 	if err := json.Unmarshal([]byte(body), &p); err != nil {
@@ -115,38 +109,32 @@ func dashboardRule(s *stack, wrong func(string, ...any)) {
 			if len(m) < 4 { // an expression
 				continue
 			}
-			if text(m[2]) != dimensions[text(m[0])] {
-				wrong("the dashboard names a dimension %s of %s", m[2], m[0])
-			}
+			wrong.where(text(m[2]) != dimensions[text(m[0])], "the dashboard names a dimension %s of %s", m[2], m[0])
 			drawn = append(drawn, watched{text(m[0]), text(m[1]), strings.NewReplacer("${", "", "}", "").Replace(text(m[3]))})
 		}
 	}
 	var watching []watched
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
-		if !slices.Contains(alarms, "${"+id+".Arn}") {
-			wrong("the dashboard does not show %s", id)
-		}
+		wrong.where(!slices.Contains(alarms, "${"+id+".Arn}"), "the dashboard does not show %s", id)
 		watching = append(watching, watches(s.resources[id].Properties)...)
 	}
 	for _, w := range watching {
-		if !slices.Contains(drawn, w) {
-			wrong("the dashboard does not draw %s %s of %s, which an alarm watches", w.namespace, w.name, w.of)
-		}
+		wrong.where(!slices.Contains(drawn, w),
+			"the dashboard does not draw %s %s of %s, which an alarm watches", w.namespace, w.name, w.of)
 	}
 	for _, name := range metric.Names() {
-		if !slices.ContainsFunc(drawn, func(w watched) bool { return w.namespace == metric.Namespace && w.name == string(name) }) {
-			wrong("the dashboard does not draw %s", name)
-		}
+		wrong.where(!slices.ContainsFunc(drawn, func(w watched) bool {
+			return w.namespace == metric.Namespace &&
+				w.name == string(name)
+		}), "the dashboard does not draw %s", name)
 	}
 	checkCounted(s, slices.Concat(watching, drawn), wrong)
 }
 
 // checkCounted holds the metrics of Ringi's that are watched or drawn against what the functions count.
-func checkCounted(s *stack, all []watched, wrong func(string, ...any)) {
+func checkCounted(s *stack, all []watched, wrong report) {
 	writes, err := counted()
-	if err != nil {
-		wrong("go list: %v", err)
-	}
+	wrong.where(err != nil, "go list: %v", err)
 	for _, w := range all {
 		if w.namespace != metric.Namespace {
 			continue
@@ -173,9 +161,8 @@ func TestMetricNamesAreAllListed(t *testing.T) {
 				continue
 			}
 			value := strings.Trim(v.Values[0].(*ast.BasicLit).Value, `"`)
-			if v.Names[0].Name != value || !slices.Contains(metric.Names(), metric.Name(value)) {
-				t.Errorf("metric.%s = %q is not in Names under that name", v.Names[0].Name, value)
-			}
+			expect.That(t, v.Names[0].Name == value && slices.Contains(metric.Names(), metric.Name(value)),
+				"metric.%s = %q is not in Names under that name", v.Names[0].Name, value)
 		}
 	}
 }

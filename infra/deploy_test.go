@@ -141,12 +141,10 @@ func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *acco
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err == nil || a.change == nil {
-		t.Fatalf("it did not come to a change set: %v\n%s", err, &out)
-	}
-	if !strings.Contains(out.String(), "this is no account") {
-		t.Errorf("it ended otherwise than by the account:\n%s", &out)
-	}
+	err := cmd.Run()
+	expect.Must(t, err != nil && a.change != nil, "it did not come to a change set: %v\n%s", err, &out)
+	expect.That(t, strings.Contains(out.String(), "this is no account"),
+		"it ended otherwise than by the account:\n%s", &out)
 	return a
 }
 
@@ -174,21 +172,15 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 			a := readmeDeploys(t, whole, nil, tt.args...)
 			rules := readRules(t)
 			parameters := rules.complete(a.parameters(nil))
-			if got := a.change.Get("StackName"); got != tt.stack {
-				t.Errorf("the stack is %q, wanted %q", got, tt.stack)
-			}
-			if parameters["Stage"] != tt.stage || parameters["Model"] != tt.model {
-				t.Errorf("Stage=%q Model=%q, wanted %q and %q", parameters["Stage"], parameters["Model"], tt.stage, tt.model)
-			}
-			if got := a.change.Get("Capabilities.member.1"); got != "CAPABILITY_IAM" || a.change.Has("Capabilities.member.2") {
-				t.Errorf("capabilities begin with %q: the template names no roles", got)
-			}
-			if !strings.Contains(a.change.Get("TemplateURL"), "managed-bucket/"+tt.stack+"/") || a.objects == 0 {
-				t.Errorf("the template is at %q, and %d objects were put", a.change.Get("TemplateURL"), a.objects)
-			}
-			if got := rules.refuse(t, parameters); got != tt.refused {
-				t.Errorf("the template's rules refuse it: %t, wanted %t", got, tt.refused)
-			}
+			expect.Is(t, a.change.Get("StackName"), tt.stack, "the stack")
+			expect.That(t, parameters["Stage"] == tt.stage && parameters["Model"] == tt.model,
+				"Stage=%q Model=%q, wanted %q and %q", parameters["Stage"], parameters["Model"], tt.stage, tt.model)
+			got := a.change.Get("Capabilities.member.1")
+			expect.That(t, got == "CAPABILITY_IAM" && !a.change.Has("Capabilities.member.2"),
+				"capabilities begin with %q: the template names no roles", got)
+			expect.That(t, strings.Contains(a.change.Get("TemplateURL"), "managed-bucket/"+tt.stack+"/") && a.objects != 0,
+				"the template is at %q, and %d objects were put", a.change.Get("TemplateURL"), a.objects)
+			expect.Is(t, rules.refuse(t, parameters), tt.refused, "the template's rules refuse it")
 		})
 	}
 }
@@ -227,14 +219,11 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	rules := readRules(t)
 	defaults := rules.complete(map[string]string{})
-	if _, has := defaults["Stage"]; has || !rules.refuse(t, defaults) {
-		t.Errorf("Stage is %q, where nobody names one", defaults["Stage"])
-	}
+	_, has := defaults["Stage"]
+	expect.That(t, !has && rules.refuse(t, defaults), "Stage is %q, where nobody names one", defaults["Stage"])
 	defaults["Stage"] = "prod"
-	if !strings.HasPrefix(defaults["Canary"], "Canary") || rules.refuse(t, defaults) {
-		t.Errorf("the defaults are Canary=%s, or refused", defaults["Canary"])
-	}
-	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
+	expect.That(t, strings.HasPrefix(defaults["Canary"], "Canary") && !rules.refuse(t, defaults),
+		"the defaults are Canary=%s, or refused", defaults["Canary"])
 	for _, tt := range []struct {
 		parameters map[string]string
 		want       string
@@ -245,11 +234,9 @@ func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 		{map[string]string{"Stage": "prod", "HeadRetentionMode": "GOVERNANCE"}, "GOVERNANCE"},
 		{map[string]string{"Stage": "dev", "HeadRetentionMode": "COMPLIANCE"}, "COMPLIANCE"},
 	} {
-		described := expect.Value(template.Read("../"+templateFile, names, tt.parameters))(t)
+		described := expect.Value(template.Read("../"+templateFile, anyAccount, tt.parameters))(t)
 		at := slices.IndexFunc(described.Buckets, func(b template.Bucket) bool { return b.ID == "HeadsBucket" })
-		if got := described.Buckets[at].Retention.Mode; got != tt.want {
-			t.Errorf("with %v heads are locked by %s, not %s", tt.parameters, got, tt.want)
-		}
+		expect.Is(t, described.Buckets[at].Retention.Mode, tt.want, "with %v heads are locked by", tt.parameters)
 	}
 }
 
@@ -261,15 +248,14 @@ func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
 			Value yaml.Node `yaml:"Value"`
 		} `yaml:"Outputs"`
 	}
-	expect.NoError(t, yaml.Unmarshal(expect.Value(os.ReadFile(filepath.Join(repository, templateFile)))(t), &d))
+	expect.NoError(t, yaml.Unmarshal([]byte(textOf(t, "../"+templateFile)), &d))
 	said, asked := d.Outputs["AlarmsGoTo"].Value, d.Conditions["HasAlarmEmail"]
 	either := list(at(plain(&said), "Fn::If"))
-	if len(either) != 3 || text(either[0]) != "HasAlarmEmail" || !strings.Contains(text(at(either[1], "Fn::Sub")), "${AlarmEmail}") || !strings.Contains(text(at(either[2], "Fn::Sub")), "NOBODY") {
-		t.Errorf("AlarmsGoTo says %v", plain(&said))
-	}
-	if want := map[string]any{"Fn::Not": []any{map[string]any{"Fn::Equals": []any{map[string]any{"Ref": "AlarmEmail"}, ""}}}}; !reflect.DeepEqual(plain(&asked), want) {
-		t.Errorf("HasAlarmEmail is %v", plain(&asked))
-	}
+	expect.That(t, len(either) == 3 && text(either[0]) == "HasAlarmEmail" &&
+		strings.Contains(text(at(either[1], "Fn::Sub")), "${AlarmEmail}") &&
+		strings.Contains(text(at(either[2], "Fn::Sub")), "NOBODY"), "AlarmsGoTo says %v", plain(&said))
+	expect.That(t, reflect.DeepEqual(plain(&asked), map[string]any{"Fn::Not": []any{map[string]any{"Fn::Equals": []any{map[string]any{"Ref": "AlarmEmail"}, ""}}}}),
+		"HasAlarmEmail is %v", plain(&asked))
 }
 
 // templateRules are the rules that CloudFormation holds parameters to.
@@ -288,8 +274,7 @@ type templateRules struct {
 
 func readRules(t *testing.T) (r templateRules) {
 	t.Helper()
-	text := expect.Value(os.ReadFile(filepath.Join(repository, templateFile)))(t)
-	expect.NoError(t, yaml.Unmarshal(text, &r))
+	expect.NoError(t, yaml.Unmarshal([]byte(textOf(t, "../"+templateFile)), &r))
 	return r
 }
 
@@ -309,13 +294,11 @@ func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
 		parsed := expect.Value(modelname.Parse(name))(t)
 		parameters := rules.complete(map[string]string{"Stage": "prod", "Model": name})
-		if demo := parsed.Provider == modelname.Demo; rules.refuse(t, parameters) != demo {
-			t.Errorf("%s is refused: %t, wanted %t", name, !demo, demo)
-		}
+		demo := parsed.Provider == modelname.Demo
+		expect.That(t, rules.refuse(t, parameters) == demo, "%s is refused: %t, wanted %t", name, !demo, demo)
 	}
-	if rules.refuse(t, rules.complete(map[string]string{"Stage": "prod", "Model": ""})) {
-		t.Error("none, which leaves it to the settings, is refused")
-	}
+	expect.That(t, !rules.refuse(t, rules.complete(map[string]string{"Stage": "prod", "Model": ""})),
+		"none, which leaves it to the settings, is refused")
 }
 
 // refuse reports whether a rule, a parameter's pattern or a missing value refuses the parameters. It knows the

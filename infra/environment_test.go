@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,9 +28,7 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 	t.Helper()
 	all := map[string]*ast.StructType{}
 	files, err := filepath.Glob(filepath.Join(repository, folder, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %v", folder, err)
-	}
+	expect.Must(t, err == nil && len(files) != 0, "%s: %v", folder, err)
 	for _, name := range files {
 		file := expect.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -51,23 +48,18 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]setting {
 	t.Helper()
 	all := map[string]setting{}
-	if s == nil {
-		t.Fatal("there is no such struct")
-	}
+	expect.Must(t, s != nil, "there is no such struct")
 	for _, field := range s.Fields.List {
 		if len(field.Names) == 0 {
 			group, ok := field.Type.(*ast.SelectorExpr)
-			if !ok {
-				t.Fatalf("%T is embedded, which is no group of shared/runtime/config", field.Type)
-			}
+			expect.Must(t, ok, "%T is embedded, which is no group of shared/runtime/config", field.Type)
 			maps.Copy(all, settings(t, groups[group.Sel.Name], groups))
 			continue
 		}
 		tag := reflect.StructTag(strings.Trim(field.Tag.Value, "`"))
 		name, option, _ := strings.Cut(tag.Get("env"), ",")
-		if name == "" || tag.Get("doc") == "" {
-			t.Errorf("%s does not say which variable it is, or what that says", field.Names[0])
-		}
+		expect.That(t, name != "" && tag.Get("doc") != "",
+			"%s does not say which variable it is, or what that says", field.Names[0])
 		all[name] = setting{tag.Get("doc"), option == "optional"}
 	}
 	return all
@@ -85,19 +77,14 @@ func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 		t.Run(f.Folder, func(t *testing.T) {
 			reads := settings(t, structs(t, "functions/"+f.Folder)["environment"], groups)
 			for name := range f.Environment {
-				if _, ok := reads[name]; !ok {
-					t.Errorf("the template sets %s, the function never reads it", name)
-				}
+				_, read := reads[name]
+				expect.That(t, read, "the template sets %s, the function never reads it", name)
 			}
 			for name := range reads {
-				if _, set := f.Environment[name]; !set && !slices.Contains(onlyLocal, name) {
-					t.Errorf("the function reads %s, the template does not set it", name)
-				}
-			}
-			for name := range reads {
-				if reads[name].optional != (f.Environment[name] == "" || slices.Contains(mayBeEmpty, name)) {
-					t.Errorf("%s is optional: %t; the template sets %q", name, reads[name].optional, f.Environment[name])
-				}
+				_, set := f.Environment[name]
+				expect.That(t, set || slices.Contains(onlyLocal, name), "the function reads %s, the template does not set it", name)
+				expect.That(t, reads[name].optional == (f.Environment[name] == "" || slices.Contains(mayBeEmpty, name)),
+					"%s is optional: %t; the template sets %q", name, reads[name].optional, f.Environment[name])
 			}
 		})
 	}
@@ -113,19 +100,10 @@ var environmentRead = regexp.MustCompile(`\bos\.(?:Getenv|LookupEnv|Environ|Expa
 
 // A struct that is read in one place says all of a function's configuration only if nothing else reads the environment.
 func TestNothingElseReadsTheEnvironment(t *testing.T) {
-	for _, root := range []string{"functions", "shared"} {
-		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			b, err := os.ReadFile(path)
-			text := lambdasOwn.ReplaceAllString(string(b), "")
-			if place := strings.TrimPrefix(path, repository+"/"); place != "shared/runtime/config/config.go" && environmentRead.MatchString(text) {
-				t.Errorf("%s reads the environment beside shared/runtime/config", place)
-			}
-			return err
-		})
-		expect.NoError(t, err)
+	for path, text := range codeBelow(t, "../functions", "../shared") {
+		text = lambdasOwn.ReplaceAllString(text, "")
+		expect.That(t, path == "../shared/runtime/config/config.go" || !environmentRead.MatchString(text),
+			"%s reads the environment beside shared/runtime/config", path)
 	}
 }
 
@@ -135,9 +113,8 @@ func TestTheTableOfVariables(t *testing.T) {
 	groups, docs, readers := structs(t, "shared/runtime/config"), map[string]setting{}, map[string][]string{}
 	for _, f := range s.inOrder() {
 		for name, v := range settings(t, structs(t, "functions/"+f.Folder)["environment"], groups) {
-			if other, ok := docs[name]; ok && other != v {
-				t.Errorf("%s is described in two ways", name)
-			}
+			other, ok := docs[name]
+			expect.That(t, !ok || other == v, "%s is described in two ways", name)
 			docs[name] = v
 			readers[name] = append(readers[name], f.Folder)
 		}
@@ -159,11 +136,11 @@ func TestTheTableOfVariables(t *testing.T) {
 		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, doc, by)
 	}
 	path := filepath.Join(repository, "functions", "README.md")
-	b := expect.Value(os.ReadFile(path))(t)
-	before, _, found := strings.Cut(string(b), "| variable |")
+	page := textOf(t, path)
+	before, _, found := strings.Cut(page, "| variable |")
 	if *update {
 		expect.NoError(t, os.WriteFile(path, []byte(before+table), 0o644))
-	} else if !found || before+table != string(b) {
+	} else if !found || before+table != page {
 		t.Error("functions/README.md is not of these functions; write it with -update")
 	}
 }

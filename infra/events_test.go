@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
@@ -35,9 +34,8 @@ func strictly(t *testing.T, name string, b []byte, into any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	err := d.Decode(into)
+	expect.Must(t, err == nil, "%s: %v", name, err)
 }
 
 // inOrder are the functions by id, so that subtests have one order.
@@ -57,9 +55,8 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 	for _, e := range entries {
 		var request events.APIGatewayV2HTTPRequest
 		b := expect.Value(os.ReadFile(filepath.Join("events", e.Name())))(t)
-		if err := json.Unmarshal(b, &request); err != nil {
-			t.Fatalf("%s: %v", e.Name(), err)
-		}
+		err := json.Unmarshal(b, &request)
+		expect.Must(t, err == nil, "%s: %v", e.Name(), err)
 		key := strings.TrimSuffix(e.Name(), ".json")
 		if request.RouteKey != "" {
 			key = request.RouteKey
@@ -71,9 +68,8 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 		for _, r := range f.Routes {
 			keys = append(keys, r.Method+" "+r.Path)
 		}
-		if !slices.ContainsFunc(keys, func(k string) bool { return tried[k] }) {
-			t.Errorf("%s: no event in infra/events is for it", f.ID)
-		}
+		expect.That(t, slices.ContainsFunc(keys, func(k string) bool { return tried[k] }),
+			"%s: no event in infra/events is for it", f.ID)
 		for _, k := range keys {
 			delete(tried, k)
 		}
@@ -94,22 +90,17 @@ func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
 			var r events.APIGatewayV2HTTPRequest
 			sample(t, name, &r)
 			form := r.Headers["content-type"] == "application/x-www-form-urlencoded"
-			if r.IsBase64Encoded != form {
-				t.Fatalf("isBase64Encoded is %v for %s", r.IsBase64Encoded, r.Headers["content-type"])
-			}
+			expect.Must(t, r.IsBase64Encoded == form,
+				"isBase64Encoded is %v for %s", r.IsBase64Encoded, r.Headers["content-type"])
 			body := []byte(r.Body)
 			if form {
 				raw := expect.Value(base64.StdEncoding.DecodeString(r.Body))(t)
 				values := expect.Value(url.ParseQuery(string(raw)))(t)
 				body = []byte(values.Get("payload"))
 			}
-			if !json.Valid(body) {
-				t.Errorf("the body carries no JSON: %s", body)
-			}
+			expect.That(t, json.Valid(body), "the body carries no JSON: %s", body)
 			for header := range r.Headers {
-				if header != strings.ToLower(header) {
-					t.Errorf("payload v2 has headers in lower case, not %s", header)
-				}
+				expect.Is(t, header, strings.ToLower(header), "payload v2 has headers in lower case, not")
 			}
 		})
 	}
@@ -129,22 +120,16 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 
 	var sqs events.SQSEvent
 	sample(t, "update-card.json", &sqs)
-	if got, err := effect.ReadMessage(sqs.Records[0].Body); err != nil || got != want {
-		t.Errorf("update-card.json: %v, %v", got, err)
-	}
-	if group := sqs.Records[0].Attributes["MessageGroupId"]; group != want.ID {
-		t.Errorf("update-card.json: the group is %s, not the task", group)
-	}
+	got, err := effect.ReadMessage(sqs.Records[0].Body)
+	expect.That(t, err == nil && got == want, "update-card.json: %v, %v", got, err)
+	group := sqs.Records[0].Attributes["MessageGroupId"]
+	expect.That(t, group == want.ID, "update-card.json: the group is %s, not the task", group)
 	var change events.DynamoDBEvent
 	sample(t, "relay-changes.json", &change)
-	if pk := change.Records[0].Change.Keys["PK"].String(); pk != "TASK#"+want.Tenant+"#"+want.ID {
-		t.Errorf("relay-changes.json: PK is %s", pk)
-	}
+	expect.Is(t, change.Records[0].Change.Keys["PK"].String(), "TASK#"+want.Tenant+"#"+want.ID, "relay-changes.json: PK")
 	var in pipeline.Input
 	sample(t, "resume-task.json", &in)
-	if in.Ref() != want {
-		t.Errorf("resume-task.json: %v", in.Ref())
-	}
+	expect.Is(t, in.Ref(), want, "resume-task.json")
 }
 
 // The stream is full of rows that move nothing; what moves something must come through.
@@ -156,9 +141,8 @@ func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
 		sample(t, "relay-changes.json", &change)
 		object(at(change.Records[0], "dynamodb", "NewImage", "type"))["S"] = kind
 		record := expect.Value(json.Marshal(change.Records[0]))(t)
-		if got, err := filter.Passes(record); got != want || err != nil {
-			t.Errorf("a row of type %s passes: %v (%v), not %v", kind, got, err, want)
-		}
+		got, err := filter.Passes(record)
+		expect.That(t, got == want && err == nil, "a row of type %s passes: %v (%v), not %v", kind, got, err, want)
 	}
 }
 
@@ -176,14 +160,11 @@ func TestSamplePayloadsAreTheStateMachines(t *testing.T) {
 			sample(t, file, &in)
 			var payload map[string]any
 			sample(t, file, &payload)
-			want := []string{}
+			var want []string
 			for key := range st.Parameters.Payload {
 				want = append(want, strings.TrimSuffix(key, ".$"))
 			}
-			slices.Sort(want)
-			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(payload))); diff != "" {
-				t.Errorf("the state sends (-), %s has (+):\n%s", file, diff)
-			}
+			sameNames(t, file+", as the state sends it", want, slices.Collect(maps.Keys(payload)))
 		})
 	}
 }

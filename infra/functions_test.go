@@ -22,12 +22,11 @@ func functionRules() []rule {
 	return []rule{aliasRule, folderRule, propertyRule, canaryRule, environmentRule}
 }
 
-func folderRule(s *stack, wrong func(string, ...any)) {
+func folderRule(s *stack, wrong report) {
 	folders := map[string]bool{}
 	for id, f := range s.functions {
-		if !strings.HasSuffix(id, "Function") {
-			wrong("%s: a function's logical id ends in Function; the Makefile finds its folder by that", id)
-		}
+		wrong.where(!strings.HasSuffix(id, "Function"),
+			"%s: a function's logical id ends in Function; the Makefile finds its folder by that", id)
 		folders[f.Folder] = true
 		if _, err := os.Stat(filepath.Join(repository, "functions", f.Folder, "main.go")); err != nil {
 			wrong("%s has no functions/%s/main.go", id, f.Folder)
@@ -37,37 +36,27 @@ func folderRule(s *stack, wrong func(string, ...any)) {
 		folders[template.Folder(id)] = true
 	}
 	entries, err := os.ReadDir(filepath.Join(repository, "functions"))
-	if err != nil {
-		wrong("%v", err)
-	}
+	wrong.where(err != nil, "%v", err)
 	for _, e := range entries {
-		if e.IsDir() && !folders[e.Name()] {
-			wrong("functions/%s is not in the template", e.Name())
-		}
+		wrong.where(e.IsDir() && !folders[e.Name()], "functions/%s is not in the template", e.Name())
 	}
 }
 
-func propertyRule(s *stack, wrong func(string, ...any)) {
+func propertyRule(s *stack, wrong report) {
 	for id := range s.functions {
 		r := s.resources[id]
-		if r.Metadata["BuildMethod"] != "makefile" {
-			wrong("%s: without BuildMethod makefile it would get the binary of another function", id)
-		}
-		if r.Properties["Timeout"] == nil {
-			wrong("%s: Timeout is left at 3 s", id)
-		}
-		if r.Properties["Description"] == nil {
-			wrong("%s: the console would show no description", id)
-		}
+		wrong.where(r.Metadata["BuildMethod"] != "makefile",
+			"%s: without BuildMethod makefile it would get the binary of another function", id)
+		wrong.where(r.Properties["Timeout"] == nil, "%s: Timeout is left at 3 s", id)
+		wrong.where(r.Properties["Description"] == nil, "%s: the console would show no description", id)
 	}
 }
 
-func canaryRule(s *stack, wrong func(string, ...any)) {
+func canaryRule(s *stack, wrong report) {
 	for id := range s.functions {
 		_, gradual := s.resources[id].Properties["DeploymentPreference"]
-		if gradual != slices.Contains(edge, id) {
-			wrong("%s: a DeploymentPreference belongs on the functions behind the API, and on no other", id)
-		}
+		wrong.where(gradual != slices.Contains(edge, id),
+			"%s: a DeploymentPreference belongs on the functions behind the API, and on no other", id)
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
 			for _, d := range allDimensions(s.resources[target(alarm)].Properties) {
 				if of := strings.FieldsFunc(target(at(d, "Value")), func(r rune) bool { return r == ':' || r == '.' })[0]; of != id {
@@ -82,28 +71,26 @@ func canaryRule(s *stack, wrong func(string, ...any)) {
 // checkNewVersion: an alarm that rings for the version in use would keep its mend out, since CodeDeploy stops at the
 // first alarm that rings, AllAtOnce too. The same alarm would also begin with the state that the version before left it
 // in.
-func checkNewVersion(s *stack, id, alarm string, wrong func(string, ...any)) {
+func checkNewVersion(s *stack, id, alarm string, wrong report) {
 	version := id + ".Version.Version"
 	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {
 		wrong("%s: %s keeps its state from version to version", id, alarm)
 	}
 	for _, m := range list(s.resources[alarm].Properties["Metrics"]) {
 		dimensions := list(at(m, "MetricStat", "Metric", "Dimensions"))
-		if at(m, "MetricStat") != nil && !slices.ContainsFunc(dimensions, func(d any) bool { return target(at(d, "Value")) == version }) {
-			wrong("%s: %s watches all versions in %s", id, alarm, text(at(m, "Id")))
-		}
+		wrong.where(at(m, "MetricStat") != nil &&
+			!slices.ContainsFunc(dimensions, func(d any) bool { return target(at(d, "Value")) == version }),
+			"%s: %s watches all versions in %s", id, alarm, text(at(m, "Id")))
 	}
 }
 
-func environmentRule(s *stack, wrong func(string, ...any)) {
+func environmentRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for name, value := range f.Environment {
-			if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "LAMBDA_") {
-				wrong("%s: the environment variable %s is Lambda's own", id, name)
-			}
-			if strings.HasSuffix(name, "_API_URL") && strings.HasSuffix(value, "/") {
-				wrong("%s: %s is %q; an address ends without a slash", id, name, value)
-			}
+			wrong.where(strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "LAMBDA_"),
+				"%s: the environment variable %s is Lambda's own", id, name)
+			wrong.where(strings.HasSuffix(name, "_API_URL") && strings.HasSuffix(value, "/"),
+				"%s: %s is %q; an address ends without a slash", id, name, value)
 		}
 	}
 }
@@ -112,33 +99,25 @@ func environmentRule(s *stack, wrong func(string, ...any)) {
 // stand in the template. A parameter's new value would change the function and leave
 // the alias at the old version; a changed tag, or another property that is no part
 // of a version, would ask Lambda for a version that differs in nothing, which it refuses.
-func aliasRule(s *stack, wrong func(string, ...any)) {
+func aliasRule(s *stack, wrong report) {
 	if tags := at(s.globals, "Tags"); tags != nil {
 		wrong("Globals: tags are the stack's; on a function with an alias a changed tag breaks the update")
 	}
-	if at(s.globals, "AutoPublishAlias") != nil {
-		wrong("Globals: only the functions that Slack calls have an alias")
-	}
+	wrong.where(at(s.globals, "AutoPublishAlias") != nil, "Globals: only the functions that Slack calls have an alias")
 	for id := range s.functions {
 		p := s.resources[id].Properties
 		if !slices.Contains(edge, id) {
-			if p["AutoPublishAlias"] != nil {
-				wrong("%s: an alias would keep its old environment when a parameter changes", id)
-			}
+			wrong.where(p["AutoPublishAlias"] != nil, "%s: an alias would keep its old environment when a parameter changes", id)
 			continue
 		}
-		if p["AutoPublishAlias"] != "live" || p["AutoPublishAliasAllProperties"] != "true" {
-			wrong("%s: without AutoPublishAliasAllProperties a new timeout never reaches the alias", id)
-		}
+		wrong.where(p["AutoPublishAlias"] != "live" || p["AutoPublishAliasAllProperties"] != "true",
+			"%s: without AutoPublishAliasAllProperties a new timeout never reaches the alias", id)
 		for _, part := range []map[string]any{s.globals, p} {
 			for name, v := range part {
-				if name == "Tags" {
-					wrong("%s: tags are the stack's; a changed tag breaks the update", id)
-				}
+				wrong.where(name == "Tags", "%s: tags are the stack's; a changed tag breaks the update", id)
 				for _, used := range s.parametersIn(v) {
-					if !slices.Contains(unversioned, name) {
-						wrong("%s: %s holds the parameter %s, whose new value would never reach the alias", id, name, used)
-					}
+					wrong.where(!slices.Contains(unversioned, name),
+						"%s: %s holds the parameter %s, whose new value would never reach the alias", id, name, used)
 				}
 			}
 		}

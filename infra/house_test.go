@@ -2,8 +2,6 @@ package infra_test
 
 import (
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -137,55 +135,38 @@ func place(path string) placed {
 }
 
 func TestNoImportRunsBack(t *testing.T) {
-	c := exec.Command("go", "list", "-e", "-f",
-		`{{.ImportPath}}|{{join .Imports " "}}|{{join .TestImports " "}} {{join .XTestImports " "}}`, "./...")
-	c.Dir = repository
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
 	seen := map[string]bool{}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Split(strings.TrimSpace(line), "|")
-		p := place(strings.TrimPrefix(f[0], "ringi/"))
+	for _, from := range expect.Value(packages())(t) {
+		p := place(strings.TrimPrefix(from.ImportPath, "ringi/"))
 		if p.folder == "shared" {
 			area, _, _ := strings.Cut(p.name, "/")
 			seen[p.name], seen[area] = true, true
-			if height(p.name) == 0 {
-				t.Errorf("%s is in no area", f[0])
-			}
+			expect.That(t, height(p.name) != 0, "%s is in no area", from.ImportPath)
 		} else if p.folder == "functions" {
 			seen[p.name] = true
 		}
-		for _, to := range strings.Fields(f[1]) {
-			if why := forbidden(f[0], to); why != "" {
-				t.Errorf("%s imports %s: %s", f[0], to, why)
-			}
+		for _, to := range from.Imports {
+			expect.Is(t, forbidden(from.ImportPath, to), "", "%s imports %s", from.ImportPath, to)
 		}
-		for _, to := range strings.Fields(f[2]) {
-			if why := forbiddenInTests(f[0], to); why != "" {
-				t.Errorf("a test of %s imports %s: %s", f[0], to, why)
-			}
+		for _, to := range slices.Concat(from.TestImports, from.XTestImports) {
+			expect.Is(t, forbiddenInTests(from.ImportPath, to), "", "a test of %s imports %s", from.ImportPath, to)
 		}
 	}
 	for _, name := range slices.Concat(areas, withoutSDK, slices.Collect(maps.Keys(apart)), slices.Collect(maps.Keys(helpers))) {
-		if !seen[name] {
-			t.Errorf("%s is gone", name)
-		}
+		expect.That(t, seen[name], "%s is gone", name)
 	}
 }
 
 // TestEachAreaSaysWhatItIsFor holds doc.go of each area: what it is for, what it may import, where to begin.
 func TestEachAreaSaysWhatItIsFor(t *testing.T) {
 	for _, area := range areas {
-		text := string(expect.Value(os.ReadFile(filepath.Join(repository, "shared", area, "doc.go")))(t))
-		if n := strings.Count(text, "\n"); n > 10 || !strings.HasPrefix(text, "// Package "+area+" ") {
-			t.Errorf("shared/%s/doc.go has %d lines and begins %.40q", area, n, text)
-		}
+		text := textOf(t, filepath.Join(repository, "shared", area, "doc.go"))
+		n := strings.Count(text, "\n")
+		expect.That(t, n <= 10 && strings.HasPrefix(text, "// Package "+area+" "),
+			"shared/%s/doc.go has %d lines and begins %.40q", area, n, text)
 		for _, part := range []string{"It imports ", "Begin with "} {
-			if !strings.Contains(strings.Join(strings.Fields(text), " "), part) {
-				t.Errorf("shared/%s/doc.go does not say %q", area, part)
-			}
+			expect.That(t, strings.Contains(strings.Join(strings.Fields(text), " "), part),
+				"shared/%s/doc.go does not say %q", area, part)
 		}
 	}
 }
@@ -232,16 +213,14 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		{"infra/local/stack", "infra/local/moto"}:                true,
 		{"infra/smoke", "functions/close-task"}:                  false,
 	} {
-		if why := forbidden("ringi/"+edge[0], "ringi/"+edge[1]); (why == "") != allowed {
-			t.Errorf("%s imports %s: %q", edge[0], edge[1], why)
-		}
+		why := forbidden("ringi/"+edge[0], "ringi/"+edge[1])
+		expect.That(t, (why == "") == allowed, "%s imports %s: %q", edge[0], edge[1], why)
 	}
 	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true, "github.com/slack-go/slack": false} {
-		if why := forbidden("ringi/shared/domain/task", sdk); (why == "") != allowed {
-			t.Errorf("the domain imports %s: %q", sdk, why)
-		}
+		why := forbidden("ringi/shared/domain/task", sdk)
+		expect.That(t, (why == "") == allowed, "the domain imports %s: %q", sdk, why)
 	}
-	if forbiddenInTests("ringi/shared/store", "ringi/infra/bench") == "" || forbiddenInTests("ringi/shared/store", "ringi/infra/local/moto") != "" {
-		t.Error("tests may start stand-ins, and no more of infra")
-	}
+	expect.That(t, forbiddenInTests("ringi/shared/store", "ringi/infra/bench") != "" &&
+		forbiddenInTests("ringi/shared/store", "ringi/infra/local/moto") == "",
+		"tests may start stand-ins, and no more of infra")
 }

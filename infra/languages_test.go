@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os/exec"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,17 +25,15 @@ var byLetters = []string{
 // A text that stands in a map by locale, or behind a comparison with one, is missing from a new language without anybody
 // noticing. The compiler misses each call of language.InEach.
 func TestNothingAsksForOneLanguage(t *testing.T) {
-	files := strings.Fields(string(expect.Value(exec.Command("git", "ls-files", "--", "../shared/*.go", "../functions/*.go", "connect/*.go", "contest/*.go").Output())(t)))
-	if len(files) < 500 {
-		t.Fatalf("only %d files", len(files))
-	}
-	for _, path := range files {
-		name := strings.TrimPrefix(filepath.Join("infra", path), "../")
+	files := textsBelow(t, []string{".go"}, "../shared", "../functions", "connect", "contest")
+	expect.Must(t, len(files) >= 500, "only %d files", len(files))
+	for path, text := range files {
+		name := filepath.Join("infra", path)
 		if slices.ContainsFunc(byLetters, func(known string) bool { return strings.HasPrefix(name, known) }) {
 			continue
 		}
 		set := token.NewFileSet()
-		file := expect.Value(parser.ParseFile(set, path, nil, parser.SkipObjectResolution))(t)
+		file := expect.Value(parser.ParseFile(set, path, text, parser.SkipObjectResolution))(t)
 		for _, at := range languagesIn(file, strings.HasSuffix(path, "_test.go")) {
 			t.Errorf("%s:%d names one language: use language.InEach, language.All or language.English", name, set.Position(at).Line)
 		}
@@ -44,17 +42,14 @@ func TestNothingAsksForOneLanguage(t *testing.T) {
 
 // A prompt in a language that has none is only missed when a model is asked in it.
 func TestEachPromptIsInEachLanguage(t *testing.T) {
-	files := strings.Fields(string(expect.Value(exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "../shared/*/prompts/*.md").Output())(t)))
-	if len(files) < 2*len(language.All) {
-		t.Fatalf("only %d prompts", len(files))
-	}
-	for _, path := range files {
-		purpose, _, _ := strings.Cut(path, ".md")
+	prompts := textsBelow(t, []string{".md"}, "../shared")
+	maps.DeleteFunc(prompts, func(path, _ string) bool { return filepath.Base(filepath.Dir(path)) != "prompts" })
+	expect.Must(t, len(prompts) >= 2*len(language.All), "only %d prompts", len(prompts))
+	for path := range prompts {
+		purpose := strings.TrimSuffix(path, ".md")
 		purpose = strings.TrimSuffix(purpose, filepath.Ext(purpose))
 		for _, locale := range language.All {
-			if other := purpose + "." + locale + ".md"; !slices.Contains(files, other) {
-				t.Errorf("%s is missing", strings.TrimPrefix(other, "../"))
-			}
+			expect.That(t, prompts[purpose+"."+locale+".md"] != "", "%s.%s.md is missing", purpose, locale)
 		}
 	}
 }
@@ -74,14 +69,11 @@ func TestAnAskedLanguageIsSeen(t *testing.T) {
 		`_ = words{Is: func() bool { return locale == "en" }()}`: 1,
 	} {
 		file := expect.Value(parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() int { "+code+"; return 0 }", 0))(t)
-		if got := len(languagesIn(file, false)); got != want {
-			t.Errorf("%s: %d, want %d", code, got, want)
-		}
+		expect.Is(t, len(languagesIn(file, false)), want, "%s", code)
 	}
 	test := `package p; func f() { for _, l := range []string{"ja", "en"} { f(l) }; g("ja"); _ = map[string]string{"en": "yes"} }`
-	if got := languagesIn(expect.Value(parser.ParseFile(token.NewFileSet(), "", test, 0))(t), true); len(got) != 1 {
-		t.Errorf("a test's list of languages: %v", got)
-	}
+	file := expect.Value(parser.ParseFile(token.NewFileSet(), "", test, 0))(t)
+	expect.Is(t, len(languagesIn(file, true)), 1, "a test's list of languages")
 }
 
 // languagesIn are the places of a file that name a language but for its own words, which say which language they are in. What

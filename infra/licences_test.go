@@ -59,23 +59,19 @@ func TestEveryDependencyMayBeShipped(t *testing.T) {
 	bill := filepath.Join(t.TempDir(), "sbom.cdx.json")
 	download := exec.Command("go", "mod", "download")
 	download.Dir = repository
-	if out, err := download.CombinedOutput(); err != nil {
-		t.Fatalf("go mod download: %v\n%s", err, out)
-	}
+	out, err := download.CombinedOutput()
+	expect.Must(t, err == nil, "go mod download: %v\n%s", err, out)
 	cmd := exec.Command(syft, "scan", "--quiet", "file:go.mod", "--source-name", "ringi", "--output", "cyclonedx-json="+bill)
 	cmd.Dir = repository
 	cmd.Env = append(os.Environ(), "SYFT_CHECK_FOR_APP_UPDATE=false",
 		"SYFT_GOLANG_SEARCH_LOCAL_MOD_CACHE_LICENSES=true", "SYFT_GOLANG_LOCAL_MOD_CACHE_DIR="+cache)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err = cmd.CombinedOutput()
+	expect.Must(t, err == nil, "%v\n%s", err, out)
 	text := expect.Value(os.ReadFile(bill))(t)
 	var m materials
 	expect.NoError(t, json.Unmarshal(text, &m))
 	modules := required(t)
-	if len(modules) < 20 {
-		t.Errorf("go.mod names %v", modules)
-	}
+	expect.That(t, len(modules) >= 20, "go.mod names %v", modules)
 	for _, fault := range m.faults(modules) {
 		t.Error(fault)
 	}
@@ -105,7 +101,6 @@ func TestALicenceThatForbidsShippingIsNoticed(t *testing.T) {
 		{"name":"c","version":"v1","licenses":[{"expression":"MIT"}]},
 		{"name":"d","version":"v1","licenses":[{"license":{"name":"ask us"}}]}]}`), &m))
 	want := []string{"a is under GPL-3.0-only", "b has no licence that anybody can find", "d is under ask us", "c v2 is not on the bill"}
-	if got := m.faults([]string{"a v1", "c v2"}); !slices.Equal(got, want) {
-		t.Errorf("%q, wanted %q", got, want)
-	}
+	got := m.faults([]string{"a v1", "c v2"})
+	expect.That(t, slices.Equal(got, want), "%q, wanted %q", got, want)
 }

@@ -35,7 +35,7 @@ func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
 		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		expect.NoError(t, os.WriteFile(path, []byte(text), 0o755))
 	}
-	write("Makefile", string(expect.Value(os.ReadFile("../Makefile"))(t)))
+	write("Makefile", textOf(t, "../Makefile"))
 	write("bin/go", fakeGo)
 	for _, name := range []string{"go.mod", "go.sum", "shared/one/one.go", "functions/close-task/main.go"} {
 		write(name, "")
@@ -47,18 +47,15 @@ func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
 			all.Go(func() {
 				cmd := exec.Command(tool, "build-CloseTaskFunction", fmt.Sprintf("ARTIFACTS_DIR=out%d", i))
 				cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%v\n%s", err, out)
-				}
+				out, err := cmd.CombinedOutput()
+				expect.That(t, err == nil, "%v\n%s", err, out)
 			})
 		}
 		all.Wait()
 	}
 	logged := func(want string) {
 		t.Helper()
-		if got := string(expect.Value(os.ReadFile(filepath.Join(dir, "log")))(t)); got != want {
-			t.Errorf("go was asked for %q, wanted %q", got, want)
-		}
+		expect.Is(t, textOf(t, filepath.Join(dir, "log")), want, "go was asked for")
 	}
 	make(6)
 	logged("list\n" + strings.Repeat("build\n", 6))

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 	"go.yaml.in/yaml/v3"
 
@@ -48,13 +47,11 @@ func TestManifestKeepsSlacksLimits(t *testing.T) {
 		limits = append(limits, limit{"shortcut's name", s.Name, 24}, limit{"shortcut's description", s.Description, 150}, limit{"callback_id", s.CallbackID, 255})
 	}
 	for _, l := range limits {
-		if n := utf8.RuneCountInString(l.text); n == 0 || n > l.max {
-			t.Errorf("%s has %d characters, Slack takes 1 to %d", l.what, n, l.max)
-		}
+		n := utf8.RuneCountInString(l.text)
+		expect.That(t, n != 0 && n <= l.max, "%s has %d characters, Slack takes 1 to %d", l.what, n, l.max)
 	}
-	if n := utf8.RuneCountInString(m.Display.LongDescription); n < 175 {
-		t.Errorf("long_description has %d characters, Slack wants 175", n)
-	}
+	n := utf8.RuneCountInString(m.Display.LongDescription)
+	expect.That(t, n >= 175, "long_description has %d characters, Slack wants 175", n)
 }
 
 // The three prompts are those that people know from the first version.
@@ -75,9 +72,8 @@ func TestHelpNamesTheMenuEntry(t *testing.T) {
 		}
 		ja, en, _ := strings.Cut(s.Name, " / ")
 		for locale, name := range map[string]string{"ja": "「" + ja + "」", "en": "“" + en + "”"} {
-			if help := card.NoteHelp.Told(locale, ""); !strings.Contains(help, name) {
-				t.Errorf("%s: the help names no %s: %s", locale, name, help)
-			}
+			help := card.NoteHelp.Told(locale, "")
+			expect.That(t, strings.Contains(help, name), "%s: the help names no %s: %s", locale, name, help)
 		}
 		return
 	}
@@ -104,11 +100,7 @@ func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 		u := expect.Value(url.Parse(address))(t)
 		called = append(called, "POST "+u.Path)
 	}
-	slices.Sort(routes)
-	slices.Sort(called)
-	if diff := cmp.Diff(routes, called); diff != "" {
-		t.Errorf("routes of the template (-), addresses in the manifest (+):\n%s", diff)
-	}
+	sameNames(t, "addresses in the manifest, as the template's routes", routes, called)
 }
 
 // What people find in Slack's menus must be what receive-interaction answers, by the names that its code has.
@@ -123,18 +115,12 @@ func TestManifestOffersWhatTheCodeAnswers(t *testing.T) {
 	}
 	code := source(t, "../functions/receive-interaction/*.go")
 	for _, name := range offered {
-		if !strings.Contains(code, strconv.Quote(name)) {
-			t.Errorf("%s: no function answers it", name)
-		}
+		expect.That(t, strings.Contains(code, strconv.Quote(name)), "%s: no function answers it", name)
 	}
 	for _, found := range regexp.MustCompile(`shortcut[A-Z][a-z]+ += "([a-z_]+)"`).FindAllStringSubmatch(code, -1) {
-		if !slices.Contains(offered, found[1]) {
-			t.Errorf("%s is answered and offered nowhere", found[1])
-		}
+		expect.That(t, slices.Contains(offered, found[1]), "%s is answered and offered nowhere", found[1])
 	}
-	if m.Settings.OrgDeployEnabled {
-		t.Error("an installation for a whole organization is refused by every function")
-	}
+	expect.That(t, !m.Settings.OrgDeployEnabled, "an installation for a whole organization is refused by every function")
 }
 
 // source is the code of some files, without their tests.
@@ -143,7 +129,7 @@ func source(t *testing.T, pattern string) string {
 	var b strings.Builder
 	for _, name := range expect.Value(filepath.Glob(pattern))(t) {
 		if !strings.HasSuffix(name, "_test.go") {
-			b.Write(expect.Value(os.ReadFile(name))(t))
+			b.WriteString(textOf(t, name))
 		}
 	}
 	return b.String()
@@ -187,10 +173,7 @@ var methodScopes = map[string][]string{
 
 // An installation in a further workspace asks for what the manifest does in the first one.
 func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
-	asked := slices.Sorted(slices.Values(readManifest(t).OAuthConfig.Scopes.Bot))
-	if diff := cmp.Diff(asked, slices.Sorted(slices.Values(signin.BotScopes))); diff != "" {
-		t.Errorf("scopes of the manifest (-), of an installation (+):\n%s", diff)
-	}
+	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, signin.BotScopes)
 }
 
 // Each event, method and feature needs its scope, or Slack refuses the installation or the call; a scope that nothing
@@ -198,11 +181,8 @@ func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
 func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	m := readManifest(t)
 	needed := map[string]bool{"assistant:write": true, "commands": true} // of agent_view, and of shortcuts and commands
-	subscribed := slices.Clone(m.Settings.EventSubscriptions.BotEvents)
-	slices.Sort(subscribed)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(eventScopes)), subscribed); diff != "" {
-		t.Errorf("events that the code takes (-), that the manifest subscribes to (+):\n%s", diff)
-	}
+	sameNames(t, "events that the code takes", m.Settings.EventSubscriptions.BotEvents,
+		slices.Collect(maps.Keys(eventScopes)))
 	for _, scope := range eventScopes {
 		needed[scope] = scope != ""
 	}
@@ -213,25 +193,17 @@ func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	}
 	for _, c := range called {
 		scopes, known := methodScopes[c[1]]
-		if !known {
-			t.Errorf("%s: nothing says which scope it needs", c[1])
-		}
+		expect.That(t, known, "%s: nothing says which scope it needs", c[1])
 		for _, scope := range scopes {
 			needed[scope] = true
 		}
 	}
 	delete(needed, "")
-	asked := slices.Clone(m.OAuthConfig.Scopes.Bot)
-	slices.Sort(asked)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(needed)), asked); diff != "" {
-		t.Errorf("scopes that the code needs (-), that the manifest asks for (+):\n%s", diff)
-	}
+	sameNames(t, "scopes that the code needs", m.OAuthConfig.Scopes.Bot, slices.Collect(maps.Keys(needed)))
 	// The events that receive-event names are those of eventScopes; message.im is a message in a direct message.
 	events := source(t, "../functions/receive-event/*.go")
 	for event := range eventScopes {
 		name, _, _ := strings.Cut(event, ".")
-		if !strings.Contains(events, strconv.Quote(name)) {
-			t.Errorf("%s: no function takes this event", event)
-		}
+		expect.That(t, strings.Contains(events, strconv.Quote(name)), "%s: no function takes this event", event)
 	}
 }

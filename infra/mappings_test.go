@@ -11,46 +11,37 @@ func eventRules() []rule {
 	return []rule{apiTimeoutRule, streamRule, queueRule}
 }
 
-func apiTimeoutRule(s *stack, wrong func(string, ...any)) {
+func apiTimeoutRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for _, r := range f.Routes {
-			if r.Timeout > 30*time.Second {
-				wrong("%s: an HTTP API ends a call after 30 s, TimeoutInMillis says %s", id, r.Timeout)
-			}
-			if r.Timeout < f.Timeout {
-				wrong("%s: the API gives up after %s, the function only after %s", id, r.Timeout, f.Timeout)
-			}
+			wrong.where(r.Timeout > 30*time.Second,
+				"%s: an HTTP API ends a call after 30 s, TimeoutInMillis says %s", id, r.Timeout)
+			wrong.where(r.Timeout < f.Timeout,
+				"%s: the API gives up after %s, the function only after %s", id, r.Timeout, f.Timeout)
 		}
 	}
 }
 
-func streamRule(s *stack, wrong func(string, ...any)) {
+func streamRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for _, m := range f.Streams {
-			if s.table.Stream != "NEW_AND_OLD_IMAGES" {
-				wrong("%s follows a table whose stream is %q, not NEW_AND_OLD_IMAGES", id, s.table.Stream)
-			}
-			if m.From != "TRIM_HORIZON" {
-				wrong("%s: from LATEST it may miss what changes while the mapping is made", id)
-			}
-			if m.Retries < 0 || m.MaximumAge == 0 {
-				wrong("%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and MaximumRecordAgeInSeconds", id)
-			}
+			wrong.where(s.table.Stream != "NEW_AND_OLD_IMAGES",
+				"%s follows a table whose stream is %q, not NEW_AND_OLD_IMAGES", id, s.table.Stream)
+			wrong.where(m.From != "TRIM_HORIZON", "%s: from LATEST it may miss what changes while the mapping is made", id)
+			wrong.where(m.Retries < 0 || m.MaximumAge == 0,
+				"%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and MaximumRecordAgeInSeconds", id)
 			if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
 				wrong("%s: OnFailure of a stream takes a standard queue", id)
 			}
-			if !m.PartialFailures {
-				wrong("%s: without ReportBatchItemFailures one record repeats the whole batch", id)
-			}
-			if id == "SealAuditFunction" && m.Parallel > 1 {
-				wrong("%s: %d batches of a shard at once meet in the head of one chain, and all but one sign in vain", id, m.Parallel)
-			}
+			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one record repeats the whole batch", id)
+			wrong.where(id == "SealAuditFunction" && m.Parallel > 1,
+				"%s: %d batches of a shard at once meet in the head of one chain, and all but one sign in vain", id, m.Parallel)
 			checkPatterns(id, m.Filters, wrong)
 		}
 	}
 }
 
-func queueRule(s *stack, wrong func(string, ...any)) {
+func queueRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for _, m := range f.Queues {
 			q, ok := s.queues[m.Source]
@@ -61,29 +52,21 @@ func queueRule(s *stack, wrong func(string, ...any)) {
 			if visible := time.Duration(number(q.Attributes["VisibilityTimeout"])) * time.Second; visible < f.Timeout {
 				wrong("%s: %s shows a message again after %s, the function may take %s", id, q.ID, visible, f.Timeout)
 			}
-			if at(s.resources[id].Properties, "Events", m.Event, "Properties", "MaximumBatchingWindowInSeconds") != nil && q.FIFO() {
-				wrong("%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
-			}
-			if q.FIFO() && m.BatchSize > 10 {
-				wrong("%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
-			}
-			if !m.PartialFailures {
-				wrong("%s: without ReportBatchItemFailures one message repeats the whole batch", id)
-			}
-			if q.DeadLetters == "" {
-				wrong("%s: %s has no dead letters", id, q.ID)
-			}
+			wrong.where(at(s.resources[id].Properties, "Events", m.Event, "Properties", "MaximumBatchingWindowInSeconds") != nil && q.FIFO(),
+				"%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
+			wrong.where(q.FIFO() && m.BatchSize > 10,
+				"%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
+			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
+			wrong.where(q.DeadLetters == "", "%s: %s has no dead letters", id, q.ID)
 			checkPatterns(id, m.Filters, wrong)
 		}
 	}
 }
 
 // checkPatterns reads filters as Lambda does when the mapping is made.
-func checkPatterns(id string, patterns []string, wrong func(string, ...any)) {
+func checkPatterns(id string, patterns []string, wrong report) {
 	if _, err := mapping.ParseFilter(patterns); err != nil {
 		wrong("%s: %v", id, err)
 	}
-	if len(patterns) > 5 {
-		wrong("%s: %d filters, Lambda takes 5", id, len(patterns))
-	}
+	wrong.where(len(patterns) > 5, "%s: %d filters, Lambda takes 5", id, len(patterns))
 }

@@ -2,7 +2,7 @@ package infra_test
 
 import (
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,34 +20,25 @@ var (
 	notInSlug       = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// pages are the texts of the repository; what models are told and what tests edit with are literals, and none of them.
-func pages(t *testing.T) (out []string) {
+// pages are the texts of the repository by path; what models are told and what tests edit with are literals, and none
+// of them.
+func pages(t *testing.T) map[string]string {
 	t.Helper()
-	literals := []string{"node_modules", "prompts", "testdata"}
-	expect.NoError(t, filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		hidden := strings.HasPrefix(d.Name(), ".") && path != repository
-		if d.IsDir() && (hidden || slices.Contains(literals, d.Name())) {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) == ".md" {
-			out = append(out, path)
-		}
-		return nil
-	}))
-	if len(out) < 10 {
-		t.Fatalf("%d pages", len(out))
-	}
+	out := textsBelow(t, []string{".md"}, repository)
+	maps.DeleteFunc(out, func(path, _ string) bool {
+		return slices.ContainsFunc(strings.Split(path, "/"), func(folder string) bool {
+			return slices.Contains([]string{"node_modules", "prompts", "testdata"}, folder)
+		})
+	})
+	expect.Must(t, len(out) >= 10, "%d pages", len(out))
 	return out
 }
 
 // Every relative link of a text in the repository leads to a file, and to a heading if it names one.
 func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
 	links := 0
-	for _, path := range pages(t) {
-		for _, m := range markdownLink.FindAllStringSubmatch(textOf(t, path), -1) {
+	for path, text := range pages(t) {
+		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
@@ -55,9 +46,7 @@ func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
 			checkLink(t, path, m[1])
 		}
 	}
-	if links < 20 {
-		t.Errorf("%d links", links)
-	}
+	expect.That(t, links >= 20, "%d links", links)
 }
 
 const (
@@ -93,20 +82,16 @@ func misshapen(page string) (out []string) {
 }
 
 func TestPagesFitAScreen(t *testing.T) {
-	for _, path := range pages(t) {
-		text := textOf(t, path)
+	for path, text := range pages(t) {
 		for _, line := range misshapen(text) {
 			t.Errorf("%s:%s", path, line)
 		}
-		if n := strings.Count(text, "\n"); path == filepath.Join(repository, "README.md") && n > mostReadme {
-			t.Errorf("%s has %d lines", path, n)
-		}
+		n := strings.Count(text, "\n")
+		expect.That(t, path != filepath.Join(repository, "README.md") || n <= mostReadme, "%s has %d lines", path, n)
 	}
 	long := strings.Repeat("a ", 101)
 	page := long + "\n| " + long + "|\n```\n" + long + "\n```\n<!-- bench -->\n| " + long + "|\n<!-- /bench -->\nhttps://" + strings.Repeat("a", 200)
-	if found := misshapen(page); len(found) != 2 {
-		t.Errorf("of a line, a cell, a literal, a measurement and an address %q are found", found)
-	}
+	expect.Is(t, len(misshapen(page)), 2, "found of a line, a cell, a literal, a measurement and an address")
 }
 
 // README's map is the tree: each area in a line, in the order in which they import.
@@ -139,10 +124,4 @@ func checkLink(t *testing.T, from, to string) {
 		}
 	}
 	t.Errorf("%s: %s has no heading %s", from, target, anchor)
-}
-
-func textOf(t *testing.T, path string) string {
-	t.Helper()
-	b := expect.Value(os.ReadFile(path))(t)
-	return string(b)
 }

@@ -175,14 +175,11 @@ func TestRulesNoticeMistakes(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			texts := files(t)
-			if !strings.Contains(texts[m.file], m.old) {
-				t.Fatalf("%s does not contain %q; make the mistake anew", m.file, m.old)
-			}
+			expect.Must(t, strings.Contains(texts[m.file], m.old),
+				"%s does not contain %q; make the mistake anew", m.file, m.old)
 			texts[m.file] = strings.ReplaceAll(texts[m.file], m.old, m.new)
 			said := strings.Join(problems(t, texts), "\n")
-			if !strings.Contains(said, m.want) {
-				t.Errorf("no rule says %q; they say:\n%s", m.want, said)
-			}
+			expect.That(t, strings.Contains(said, m.want), "no rule says %q; they say:\n%s", m.want, said)
 		})
 	}
 }

@@ -79,11 +79,9 @@ func notes(id string, st statement, action string) bool {
 }
 
 // noteRule holds the functions that note to just what the store then writes.
-func noteRule(s *stack, wrong func(string, ...any)) {
+func noteRule(s *stack, wrong report) {
 	written, err := noted()
-	if err != nil {
-		wrong("record what the store notes: %v", err)
-	}
+	wrong.where(err != nil, "record what the store notes: %v", err)
 	for id, names := range written {
 		if !slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
 			return slices.ContainsFunc(st.actions, func(a string) bool { return notes(id, st, a) })

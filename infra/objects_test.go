@@ -9,7 +9,7 @@ import (
 // AccessDenied, not 404 NoSuchKey, to whoever may not list the bucket (API reference,
 // GetObject, "Permissions"); and arguments that wait for a person may stand under keys
 // from before their keys began with arguments/.
-func objectRule(s *stack, wrong func(string, ...any)) {
+func objectRule(s *stack, wrong report) {
 	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
 		all := s.statements(s.role(id))
@@ -19,12 +19,9 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 			})
 		}
 		if s.allows(s.role(id), "s3:DeleteObject") {
-			if !has("Deny", "s3:DeleteObject", arguments) {
-				wrong("%s may delete arguments that people approved", id)
-			}
-			if !has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*") {
-				wrong("%s may not find and delete results that were kept under older keys", id)
-			}
+			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
+			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
+				"%s may not find and delete results that were kept under older keys", id)
 		}
 		// The workspace of contests is a bucket that the stack has not: its name is cut out of a parameter.
 		elsewhere := func(st statement) bool {
@@ -39,34 +36,26 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 		}
 		exports := id == "ExportAuditFunction" && s.allowsOn(s.role(id), "s3:PutObject", bucket+"/exports/*")
 		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue", "ModelSecret"), id == "ExecuteProcessFunction"
-		if thinks && !has("Allow", "s3:PutObject", prompts) {
-			wrong("%s may not keep what models were sent", id)
-		}
-		if !keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !exports || s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")) {
-			wrong("%s may put more than prompts into the bucket", id)
-		}
+		wrong.where(thinks && !has("Allow", "s3:PutObject", prompts), "%s may not keep what models were sent", id)
+		wrong.where(!keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !exports ||
+			s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")), "%s may put more than prompts into the bucket", id)
 		if !s.allows(s.role(id), "s3:GetObject") {
 			continue
 		}
 		console := id == "ServeConsoleFunction"
-		if !console && !has("Deny", "s3:GetObject", prompts) {
-			wrong("%s may get prompts, which the console alone shows", id)
-		}
-		if !has("Allow", "s3:ListBucket", bucket) {
-			wrong("%s may get objects and is not told which are gone", id)
-		}
-		if !has("Allow", "s3:GetObject", bucket+"/*") {
-			wrong("%s may not get arguments that were kept under older keys", id)
-		}
-		if !keepsResults && !console && !has("Deny", "s3:GetObject", results) {
-			wrong("%s may get results; cards show arguments only", id)
-		}
+		wrong.where(!console && !has("Deny", "s3:GetObject", prompts),
+			"%s may get prompts, which the console alone shows", id)
+		wrong.where(!has("Allow", "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
+		wrong.where(!has("Allow", "s3:GetObject", bucket+"/*"),
+			"%s may not get arguments that were kept under older keys", id)
+		wrong.where(!keepsResults && !console && !has("Deny", "s3:GetObject", results),
+			"%s may get results; cards show arguments only", id)
 	}
 }
 
 // chatObjects: what agents propose stands among the arguments, and workspaces are run-action's alone; nothing else of
 // the bucket is theirs. What contests leave is of those who play them.
-func chatObjects(s *stack, id string, wrong func(string, ...any)) {
+func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
@@ -79,22 +68,19 @@ func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {
 			ours := slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject"))
-			if st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours {
-				wrong("%s: %v on %s, which is not its business", id, st.actions, on)
-			}
+			wrong.where(st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours,
+				"%s: %v on %s, which is not its business", id, st.actions, on)
 		}
 	}
-	if !s.allowsOn(s.role(id), "s3:ListBucket", bucket) {
-		wrong("%s may get objects and is not told which are gone", id)
-	}
-	if id == "RunRoundFunction" && !(s.allowsOn(s.role(id), "s3:PutObject", bucket+"/turns/*") && s.allowsOn(s.role(id), "s3:GetObject", bucket+"/turns/*")) {
-		wrong("%s may not keep the answers that a round goes on from", id)
-	}
+	wrong.where(!s.allowsOn(s.role(id), "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
+	wrong.where(id == "RunRoundFunction" && !(s.allowsOn(s.role(id), "s3:PutObject", bucket+"/turns/*") &&
+		s.allowsOn(s.role(id), "s3:GetObject", bucket+"/turns/*")),
+		"%s may not keep the answers that a round goes on from", id)
 }
 
 // forgettingRule: what is needed for a time only goes after so many days, also what was written over. A model's answer
 // outlives its row, which goes after seven.
-func forgettingRule(s *stack, wrong func(string, ...any)) {
+func forgettingRule(s *stack, wrong report) {
 	for prefix, forget := range map[string]struct{ days, what string }{
 		"exports/": {"1", "exports of the audit log for more than a day"},
 		"turns/":   {"8", "models' answers of contests for more or less than a day beyond their rows"},

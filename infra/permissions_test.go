@@ -114,24 +114,22 @@ func permissionRules() []rule {
 	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule}
 }
 
-func ownRoleRule(s *stack, wrong func(string, ...any)) {
+func ownRoleRule(s *stack, wrong report) {
 	owners := map[string]string{}
 	for id := range s.functions {
 		role := s.role(id)
-		if s.resources[role].Type != "AWS::IAM::Role" {
-			wrong("%s has no Role: SAM would attach policies that reach the whole account", id)
-		}
+		wrong.where(s.resources[role].Type != "AWS::IAM::Role",
+			"%s has no Role: SAM would attach policies that reach the whole account", id)
 		if other := owners[role]; other != "" {
 			wrong("%s and %s share %s", id, other, role)
 		}
 		owners[role] = id
-		if s.resources[id].Properties["Policies"] != nil {
-			wrong("%s: beside a Role, Policies are ignored without a word", id)
-		}
+		wrong.where(s.resources[id].Properties["Policies"] != nil,
+			"%s: beside a Role, Policies are ignored without a word", id)
 	}
 }
 
-func actionRule(s *stack, wrong func(string, ...any)) {
+func actionRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::IAM::Role") {
 		for _, st := range s.statements(id) {
 			if st.effect == "Deny" || id == sandboxRole {
@@ -139,58 +137,46 @@ func actionRule(s *stack, wrong func(string, ...any)) {
 			}
 			for _, a := range st.actions {
 				anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") || slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
-				if slices.Contains(st.resources, "*") && !anywhere {
-					wrong("%s: %s on every resource of the account", id, a)
-				}
-				if strings.Contains(a, "*") {
-					wrong("%s: %s says more than is meant", id, a)
-				}
+				wrong.where(slices.Contains(st.resources, "*") && !anywhere, "%s: %s on every resource of the account", id, a)
+				wrong.where(strings.Contains(a, "*"), "%s: %s says more than is meant", id, a)
 			}
 		}
 		for _, p := range list(s.resources[id].Properties["ManagedPolicyArns"]) {
-			if s.resources[target(p)].Type != "AWS::IAM::ManagedPolicy" {
-				wrong("%s carries %s, a policy of somebody else", id, target(p))
-			}
+			wrong.where(s.resources[target(p)].Type != "AWS::IAM::ManagedPolicy",
+				"%s carries %s, a policy of somebody else", id, target(p))
 		}
 	}
 }
 
-func auditRule(s *stack, wrong func(string, ...any)) {
+func auditRule(s *stack, wrong report) {
 	for id := range s.functions {
 		for _, action := range rewriting {
-			if !s.deniesAudit(id, action, 1) {
-				wrong("%s may rewrite the audit log by %s", id, action)
-			}
+			wrong.where(!s.deniesAudit(id, action, 1), "%s may rewrite the audit log by %s", id, action)
 		}
-		if !s.deniesAudit(id, "dynamodb:PutItem", 2) {
-			wrong("%s may put entries into the audit log that no change comes with", id)
-		}
+		wrong.where(!s.deniesAudit(id, "dynamodb:PutItem", 2),
+			"%s may put entries into the audit log that no change comes with", id)
 	}
 }
 
-func needRule(s *stack, wrong func(string, ...any)) {
+func needRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for _, n := range needs {
 			_, told := f.Environment[n.variable]
 			may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsIn(s.role(id), a, n.on) })
-			if told && !may {
-				wrong("%s is told %s but may do none of %v", id, n.variable, n.actions)
-			}
-			if may && !told {
-				wrong("%s may do %v but is not told %s", id, n.actions, n.variable)
-			}
+			wrong.where(told && !may, "%s is told %s but may do none of %v", id, n.variable, n.actions)
+			wrong.where(may && !told, "%s may do %v but is not told %s", id, n.actions, n.variable)
 		}
 	}
 }
 
-func encryptionContextRule(s *stack, wrong func(string, ...any)) {
+func encryptionContextRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::IAM::Role") {
 		for _, st := range s.statements(id) {
 			context := object(st.conditions["Null"])
 			opens := slices.Contains(st.actions, "kms:Decrypt") || slices.Contains(st.actions, "kms:GenerateDataKey")
-			if opens && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
-				wrong("%s may use the key without saying whose credentials they are", id)
-			}
+			wrong.where(opens && (context["kms:EncryptionContext:tenant_id"] != "false" ||
+				context["kms:EncryptionContext:provider"] != "false"),
+				"%s may use the key without saying whose credentials they are", id)
 			if of := at(st.conditions, "StringLike", "kms:EncryptionContext:provider"); opens && id == "RunRoundRole" && of != tenancy.ServerProvider+"*" {
 				wrong("%s may open credentials of %v: nobody approved what members of a contest read", id, of)
 			}
@@ -198,14 +184,14 @@ func encryptionContextRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-func pipelineCallRule(s *stack, wrong func(string, ...any)) {
+func pipelineCallRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::Serverless::StateMachine") {
 		checkCalls(s, id, wrong)
 	}
 }
 
 // checkCalls holds what a state machine calls against what its role may call.
-func checkCalls(s *stack, id string, wrong func(string, ...any)) {
+func checkCalls(s *stack, id string, wrong report) {
 	machine := s.resources[id].Properties
 	role, _, _ := strings.Cut(target(machine["Role"]), ".")
 	called := map[string]bool{}
@@ -214,18 +200,14 @@ func checkCalls(s *stack, id string, wrong func(string, ...any)) {
 			continue
 		}
 		called[target(v)] = true
-		if !strings.HasSuffix(target(v), ".Arn") {
-			wrong("%s calls %s; a worker has no alias", id, target(v))
-		}
+		wrong.where(!strings.HasSuffix(target(v), ".Arn"), "%s calls %s; a worker has no alias", id, target(v))
 	}
 	for _, st := range s.statements(role) {
 		if !slices.Contains(st.actions, "lambda:InvokeFunction") {
 			continue
 		}
 		for _, r := range st.resources {
-			if !called[r] {
-				wrong("%s may call %s, and does not", id, r)
-			}
+			wrong.where(!called[r], "%s may call %s, and does not", id, r)
 			delete(called, r)
 		}
 	}
@@ -253,7 +235,7 @@ func (s *stack) deniesAudit(id, action string, conditions int) bool {
 }
 
 // rowRule holds every function to the rows that are its business.
-func rowRule(s *stack, wrong func(string, ...any)) {
+func rowRule(s *stack, wrong report) {
 	for id := range s.functions {
 		for _, st := range s.statements(s.role(id)) {
 			if st.effect != "Allow" {
@@ -292,7 +274,7 @@ func hears(st statement, action string) bool {
 	return slices.Equal(st.rows, []string{"SESSION#*"})
 }
 
-func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
+func checkRows(s *stack, id, action string, st statement, wrong report) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
@@ -348,7 +330,7 @@ func kindOf(row string) string {
 var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction", "RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
 
 // kindRule: any other function writes the rows of one kind, and relay, sweeper and card updater those of each.
-func kindRule(s *stack, wrong func(string, ...any)) {
+func kindRule(s *stack, wrong report) {
 	for id := range s.functions {
 		written := map[string]bool{}
 		for _, st := range s.statements(s.role(id)) {
@@ -373,28 +355,25 @@ func kindRule(s *stack, wrong func(string, ...any)) {
 }
 
 // sealRule: who writes the chain of the audit log signs it, and nobody else does; heads that are put away stay.
-func sealRule(s *stack, wrong func(string, ...any)) {
+func sealRule(s *stack, wrong report) {
 	for id := range s.functions {
 		seals := id == "SealAuditFunction"
 		for _, st := range s.statements(s.role(id)) {
 			if st.effect != "Allow" {
 				continue
 			}
-			if !seals && (slices.Contains(st.actions, "kms:Sign") || slices.ContainsFunc(st.rows, func(r string) bool { return strings.HasPrefix(r, "CHAIN#") })) {
-				wrong("%s may forge the chain of the audit log", id)
-			}
+			wrong.where(!seals && (slices.Contains(st.actions, "kms:Sign") ||
+				slices.ContainsFunc(st.rows, func(r string) bool { return strings.HasPrefix(r, "CHAIN#") })),
+				"%s may forge the chain of the audit log", id)
 			for _, a := range st.actions {
 				onHeads := slices.ContainsFunc(st.resources, func(r string) bool { return strings.HasPrefix(r, "HeadsBucket") })
-				if onHeads && (!seals || a != "s3:PutObject") {
-					wrong("%s: %s on the heads that are put away", id, a)
-				}
+				wrong.where(onHeads && (!seals || a != "s3:PutObject"), "%s: %s on the heads that are put away", id, a)
 			}
 		}
 	}
 	for _, id := range s.of("AWS::S3::Bucket") {
 		p := s.resources[id].Properties
-		if id == "HeadsBucket" && (p["ObjectLockEnabled"] != "true" || at(p, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") == nil) {
-			wrong("%s locks nothing", id)
-		}
+		wrong.where(id == "HeadsBucket" && (p["ObjectLockEnabled"] != "true" ||
+			at(p, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") == nil), "%s locks nothing", id)
 	}
 }

@@ -31,7 +31,7 @@ func pipelineRules() []rule {
 }
 
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
-func shapeRule(s *stack, wrong func(string, ...any)) {
+func shapeRule(s *stack, wrong report) {
 	for _, m := range s.machines {
 		for _, m := range m.all() {
 			checkShape(m, wrong)
@@ -39,13 +39,11 @@ func shapeRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-func checkShape(m machine, wrong func(string, ...any)) {
+func checkShape(m machine, wrong report) {
 	reached := m.reach(m.StartAt)
 	for _, name := range m.names() {
 		st := m.States[name]
-		if !reached[name] {
-			wrong("%s: no state leads here", name)
-		}
+		wrong.where(!reached[name], "%s: no state leads here", name)
 		for _, next := range st.next() {
 			if _, ok := m.States[next]; !ok {
 				wrong("%s leads to %s, which does not exist", name, next)
@@ -54,16 +52,12 @@ func checkShape(m machine, wrong func(string, ...any)) {
 		if end := len(st.next()) == 0; end != st.ends() {
 			wrong("%s (%s): Succeed and Fail lead nowhere, everything else leads on", name, st.Type)
 		}
-		if st.Comment == "" && st.Type != "Choice" {
-			wrong("%s: Comment is empty", name)
-		}
+		wrong.where(st.Comment == "" && st.Type != "Choice", "%s: Comment is empty", name)
 		finishes := false
 		for at := range m.reach(name) {
 			finishes = finishes || m.States[at].ends()
 		}
-		if !finishes {
-			wrong("%s: from here a run never ends", name)
-		}
+		wrong.where(!finishes, "%s: from here a run never ends", name)
 	}
 	if _, ok := m.States[m.StartAt]; !ok {
 		wrong("StartAt %s does not exist", m.StartAt)
@@ -77,29 +71,23 @@ func checkShape(m machine, wrong func(string, ...any)) {
 }
 
 // routeRule: where a function may point is where the router can go.
-func routeRule(s *stack, wrong func(string, ...any)) {
+func routeRule(s *stack, wrong report) {
 	var routed []string
 	for _, name := range s.pipeline.names() {
 		for _, c := range s.pipeline.States[name].Choices {
 			routed = append(routed, c.StringEquals)
-			if c.Variable != "$.next" {
-				wrong("%s looks at %s, the functions answer with $.next", name, c.Variable)
-			}
+			wrong.where(c.Variable != "$.next", "%s looks at %s, the functions answer with $.next", name, c.Variable)
 			if want := c.StringEquals; c.Next != want && want != task.StateFail {
 				wrong("%s sends %s to %s", name, want, c.Next)
 			}
-			if c.StringEquals == task.StateFail && s.pipeline.States[c.Next].Type != "Fail" {
-				wrong("%s sends a failed task to %s, which is not red", name, c.Next)
-			}
-			if !slices.Contains(task.NextStates, c.StringEquals) {
-				wrong("%s: no function ever points to %s", name, c.StringEquals)
-			}
+			wrong.where(c.StringEquals == task.StateFail && s.pipeline.States[c.Next].Type != "Fail",
+				"%s sends a failed task to %s, which is not red", name, c.Next)
+			wrong.where(!slices.Contains(task.NextStates, c.StringEquals),
+				"%s: no function ever points to %s", name, c.StringEquals)
 		}
 	}
 	for _, next := range task.NextStates {
-		if !slices.Contains(routed, next) {
-			wrong("a function may point to %s, and no route goes there", next)
-		}
+		wrong.where(!slices.Contains(routed, next), "a function may point to %s, and no route goes there", next)
 	}
 	if route, ok := s.pipeline.States["Route"]; !ok || s.pipeline.States[route.Default].Type != "Fail" {
 		wrong("Route must end a run that is sent to an unknown state")
@@ -107,100 +95,79 @@ func routeRule(s *stack, wrong func(string, ...any)) {
 }
 
 // errorRule: what heals is tried again, everything else is caught.
-func errorRule(s *stack, wrong func(string, ...any)) {
+func errorRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		if st.Type != "Task" {
 			continue
 		}
-		if handles(st.retried(), "States.ALL") {
-			wrong("%s tries everything again, bugs too", name)
-		}
+		wrong.where(handles(st.retried(), "States.ALL"), "%s tries everything again, bugs too", name)
 		for _, transient := range slices.Concat(serviceErrors[3:], []string{pipeline.Unavailable}) {
-			if !handles(st.retried(), transient) {
-				wrong("%s does not try again after %s", name, transient)
-			}
+			wrong.where(!handles(st.retried(), transient), "%s does not try again after %s", name, transient)
 		}
 		for _, final := range []string{pipeline.Internal, pipeline.BadInput} {
-			if handles(st.retried(), final) {
-				wrong("%s tries again after %s, which does not heal", name, final)
-			}
+			wrong.where(handles(st.retried(), final), "%s tries again after %s, which does not heal", name, final)
 		}
 		_, asks := s.functions[name+"Function"].Environment["MODEL"]
 		asks = asks && name != "ExecuteProcess" // it asks for a summary only, and does without
-		if asks != handles(st.retried(), pipeline.ModelUnavailable) {
-			wrong("%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
-		}
+		wrong.where(asks != handles(st.retried(), pipeline.ModelUnavailable),
+			"%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
 		if last := len(st.Catch) - 1; last < 0 || !slices.Equal(st.Catch[last].ErrorEquals, []string{"States.ALL"}) {
 			wrong("%s: Catch ends with States.ALL, alone", name)
 		}
 		for _, l := range slices.Concat(st.retried(), st.caught()) {
-			if len(l) > 1 && slices.Contains(l, "States.ALL") {
-				wrong("%s: States.ALL stands alone", name)
-			}
+			wrong.where(len(l) > 1 && slices.Contains(l, "States.ALL"), "%s: States.ALL stands alone", name)
 			for _, e := range l {
-				if !slices.Contains(serviceErrors, e) && !slices.Contains(pipeline.ErrorNames, e) {
-					wrong("%s names %s, which nothing returns", name, e)
-				}
+				wrong.where(!slices.Contains(serviceErrors, e) && !slices.Contains(pipeline.ErrorNames, e),
+					"%s names %s, which nothing returns", name, e)
 			}
 		}
 		for _, c := range st.Catch {
-			if c.Next == "CloseTask" && string(c.ResultPath) != `"$.error"` {
-				wrong("%s: CloseTask finds its error at $.error, not at %s", name, c.ResultPath)
-			}
-			if c.Next != "CloseTask" && string(c.ResultPath) != "null" {
-				wrong("%s: what is caught on the way to %s must be dropped (ResultPath null)", name, c.Next)
-			}
+			wrong.where(c.Next == "CloseTask" && string(c.ResultPath) != `"$.error"`,
+				"%s: CloseTask finds its error at $.error, not at %s", name, c.ResultPath)
+			wrong.where(c.Next != "CloseTask" && string(c.ResultPath) != "null",
+				"%s: what is caught on the way to %s must be dropped (ResultPath null)", name, c.Next)
 		}
 		for _, r := range st.Retry {
-			if r.MaxAttempts < 1 || r.IntervalSeconds < 1 || r.BackoffRate < 1 || r.JitterStrategy != "FULL" {
-				wrong("%s: a Retry says how often, how soon, and with jitter", name)
-			}
+			wrong.where(r.MaxAttempts < 1 || r.IntervalSeconds < 1 || r.BackoffRate < 1 || r.JitterStrategy != "FULL",
+				"%s: a Retry says how often, how soon, and with jitter", name)
 		}
 	}
 }
 
 // roomRule: a run whose functions can't be invoked has not failed, and says how it ended without a function. What tells
 // of a failure does not end so, nor does a team, which is one of many.
-func roomRule(s *stack, wrong func(string, ...any)) {
+func roomRule(s *stack, wrong report) {
 	for file, m := range s.machines {
 		for name, st := range m.States {
 			if st.Type != "Task" || name == "CloseTask" || name == "GiveUp" {
 				continue
 			}
 			at := slices.IndexFunc(st.Catch, func(c catcher) bool { return slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom}) })
-			if at < 0 || m.States[st.Catch[at].Next].Error != aggregate.EndedNoRoom {
-				wrong("%s, %s: a run for which there is no room ends as %s", file, name, aggregate.EndedNoRoom)
-			}
+			wrong.where(at < 0 || m.States[st.Catch[at].Next].Error != aggregate.EndedNoRoom,
+				"%s, %s: a run for which there is no room ends as %s", file, name, aggregate.EndedNoRoom)
 		}
 	}
 }
 
 // waitRule: a wait for people holds a token, has a fuse, and outlives nobody.
-func waitRule(s *stack, wrong func(string, ...any)) {
+func waitRule(s *stack, wrong report) {
 	for name, st := range s.states() {
-		if strings.HasPrefix(name, "Await") != st.waits() {
-			wrong("%s: states that wait for people, and they alone, are called Await…", name)
-		}
+		wrong.where(strings.HasPrefix(name, "Await") != st.waits(),
+			"%s: states that wait for people, and they alone, are called Await…", name)
 		if !st.waits() {
 			continue
 		}
-		if st.TimeoutSecondsPath != "$.timeout_seconds" {
-			wrong("%s would wait for ever", name)
-		}
-		if st.Parameters.Payload["task_token.$"] != "$$.Task.Token" {
-			wrong("%s gives nobody its token", name)
-		}
-		if !handles(st.caught(), "States.Timeout") || handles(st.retried(), "States.Timeout") {
-			wrong("%s: a burnt fuse is caught, not tried again", name)
-		}
-		if string(st.ResultPath) != "null" {
-			wrong("%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
-		}
+		wrong.where(st.TimeoutSecondsPath != "$.timeout_seconds", "%s would wait for ever", name)
+		wrong.where(st.Parameters.Payload["task_token.$"] != "$$.Task.Token", "%s gives nobody its token", name)
+		wrong.where(!handles(st.caught(), "States.Timeout") || handles(st.retried(), "States.Timeout"),
+			"%s: a burnt fuse is caught, not tried again", name)
+		wrong.where(string(st.ResultPath) != "null",
+			"%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
 	}
 }
 
 // callRule: who is called, with what, for how long.
-func callRule(s *stack, wrong func(string, ...any)) {
+func callRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		if st.Type != "Task" {
 			continue
@@ -210,9 +177,7 @@ func callRule(s *stack, wrong func(string, ...any)) {
 		if st.waits() {
 			want = "RequestApprovalFunction"
 		}
-		if function != want {
-			wrong("%s calls %s, not %s", name, st.Parameters.FunctionName, want)
-		}
+		wrong.where(function != want, "%s calls %s, not %s", name, st.Parameters.FunctionName, want)
 		f, ok := s.functions[function]
 		switch fuse := time.Duration(st.TimeoutSeconds) * time.Second; {
 		case !ok:
@@ -223,14 +188,11 @@ func callRule(s *stack, wrong func(string, ...any)) {
 			wrong("%s: OutputPath is %q, not the function's answer", name, st.OutputPath)
 		}
 		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$"}} {
-			if !slices.ContainsFunc(keys, func(key string) bool { return st.Parameters.Payload[key] != "" }) {
-				wrong("%s: the payload lacks %s", name, strings.TrimSuffix(keys[0], ".$"))
-			}
+			wrong.where(!slices.ContainsFunc(keys, func(key string) bool { return st.Parameters.Payload[key] != "" }),
+				"%s: the payload lacks %s", name, strings.TrimSuffix(keys[0], ".$"))
 		}
 		for key, from := range st.Parameters.Payload {
-			if ids[key] != from {
-				wrong("%s: %s from %s is no id", name, key, from)
-			}
+			wrong.where(ids[key] != from, "%s: %s from %s is no id", name, key, from)
 		}
 	}
 	for _, id := range s.of("AWS::Serverless::StateMachine") {
@@ -239,9 +201,7 @@ func callRule(s *stack, wrong func(string, ...any)) {
 			if name == "Partition" {
 				want = "AWS::Partition"
 			}
-			if target(v) != want {
-				wrong("%s: ${%s} is %s", id, name, target(v))
-			}
+			wrong.where(target(v) != want, "%s: ${%s} is %s", id, name, target(v))
 		}
 	}
 }
@@ -249,7 +209,7 @@ func callRule(s *stack, wrong func(string, ...any)) {
 // placeRule: a team for which no function is free waits, on an average, twice as long as the teams that run may take.
 // It has failed otherwise before it began, because others play. So does a contest that is over: else it ends red, and
 // is abandoned in the end.
-func placeRule(s *stack, wrong func(string, ...any)) {
+func placeRule(s *stack, wrong report) {
 	const refused = "Lambda.TooManyRequestsException"
 	for name, st := range s.states() {
 		at := slices.IndexFunc(st.Retry, func(r retrier) bool { return slices.Contains(r.ErrorEquals, refused) })
@@ -261,15 +221,14 @@ func placeRule(s *stack, wrong func(string, ...any)) {
 			next = min(max(float64(r.IntervalSeconds), next*r.BackoffRate), float64(r.MaxDelaySeconds))
 			sum += next / 2 // with jitter
 		}
-		if sum < 2*teamconfig.DefaultTeamTimeout {
-			wrong("%s waits %.0f s for a place to run in, teams have %d s", name, sum, teamconfig.DefaultTeamTimeout)
-		}
+		wrong.where(sum < 2*teamconfig.DefaultTeamTimeout,
+			"%s waits %.0f s for a place to run in, teams have %d s", name, sum, teamconfig.DefaultTeamTimeout)
 	}
 }
 
 // partitionRule: GovCloud and China have partitions of their own. A run would die at a state that names another, caught
 // by nothing.
-func partitionRule(s *stack, wrong func(string, ...any)) {
+func partitionRule(s *stack, wrong report) {
 	for file, text := range s.files {
 		for _, literal := range literalPartition.FindAllString(text, -1) {
 			wrong("%s says %s, which is one partition's", file, literal)

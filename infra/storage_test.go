@@ -7,7 +7,7 @@ func storageRules() []rule {
 	return []rule{keptRule, tableRule, bucketRule, forgettingRule, deadLetterRule, secretAndLogRule}
 }
 
-func keptRule(s *stack, wrong func(string, ...any)) {
+func keptRule(s *stack, wrong report) {
 	stateful := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret"}
 	for _, kind := range stateful {
 		for _, id := range s.of(kind) {
@@ -22,41 +22,33 @@ func keptRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-func tableRule(s *stack, wrong func(string, ...any)) {
+func tableRule(s *stack, wrong report) {
 	p := s.resources[s.table.ID].Properties
 	for _, path := range [][]string{
 		{"DeletionProtectionEnabled"}, {"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, {"SSESpecification", "SSEEnabled"},
 	} {
-		if at(p, path...) != "true" {
-			wrong("%s: %s must be true", s.table.ID, strings.Join(path, "."))
-		}
+		wrong.where(at(p, path...) != "true", "%s: %s must be true", s.table.ID, strings.Join(path, "."))
 	}
-	if p["TableName"] != nil {
-		wrong("%s: with a TableName of its own a replacement would collide with what it replaces", s.table.ID)
-	}
-	if s.table.Expiry != "delete_after" {
-		wrong("%s: the TTL attribute is %q, not delete_after", s.table.ID, s.table.Expiry)
-	}
+	wrong.where(p["TableName"] != nil,
+		"%s: with a TableName of its own a replacement would collide with what it replaces", s.table.ID)
+	wrong.where(s.table.Expiry != "delete_after",
+		"%s: the TTL attribute is %q, not delete_after", s.table.ID, s.table.Expiry)
 }
 
-func bucketRule(s *stack, wrong func(string, ...any)) {
+func bucketRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::S3::Bucket") {
 		p := s.resources[id].Properties
 		for _, name := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
-			if at(p, "PublicAccessBlockConfiguration", name) != "true" {
-				wrong("%s: PublicAccessBlockConfiguration.%s must be true", id, name)
-			}
+			wrong.where(at(p, "PublicAccessBlockConfiguration", name) != "true",
+				"%s: PublicAccessBlockConfiguration.%s must be true", id, name)
 		}
-		if p["BucketEncryption"] == nil || p["LifecycleConfiguration"] == nil {
-			wrong("%s: BucketEncryption and LifecycleConfiguration are wanted", id)
-		}
-		if !s.refusesPlainHTTP(id) {
-			wrong("%s: no bucket policy refuses plain http", id)
-		}
+		wrong.where(p["BucketEncryption"] == nil || p["LifecycleConfiguration"] == nil,
+			"%s: BucketEncryption and LifecycleConfiguration are wanted", id)
+		wrong.where(!s.refusesPlainHTTP(id), "%s: no bucket policy refuses plain http", id)
 	}
 }
 
-func deadLetterRule(s *stack, wrong func(string, ...any)) {
+func deadLetterRule(s *stack, wrong report) {
 	for _, q := range s.queues {
 		if q.DeadLetters == "" {
 			continue
@@ -73,14 +65,11 @@ func deadLetterRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-func secretAndLogRule(s *stack, wrong func(string, ...any)) {
-	if strings.Contains(s.text, "{{resolve:") {
-		wrong("a dynamic reference ({{resolve:…}}) would put a secret into a resource's readable configuration")
-	}
+func secretAndLogRule(s *stack, wrong report) {
+	wrong.where(strings.Contains(s.text, "{{resolve:"),
+		"a dynamic reference ({{resolve:…}}) would put a secret into a resource's readable configuration")
 	for _, id := range s.of("AWS::Logs::LogGroup") {
-		if s.resources[id].Properties["RetentionInDays"] == nil {
-			wrong("%s keeps logs for ever", id)
-		}
+		wrong.where(s.resources[id].Properties["RetentionInDays"] == nil, "%s keeps logs for ever", id)
 	}
 }
 

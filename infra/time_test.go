@@ -11,7 +11,7 @@ import (
 const besideACall = 40 * time.Second
 
 // timeRules: a fresh invocation gives any tool its whole timeout.
-func timeRules(s *stack, wrong func(format string, args ...any)) {
+func timeRules(s *stack, wrong report) {
 	catalog, err := tool.Builtin()
 	if err != nil {
 		wrong("the catalog: %v", err)
@@ -22,7 +22,6 @@ func timeRules(s *stack, wrong func(format string, args ...any)) {
 	for _, spec := range catalog.All() {
 		longest = max(longest, spec.Timeout)
 	}
-	if has < longest+besideACall {
-		wrong("ExecuteProcessFunction ends after %s: a call may take %s, and %s go by beside it", has, longest, besideACall)
-	}
+	wrong.where(has < longest+besideACall,
+		"ExecuteProcessFunction ends after %s: a call may take %s, and %s go by beside it", has, longest, besideACall)
 }

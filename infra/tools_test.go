@@ -21,20 +21,16 @@ const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
 // The table of tools in shared/tool/README.md is the catalog's.
 func TestReadmeListsTheTools(t *testing.T) {
 	path := filepath.Join(repository, "shared", "tool", "README.md")
-	b := expect.Value(os.ReadFile(path))(t)
-	before, rest, begins := strings.Cut(string(b), tableBegins)
+	before, rest, begins := strings.Cut(textOf(t, path), tableBegins)
 	table, after, ends := strings.Cut(rest, tableEnds)
-	if !begins || !ends {
-		t.Fatalf("%s has no %s … %s", path, strings.TrimSpace(tableBegins), tableEnds)
-	}
+	expect.Must(t, begins && ends, "%s has no %s … %s", path, strings.TrimSpace(tableBegins), tableEnds)
 	want := tableOfTools(t)
 	if *update {
 		expect.NoError(t, os.WriteFile(path, []byte(before+tableBegins+want+tableEnds+after), 0o644))
 		return
 	}
-	if diff := cmp.Diff(want, table); diff != "" {
-		t.Errorf("run go test ./infra -run %s -update: %s", t.Name(), diff)
-	}
+	diff := cmp.Diff(want, table)
+	expect.That(t, diff == "", "run go test ./infra -run %s -update: %s", t.Name(), diff)
 }
 
 func tableOfTools(t *testing.T) string {
@@ -44,9 +40,7 @@ func tableOfTools(t *testing.T) string {
 	out.WriteString("| tool | | effect | calls | at most | constraints |\n|---|---|---|---|---|---|\n")
 	for _, s := range catalog.All() {
 		vendor, known := vendors[s.Provider]
-		if !known {
-			t.Errorf("%s: the table has no name for the provider %q", s.Name, s.Provider)
-		}
+		expect.That(t, known, "%s: the table has no name for the provider %q", s.Name, s.Provider)
 		var constraints []string
 		for _, name := range s.Knows() {
 			constraints = append(constraints, "`"+string(name)+"`")

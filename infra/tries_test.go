@@ -35,9 +35,13 @@ const (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// triesOf reads the table of a design.
-func triesOf(design string) ([]tries, error) {
-	_, table, ok := strings.Cut(design, "| after | in | tries |")
+// designsTries reads the design's table of tries.
+func designsTries() ([]tries, error) {
+	design, err := os.ReadFile("design.md")
+	if err != nil {
+		return nil, err
+	}
+	_, table, ok := strings.Cut(string(design), "| after | in | tries |")
 	table, _, ends := strings.Cut(table, "\n\n")
 	if !ok || !ends {
 		return nil, fmt.Errorf("the design has no table of tries")
@@ -50,7 +54,6 @@ func triesOf(design string) ([]tries, error) {
 		}
 		t := tries{row: line, states: []string{cells[1]}}
 		for i, into := range map[int]*int{2: &t.most, 3: &t.first, 4: &t.longest} {
-			var err error
 			if *into, err = strconv.Atoi(cells[i]); err != nil {
 				return nil, fmt.Errorf("%q: %w", line, err)
 			}
@@ -94,16 +97,8 @@ func (t tries) waits() (out []float64) {
 	return out
 }
 
-func designsTries() ([]tries, error) {
-	text, err := os.ReadFile("design.md")
-	if err != nil {
-		return nil, err
-	}
-	return triesOf(string(text))
-}
-
 // triesRule: each state is tried again as the design's table says.
-func triesRule(s *stack, wrong func(string, ...any)) {
+func triesRule(s *stack, wrong report) {
 	table, err := designsTries()
 	if err != nil {
 		wrong("%v", err)
@@ -114,9 +109,8 @@ func triesRule(s *stack, wrong func(string, ...any)) {
 			continue
 		}
 		want := blocks(table, name)
-		if !slices.EqualFunc(want, st.Retry, func(a, b retrier) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
-			wrong("%s: its tries are not those of the design: %+v, want %+v", name, st.Retry, want)
-		}
+		wrong.where(!slices.EqualFunc(want, st.Retry, func(a, b retrier) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
+			"%s: its tries are not those of the design: %+v, want %+v", name, st.Retry, want)
 	}
 }
 
@@ -134,13 +128,11 @@ func TestTheTableOfTries(t *testing.T) {
 		for _, w := range row.waits() {
 			sum += w
 		}
-		if average, most := fmt.Sprintf("%.0f", sum/2), fmt.Sprintf("%.0f", sum); row.onAverage != average || row.atMost != most {
-			t.Errorf("%s: the waits come to %s on average, and %s at most", row.row, average, most)
-		}
+		average, most := fmt.Sprintf("%.0f", sum/2), fmt.Sprintf("%.0f", sum)
+		expect.That(t, row.onAverage == average && row.atMost == most,
+			"%s: the waits come to %s on average, and %s at most", row.row, average, most)
 		for _, name := range row.states {
-			if !states[name] {
-				t.Errorf("%s: no machine has %s", row.row, name)
-			}
+			expect.That(t, states[name], "%s: no machine has %s", row.row, name)
 		}
 	}
 }
@@ -150,9 +142,7 @@ func TestTheTableOfTries(t *testing.T) {
 func TestNoRoomForTwelveMinutes(t *testing.T) {
 	table := expect.Value(designsTries())(t)
 	row := table[slices.IndexFunc(table, func(x tries) bool { return slices.Contains(x.errors, pipeline.NoRoom) })]
-	if row.states[0] != everyState || row.most != 28 {
-		t.Fatalf("%s", row.row)
-	}
+	expect.Must(t, row.states[0] == everyState && row.most == 28, "%s", row.row)
 	const runs = 100_000
 	random, all, longest := rand.New(rand.NewPCG(1, 2)), 0.0, 0.0
 	for range runs {
@@ -163,17 +153,13 @@ func TestNoRoomForTwelveMinutes(t *testing.T) {
 		all, longest = all+sum, max(longest, sum)
 	}
 	average := time.Duration(all / runs * float64(time.Second))
-	if average < 11*time.Minute || average > 12*time.Minute {
-		t.Errorf("tried for %s on average", average)
-	}
-	if longest := time.Duration(longest * float64(time.Second)); longest >= aggregate.StuckAfter {
-		t.Errorf("one of %d is tried for %s, the sweeper takes runs for dead after %s", runs, longest, aggregate.StuckAfter)
-	}
+	expect.That(t, average >= 11*time.Minute && average <= 12*time.Minute, "tried for %s on average", average)
+	expect.That(t, longest < aggregate.StuckAfter.Seconds(),
+		"one of %d is tried for %.0f s, the sweeper takes runs for dead after %s", runs, longest, aggregate.StuckAfter)
 }
 
 // TestTheTableOfRestarts: what the design says of runs that die follows from the constants.
 func TestTheTableOfRestarts(t *testing.T) {
-	text := string(expect.Value(os.ReadFile("design.md"))(t))
 	now := time.Now()
 	least, most := time.Hour, time.Duration(0)
 	for range 10_000 {
@@ -182,13 +168,8 @@ func TestTheTableOfRestarts(t *testing.T) {
 	}
 	minutes := aggregate.StuckAfter.Minutes()
 	pause := fmt.Sprintf("%.0f to %.0f s", least.Truncate(5*time.Second).Seconds(), (most + 4*time.Second).Truncate(5*time.Second).Seconds())
-	for _, row := range []string{
-		fmt.Sprintf("| restarts without progress, then it is given up | %d | %d | %d, and %d that only sum up |", task.MaxRestarts, conversation.MaxRestarts, contest.MaxRestarts, contest.MaxClosings),
-		fmt.Sprintf("| a run that has work is restarted if nothing moved for | %[1]v min | %[1]v min | %[1]v min after its teams' time |", minutes),
-		fmt.Sprintf("| a pause for want of room | %[1]s | %[1]s | none |", pause),
-	} {
-		if !strings.Contains(text, row+"\n") {
-			t.Errorf("infra/design.md does not say %s", row)
-		}
-	}
+	says(t, "design.md",
+		fmt.Sprintf("| restarts without progress, then it is given up | %d | %d | %d, and %d that only sum up |\n", task.MaxRestarts, conversation.MaxRestarts, contest.MaxRestarts, contest.MaxClosings),
+		fmt.Sprintf("| a run that has work is restarted if nothing moved for | %[1]v min | %[1]v min | %[1]v min after its teams' time |\n", minutes),
+		fmt.Sprintf("| a pause for want of room | %[1]s | %[1]s | none |\n", pause))
 }

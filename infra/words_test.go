@@ -3,8 +3,6 @@ package infra_test
 import (
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,31 +50,24 @@ func misspoken(text string) (found []string) {
 }
 
 func TestOneWordHasOneMeaning(t *testing.T) {
-	for _, path := range pages(t) {
-		for _, word := range misspoken(textOf(t, path)) {
+	for path, text := range pages(t) {
+		for _, word := range misspoken(text) {
 			t.Errorf("%s: %s", path, word)
 		}
 	}
 	packages := 0
-	for _, root := range []string{"shared", "functions", "infra"} {
-		expect.NoError(t, filepath.WalkDir(filepath.Join(repository, root), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
-			if err != nil || f.Doc == nil {
-				return err
-			}
-			packages++
-			for _, word := range misspoken(identifier.ReplaceAllString(f.Doc.Text(), "")) {
-				t.Errorf("%s: %s", path, word)
-			}
-			return nil
-		}))
+	for path, text := range codeBelow(t, "../shared", "../functions", "../infra") {
+		mode := parser.PackageClauseOnly | parser.ParseComments
+		f := expect.Value(parser.ParseFile(token.NewFileSet(), path, text, mode))(t)
+		if f.Doc == nil {
+			continue
+		}
+		packages++
+		for _, word := range misspoken(identifier.ReplaceAllString(f.Doc.Text(), "")) {
+			t.Errorf("%s: %s", path, word)
+		}
 	}
-	if packages < 60 {
-		t.Errorf("%d packages have a comment", packages)
-	}
+	expect.That(t, packages >= 60, "%d packages have a comment", packages)
 }
 
 func TestAWordThatIsOutIsFound(t *testing.T) {
@@ -85,8 +76,7 @@ func TestAWordThatIsOutIsFound(t *testing.T) {
 		"The session ends.": true, "The managed session ends.": false, "A page reads the web session.": false, "a call of ours": true,
 		"People talk with it.": false, "The talk ends.": true, "`story` is code.": false, "This story ends.": true,
 	} {
-		if found := misspoken(text); (len(found) > 0) != wrong {
-			t.Errorf("%q: %q", text, found)
-		}
+		found := misspoken(text)
+		expect.That(t, (len(found) > 0) == wrong, "%q: %q", text, found)
 	}
 }
