@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -98,109 +95,82 @@ func proved(t *testing.T) Receipt {
 	return r.part()
 }
 
-func printed(t *testing.T, r Receipt) (string, error) {
-	t.Helper()
-	var out bytes.Buffer
-	err := report(r, nil, &out)
-	return out.String(), err
-}
-
 func TestAnExecutionIsProved(t *testing.T) {
 	r := proved(t)
-	out, err := printed(t, r)
-	expect.NoError(t, err)
+	out := expect.Value(printed(t, r))(t)
 	for _, want := range []string{
 		"policy version 2, sha256 " + aggregate.HashOf(policy) + ": stamped by U0SUZUKI at 2026-04-18T09:00:03.120Z",
 		"the draft of team 慎重チーム of a contest", "picked by U0SATO", "these very words: claude", "write step-4: an earlier attempt made it",
 		"steps version 1", "stamped by U0TANAKA", rowsWritten, messageSent,
 		"they follow from the stamped steps and 1 earlier results", "these very arguments: stamped by U0SUZUKI", "it holds",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not said:\n%s", want, out)
-		}
+		expect.That(t, strings.Contains(out, want), "%q is not said:\n%s", want, out)
 	}
-	if len(r.Rows) != 9 || len(r.Links) == 0 {
-		t.Errorf("%d rows, %d links", len(r.Rows), len(r.Links))
-	}
+	expect.That(t, len(r.Rows) == 9 && len(r.Links) != 0, "%d rows, %d links", len(r.Rows), len(r.Links))
 }
 
-// Both verifiers find every claim that the entries do not confirm.
+// falseClaims are changes of what is claimed of an execution that the entries do not confirm.
+var falseClaims = map[string]func(r *Receipt){
+	"another policy":               func(r *Receipt) { r.Execution.Policy.Text += "." },
+	"a policy of nobody":           func(r *Receipt) { r.Execution.Policy.ID = "P2" },
+	"other steps":                  func(r *Receipt) { r.Execution.Steps.Text = strings.Replace(theSteps, "s1", "s2", 1) },
+	"the same steps, written else": func(r *Receipt) { r.Execution.Steps.Text += " " },
+	"other arguments":              func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.51", 1) },
+	"a number written else":        func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1) },
+	"other stamped arguments":      func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
+	"another result":               func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1) },
+	"no result":                    func(r *Receipt) { r.Execution.Writes[0].Results = nil },
+	"a result that is no JSON":     func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
+	"a stamp that was not given":   func(r *Receipt) { r.Execution.Writes[0].Gated = true },
+	"other arguments, the end left out": func(r *Receipt) {
+		r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-2], "running"
+		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "2", 1)
+		r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
+	},
+	"no writes, the end left out":          func(r *Receipt) { r.Rows, r.Execution.Writes = r.Rows[:len(r.Rows)-2], nil },
+	"another end":                          func(r *Receipt) { r.Execution.Status = "completed" },
+	"another attempt":                      func(r *Receipt) { r.Execution.Attempt = 29 },
+	"a write that ended otherwise":         func(r *Receipt) { r.Execution.Writes[0].Status = "failed" },
+	"what was known before the truth came": func(r *Receipt) { r.Execution.Writes[1].Status = "unknown" },
+	"a write said to be reused":            func(r *Receipt) { r.Execution.Reused = append(r.Execution.Reused, "step-9") },
+	"a reused write left out":              func(r *Receipt) { r.Execution.Reused = nil },
+	"a write that nobody made": func(r *Receipt) {
+		r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: messageSent, Results: map[string]string{"step-1": employees}})
+	},
+	"a write that nobody made, of any arguments": func(r *Receipt) {
+		r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: `{"to":"mallory"}`, Expired: []string{"step-1"}})
+	},
+	"a write said twice":                          func(r *Receipt) { r.Execution.Writes = append(r.Execution.Writes, r.Execution.Writes[0]) },
+	"a stamp that was given left out":             func(r *Receipt) { r.Execution.Writes[2].Gated = false },
+	"a pick left out with its entry":              func(r *Receipt) { r.Execution.Policy.Picked, r.Rows = "", slices.Delete(r.Rows, 2, 3) },
+	"a request of an agent said to be a person's": func(r *Receipt) { r.Execution.Request = nil },
+	"the same, its entry left out":                func(r *Receipt) { r.Execution.Request, r.Rows = nil, r.Rows[1:] },
+	"another version":                             func(r *Receipt) { r.Execution.Policy.Version = 3 },
+	"another team":                                func(r *Receipt) { r.Execution.Policy.Team = "速攻チーム" },
+	"a pick left out":                             func(r *Receipt) { r.Execution.Policy.Picked = "" },
+	"a pick of another":                           func(r *Receipt) { r.Execution.Policy.Picked = "U0SUZUKI" },
+	"a pick that was not":                         func(r *Receipt) { r.Execution.Steps.Picked = "U0SATO" },
+	"a request with other words":                  func(r *Receipt) { r.Execution.Request.Text += "!" },
+	"a request for another":                       func(r *Receipt) { r.Execution.Request.User = "U0SUZUKI" },
+	"a request of another conversation":           func(r *Receipt) { r.Execution.Request.Session = taskID },
+	"a check that nobody made": func(r *Receipt) {
+		r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
+	},
+	"another tool":                  func(r *Receipt) { r.Execution.Writes[0].Tool = "send_message" },
+	"a write left out":              func(r *Receipt) { r.Execution.Writes = r.Execution.Writes[:1] },
+	"another execution":             func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },
+	"another task":                  func(r *Receipt) { r.Execution.Task = "01M2H5DTC0VM37SYX3HZHVW0XX" },
+	"a row that says another stamp": func(r *Receipt) { r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI", "U0SATO", 1) },
+	"an entry left out":             func(r *Receipt) { r.Rows = slices.Delete(r.Rows, 2, 3) },
+	"links left out":                func(r *Receipt) { r.Links = r.Links[:len(r.Links)-1] },
+	"no head":                       func(r *Receipt) { r.Head = nil },
+}
+
 func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
-	base := expect.Value(json.Marshal(proved(t)))(t)
-	var lines bytes.Buffer
-	var want []bool
-	var names []string
-	for name, change := range map[string]func(r *Receipt){
-		"nothing":                      func(*Receipt) {},
-		"another policy":               func(r *Receipt) { r.Execution.Policy.Text += "." },
-		"a policy of nobody":           func(r *Receipt) { r.Execution.Policy.ID = "P2" },
-		"other steps":                  func(r *Receipt) { r.Execution.Steps.Text = strings.Replace(theSteps, "s1", "s2", 1) },
-		"the same steps, written else": func(r *Receipt) { r.Execution.Steps.Text += " " },
-		"other arguments":              func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.51", 1) },
-		"a number written else":        func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1) },
-		"other stamped arguments":      func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
-		"another result":               func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1) },
-		"no result":                    func(r *Receipt) { r.Execution.Writes[0].Results = nil },
-		"a result that is no JSON":     func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
-		"a stamp that was not given":   func(r *Receipt) { r.Execution.Writes[0].Gated = true },
-		"other arguments, the end left out": func(r *Receipt) {
-			r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-2], "running"
-			r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "2", 1)
-			r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
-		},
-		"no writes, the end left out":          func(r *Receipt) { r.Rows, r.Execution.Writes = r.Rows[:len(r.Rows)-2], nil },
-		"another end":                          func(r *Receipt) { r.Execution.Status = "completed" },
-		"another attempt":                      func(r *Receipt) { r.Execution.Attempt = 29 },
-		"a write that ended otherwise":         func(r *Receipt) { r.Execution.Writes[0].Status = "failed" },
-		"what was known before the truth came": func(r *Receipt) { r.Execution.Writes[1].Status = "unknown" },
-		"a write said to be reused":            func(r *Receipt) { r.Execution.Reused = append(r.Execution.Reused, "step-9") },
-		"a reused write left out":              func(r *Receipt) { r.Execution.Reused = nil },
-		"a write that nobody made": func(r *Receipt) {
-			r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: messageSent, Results: map[string]string{"step-1": employees}})
-		},
-		"a write that nobody made, of any arguments": func(r *Receipt) {
-			r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: `{"to":"mallory"}`, Expired: []string{"step-1"}})
-		},
-		"a write said twice":                          func(r *Receipt) { r.Execution.Writes = append(r.Execution.Writes, r.Execution.Writes[0]) },
-		"a stamp that was given left out":             func(r *Receipt) { r.Execution.Writes[2].Gated = false },
-		"a pick left out with its entry":              func(r *Receipt) { r.Execution.Policy.Picked, r.Rows = "", slices.Delete(r.Rows, 2, 3) },
-		"a request of an agent said to be a person's": func(r *Receipt) { r.Execution.Request = nil },
-		"the same, its entry left out":                func(r *Receipt) { r.Execution.Request, r.Rows = nil, r.Rows[1:] },
-		"another version":                             func(r *Receipt) { r.Execution.Policy.Version = 3 },
-		"another team":                                func(r *Receipt) { r.Execution.Policy.Team = "速攻チーム" },
-		"a pick left out":                             func(r *Receipt) { r.Execution.Policy.Picked = "" },
-		"a pick of another":                           func(r *Receipt) { r.Execution.Policy.Picked = "U0SUZUKI" },
-		"a pick that was not":                         func(r *Receipt) { r.Execution.Steps.Picked = "U0SATO" },
-		"a request with other words":                  func(r *Receipt) { r.Execution.Request.Text += "!" },
-		"a request for another":                       func(r *Receipt) { r.Execution.Request.User = "U0SUZUKI" },
-		"a request of another conversation":           func(r *Receipt) { r.Execution.Request.Session = taskID },
-		"a check that nobody made": func(r *Receipt) {
-			r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
-		},
-		"another tool":                  func(r *Receipt) { r.Execution.Writes[0].Tool = "send_message" },
-		"a write left out":              func(r *Receipt) { r.Execution.Writes = r.Execution.Writes[:1] },
-		"another execution":             func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },
-		"another task":                  func(r *Receipt) { r.Execution.Task = "01M2H5DTC0VM37SYX3HZHVW0XX" },
-		"a row that says another stamp": func(r *Receipt) { r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI", "U0SATO", 1) },
-		"an entry left out":             func(r *Receipt) { r.Rows = slices.Delete(r.Rows, 2, 3) },
-		"links left out":                func(r *Receipt) { r.Links = r.Links[:len(r.Links)-1] },
-		"no head":                       func(r *Receipt) { r.Head = nil },
-	} {
-		var r Receipt
-		expect.NoError(t, json.Unmarshal(base, &r))
-		change(&r)
-		_, err := printed(t, r)
-		want, names = append(want, name == "nothing"), append(names, name)
-		if holds := err == nil; holds != (name == "nothing") {
-			t.Errorf("%s: %v", name, err)
-		}
-		lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
-	}
-	for n, got := range python(t, lines.Bytes()) {
-		if holds := len(got.Chain) == 0 && got.Claims == 0; holds != want[n] {
-			t.Errorf("%s: verify.py finds %+v", names[n], got)
-		}
-	}
+	var j judged
+	j.add(t, "an execution", proved(t), true)
+	j.changed(t, "an execution", proved(t), falseClaims)
+	j.agree(t)
 }
 
 // ended is a receipt of the execution whose last entry has other details.
@@ -250,15 +220,11 @@ func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 	} {
 		r := ended(t, tt.end)
 		tt.change(&r)
-		out, err := printed(t, r)
-		if holds := err == nil; holds != tt.holds || !strings.Contains(out, tt.want) || tt.want == "" && strings.Contains(out, "no entry seals") {
-			t.Errorf("%s: holds %t, want %t and %q:\n%s", name, holds, tt.holds, tt.want, out)
-		}
-		file := filepath.Join(t.TempDir(), "receipt.json")
-		expect.NoError(t, os.WriteFile(file, expect.Value(json.Marshal(r))(t), 0o600))
-		other, err := exec.Command("python3", "verify.py", file).Output()
-		if holds := err == nil; holds != tt.holds || !strings.Contains(string(other), tt.want) || tt.want == "" && strings.Contains(string(other), "no entry seals") {
-			t.Errorf("%s: verify.py: holds %t, want %t and %q:\n%s", name, holds, tt.holds, tt.want, other)
+		for by, verify := range verifiers {
+			out, err := verify(t, r)
+			expect.Is(t, err == nil, tt.holds, "%s, %s: it holds", by, name)
+			expect.That(t, strings.Contains(out, tt.want) && (tt.want != "" || !strings.Contains(out, "no entry seals")),
+				"%s, %s: want %q:\n%s", by, name, tt.want, out)
 		}
 	}
 }
@@ -266,14 +232,9 @@ func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 func TestWhatIsPastItsRetentionIsNamed(t *testing.T) {
 	r := proved(t)
 	r.Execution.Writes[0].Results, r.Execution.Writes[0].Expired = nil, []string{"step-1"}
-	out, err := printed(t, r)
-	expect.NoError(t, err)
-	if !strings.Contains(out, "the result of step-1 is past its retention") {
-		t.Error(out)
-	}
-	if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); got[0].Claims != 0 || len(got[0].Chain) != 0 {
-		t.Errorf("verify.py: %+v", got)
-	}
+	out := expect.Value(printed(t, r))(t)
+	expect.Has(t, out, "the result of step-1 is past its retention")
+	passes(t, expect.Value(json.Marshal(r))(t))
 }
 
 func TestMistakesOfTheCommandLineAreNamed(t *testing.T) {
@@ -283,8 +244,7 @@ func TestMistakesOfTheCommandLineAreNamed(t *testing.T) {
 		{"verify -tenant x -table t -key k -heads h e", "unexpected argument"}, {"check", "name the receipt"}, {"check nowhere.json", "no such file"},
 		{"verify -tenant x -aws-addr 127.0.0.1:1", "no local stack answers at 127.0.0.1:1"},
 	} {
-		if err := run(t.Context(), strings.Fields(tt.args), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("audit %s: %v, want %q", tt.args, err, tt.want)
-		}
+		err := run(t.Context(), strings.Fields(tt.args), &bytes.Buffer{})
+		expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "audit %s: %v, want %q", tt.args, err, tt.want)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -153,9 +155,7 @@ func python(t *testing.T, receipts []byte) (all []said) {
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("verify.py: %v\n%s", err, &errs)
-	}
+	expect.Must(t, err == nil, "verify.py: %v\n%s", err, &errs)
 	for line := range bytes.Lines(out) {
 		var s said
 		expect.NoError(t, json.Unmarshal(line, &s))
@@ -167,6 +167,73 @@ func python(t *testing.T, receipts []byte) (all []said) {
 type said struct {
 	Chain  [][2]string `json:"chain"`
 	Claims int         `json:"claims"`
+}
+
+func (s said) holds() bool { return len(s.Chain) == 0 && s.Claims == 0 }
+
+// passes wants verify.py to find nothing in a receipt.
+func passes(t *testing.T, receipt []byte) {
+	t.Helper()
+	var line bytes.Buffer
+	expect.NoError(t, json.Compact(&line, receipt))
+	got := python(t, line.Bytes())
+	expect.That(t, len(got) == 1 && got[0].holds(), "verify.py: %+v", got)
+}
+
+// verifiers are what people check a receipt with: each prints what it finds, and returns an error if there is something.
+var verifiers = map[string]func(*testing.T, Receipt) (string, error){
+	"audit": printed,
+	"verify.py": func(t *testing.T, r Receipt) (string, error) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "receipt.json")
+		expect.NoError(t, os.WriteFile(file, expect.Value(json.Marshal(r))(t), 0o600))
+		out, err := exec.Command("python3", "verify.py", file).Output()
+		return string(out), err
+	},
+}
+
+func printed(t *testing.T, r Receipt) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := report(r, nil, &out)
+	return out.String(), err
+}
+
+// judged are receipts on which both verifiers have to agree. Verify.py, which is slow to start, gets all of them at once.
+type judged struct {
+	names []string
+	hold  []bool
+	lines bytes.Buffer
+}
+
+func (j *judged) add(t *testing.T, name string, r Receipt, holds bool) {
+	t.Helper()
+	out, err := printed(t, r)
+	expect.That(t, (err == nil) == holds, "%s: %v\n%s", name, err, out)
+	j.names, j.hold = append(j.names, name), append(j.hold, holds)
+	j.lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
+}
+
+// changed adds a receipt with each of these changes. None of them may hold.
+func (j *judged) changed(t *testing.T, name string, r Receipt, changes map[string]func(*Receipt)) {
+	t.Helper()
+	base := expect.Value(json.Marshal(r))(t)
+	for what, change := range changes {
+		var r Receipt
+		expect.NoError(t, json.Unmarshal(base, &r))
+		change(&r)
+		j.add(t, name+", "+what, r, false)
+	}
+}
+
+// agree has verify.py judge all receipts, too.
+func (j *judged) agree(t *testing.T) {
+	t.Helper()
+	all := python(t, j.lines.Bytes())
+	expect.Is(t, len(all), len(j.names), "receipts that verify.py judged")
+	for n, got := range all {
+		expect.That(t, got.holds() == j.hold[n], "%s: verify.py finds %+v", j.names[n], got)
+	}
 }
 
 func findings(t *testing.T, r Receipt) (all [][2]string) {
@@ -204,22 +271,16 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 		start := time.Now()
 		found := findings(t, r)
 		here += time.Since(start)
-		if len(found) == 0 {
-			t.Fatalf("tampering %d, %s, is not found", n, name)
-		}
+		expect.Must(t, len(found) != 0, "tampering %d, %s, is not found", n, name)
 		if second {
 			want, names = append(want, found), append(names, name)
 		}
 		if lines.Len() > 1<<28 || n == 999 {
 			start = time.Now()
 			all := python(t, lines.Bytes())
-			if len(all) != len(want) {
-				t.Fatalf("verify.py says %d lines of %d receipts", len(all), len(want))
-			}
+			expect.Must(t, len(all) == len(want), "verify.py says %d lines of %d receipts", len(all), len(want))
 			for i, got := range all {
-				if !slices.Equal(got.Chain, want[i]) {
-					t.Fatalf("%s: this finds %v, verify.py %v", names[i], want[i], got.Chain)
-				}
+				expect.Must(t, slices.Equal(got.Chain, want[i]), "%s: this finds %v, verify.py %v", names[i], want[i], got.Chain)
 			}
 			there += time.Since(start)
 			want, names = nil, nil
@@ -262,12 +323,10 @@ func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
 		x := *tt.of
 		x.public = tt.keys
 		r := x.receipt()
-		if got := findings(t, r); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: this finds %v", name, got)
-		}
-		if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); len(got) != 1 || !slices.Equal(got[0].Chain, tt.want) {
-			t.Errorf("%s: verify.py finds %v", name, got)
-		}
+		got := findings(t, r)
+		expect.That(t, slices.Equal(got, tt.want), "%s: this finds %v", name, got)
+		said := python(t, append(expect.Value(json.Marshal(r))(t), '\n'))
+		expect.That(t, len(said) == 1 && slices.Equal(said[0].Chain, tt.want), "%s: verify.py finds %v", name, said)
 	}
 }
 
@@ -284,23 +343,18 @@ func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
 	for _, r := range l.rows {
 		keys[r.Key] = true
 	}
-	if len(l.rows) != 12 || keys[row(20).Key] || !keys[row(21).Key] || !keys[row(22).Key] {
-		t.Errorf("%d rows: %v", len(l.rows), keys)
-	}
+	expect.That(t, len(l.rows) == 12 && !keys[row(20).Key] && keys[row(21).Key] && keys[row(22).Key],
+		"%d rows: %v", len(l.rows), keys)
 }
 
 func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
 	r := sealed(t, 100_000, 500).receipt()
 	text := expect.Value(json.Marshal(r))(t)
 	start := time.Now()
-	if f := findings(t, r); len(f) > 0 {
-		t.Errorf("%d findings, the first %v", len(f), f[0])
-	}
+	expect.Is(t, len(findings(t, r)), 0, "findings")
 	here := time.Since(start)
 	start = time.Now()
-	if got := python(t, append(text, '\n')); len(got) != 1 || len(got[0].Chain) != 0 {
-		t.Errorf("verify.py finds %v", got)
-	}
+	passes(t, text)
 	t.Logf("100,000 rows: %v here, %v by verify.py", here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 }
 
@@ -317,19 +371,15 @@ func TestASignedTextIsReadInOneWayOnly(t *testing.T) {
 	r := l.receipt()
 	r.Execution = proved(t).Execution
 	r = r.part()
-	if _, err := printed(t, r); err == nil {
-		t.Fatal("the change is not found")
-	}
+	out, err := printed(t, r)
+	expect.Must(t, err != nil, "the change is not found:\n%s", out)
 	of := slices.Clone(r.Links[0].Entries)
 	before, now := slices.IndexFunc(of, func(e chain.Entry) bool { return e.Key == was.Key })-1, len(of)-2
 	of[before].Key = of[before].Key + " " + of[before].Hash + "\nrow " + was.Key
 	of[before].Hash = of[before+1].Hash
 	of[now].Note = chain.Note("modified\nrow " + of[now+1].Key + " " + of[now+1].Hash + " modified")
 	r.Links[0].Entries = slices.Delete(of[:now+1], before+1, before+2)
-	if out, err := printed(t, r); err == nil {
-		t.Errorf("a changed entry counts as sealed:\n%s", out)
-	}
-	if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); len(got[0].Chain) == 0 {
-		t.Error("verify.py finds nothing")
-	}
+	out, err = printed(t, r)
+	expect.That(t, err != nil, "a changed entry counts as sealed:\n%s", out)
+	expect.That(t, len(python(t, append(expect.Value(json.Marshal(r))(t), '\n'))[0].Chain) != 0, "verify.py finds nothing")
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,9 +38,7 @@ func (a *audited) audit(args ...string) (out string, holds bool) {
 	var b bytes.Buffer
 	args = append([]string{args[0], "-aws-addr", strings.TrimPrefix(a.s.AWSEndpoint, "http://"), "-tenant", a.tenant}, args[1:]...)
 	err := run(a.Context(), args, &b)
-	if err != nil && !errors.Is(err, errFound) {
-		a.Fatalf("audit %v: %v", args, err)
-	}
+	expect.Must(a, err == nil || errors.Is(err, errFound), "audit %v: %v", args, err)
 	return b.String(), err == nil
 }
 
@@ -66,9 +64,8 @@ func (a *audited) sealed() {
 // finds runs a check and fails the test unless its output has want.
 func (a *audited) finds(want string, args ...string) {
 	a.Helper()
-	if out, holds := a.audit(args...); holds || !strings.Contains(out, want) {
-		a.Errorf("audit %v does not find %q:\n%s", args, want, out)
-	}
+	out, holds := a.audit(args...)
+	expect.That(a, !holds && strings.Contains(out, want), "audit %v does not find %q:\n%s", args, want, out)
 }
 
 // put writes a row into the table directly, as no code of Ringi's does.
@@ -83,9 +80,7 @@ func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 		TableName: &a.s.TableName, KeyConditionExpression: aws.String("PK = :pk AND begins_with(SK, :sk)"), Limit: aws.Int32(1),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}, ":sk": &types.AttributeValueMemberS{Value: sk}},
 	}))(a.T)
-	if len(out.Items) != 1 {
-		a.Fatalf("no row %s %s", pk, sk)
-	}
+	expect.Must(a, len(out.Items) == 1, "no row %s %s", pk, sk)
 	return out.Items[0]
 }
 
@@ -103,34 +98,27 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	a.provesWhatAnAgentDid(action, made)
 	id := done.Execution().ID
 	out, holds := a.audit("verify")
-	if !holds || strings.Contains(out, "late") {
-		t.Errorf("verify: %s", out)
-	}
+	expect.That(t, holds && !strings.Contains(out, "late"), "verify: %s", out)
 	out, holds = a.audit("prove", id)
-	if n := strings.Count(out, "they follow from the stamped steps"); !holds || n != 2 || strings.Contains(out, "no entry seals") || !strings.Contains(out, "stamped by "+workspace.Suzuki) {
-		t.Errorf("prove: %d writes are shown to follow\n%s", n, out)
-	}
-	if same, _ := a.audit("prove", d.Ref.ID); same != out {
-		t.Errorf("of the task: %s", same)
-	}
+	n := strings.Count(out, "they follow from the stamped steps")
+	expect.That(t, holds && n == 2 && !strings.Contains(out, "no entry seals") &&
+		strings.Contains(out, "stamped by "+workspace.Suzuki), "prove: %d writes are shown to follow\n%s", n, out)
+	same, _ := a.audit("prove", d.Ref.ID)
+	expect.Is(t, same, out, "of the task")
 	receipt, _ := a.audit("receipt", id)
-	var line bytes.Buffer
-	expect.NoError(t, json.Compact(&line, []byte(receipt)))
-	if got := python(t, line.Bytes()); len(got) != 1 || len(got[0].Chain) != 0 || got[0].Claims != 0 {
-		t.Errorf("verify.py: %+v", got)
-	}
+	passes(t, []byte(receipt))
 	file := filepath.Join(t.TempDir(), "receipt.json")
 	expect.NoError(t, os.WriteFile(file, []byte(receipt), 0o600))
-	expect.NoError(t, run(t.Context(), []string{"check", file}, &line))
+	expect.NoError(t, run(t.Context(), []string{"check", file}, io.Discard))
 
 	for _, command := range [][]string{{"verify"}, {"prove"}} {
 		args := append(command, "-aws-addr", strings.TrimPrefix(s.AWSEndpoint, "http://"), "-team", "T0NOBODY")
 		if command[0] == "prove" {
 			args = append(args, id)
 		}
-		if err := run(t.Context(), args, &line); err == nil || !strings.Contains(err.Error(), "there is no audit log of the tenant") {
-			t.Errorf("%s of a workspace that nobody knows: %v", command[0], err)
-		}
+		err := run(t.Context(), args, io.Discard)
+		expect.That(t, err != nil && strings.Contains(err.Error(), "there is no audit log of the tenant"),
+			"%s of a workspace that nobody knows: %v", command[0], err)
 	}
 	was := a.row("TASK#"+a.tenant+"#"+d.Ref.ID, "PROMPT#")
 	a.put(with(was, "content", "全員の給与を送る"))
@@ -168,20 +156,14 @@ func (a *audited) talked() (action *conversation.Action, made string) {
 func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string) {
 	a.Helper()
 	out, holds := a.audit("prove", action.ActionID)
-	if !holds || !strings.Contains(out, "this very payload: stamped by "+workspace.Sato) || !strings.Contains(out, `files "`+action.Version+`"`) {
-		a.Errorf("prove an action: %s", out)
-	}
+	expect.That(a, holds && strings.Contains(out, "this very payload: stamped by "+workspace.Sato) &&
+		strings.Contains(out, `files "`+action.Version+`"`), "prove an action: %s", out)
 	out, holds = a.audit("prove", made)
-	if !holds || !strings.Contains(out, "these very words: codex") || !strings.Contains(out, "request 今月の勤怠をまとめて") {
-		a.Errorf("prove what was handed over: %s", out)
-	}
+	expect.That(a, holds && strings.Contains(out, "these very words: codex") &&
+		strings.Contains(out, "request 今月の勤怠をまとめて"), "prove what was handed over: %s", out)
 	for _, id := range []string{action.ActionID, made} {
 		receipt, _ := a.audit("receipt", id)
-		var line bytes.Buffer
-		expect.NoError(a.T, json.Compact(&line, []byte(receipt)))
-		if got := python(a.T, line.Bytes()); len(got) != 1 || len(got[0].Chain) != 0 || got[0].Claims != 0 {
-			a.Errorf("verify.py: %+v", got)
-		}
+		passes(a.T, []byte(receipt))
 	}
 }
 
