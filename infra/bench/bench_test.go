@@ -79,9 +79,7 @@ const coldRatio = 1.5
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 	expect.Patience(t)
 	r := expect.Value(coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
-	if len(r.Functions) != 2 {
-		t.Fatalf("measured %+v", r.Functions)
-	}
+	expect.Must(t, len(r.Functions) == 2, "measured %+v", r.Functions)
 	now := map[string]float64{}
 	for _, f := range r.Functions {
 		// The quickest of each is what a busy machine disturbs least.
@@ -101,9 +99,8 @@ func TestWorseSeesWhatGrew(t *testing.T) {
 	got := worse(map[string]float64{"a": 12, "b": 14, "d": 1}, before, 1.2, 0)
 	want := []string{"b is 14, 1.4 times the baseline's 10", "d is new: 1"}
 	expect.Same(t, want, got)
-	if got := worse(map[string]float64{"b": 14}, before, 1.2, 2); got != nil {
-		t.Errorf("within the noise, but %v", got)
-	}
+	got = worse(map[string]float64{"b": 14}, before, 1.2, 2)
+	expect.That(t, got == nil, "within the noise, but %v", got)
 }
 
 func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
@@ -114,14 +111,11 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 	}
 	got := expect.Value(shares([]*driver.Request{{Asked: began}}, calls))(t)
 	for i, s := range got {
-		if want := time.Duration(2*i+1) * time.Millisecond; s.Took != want {
-			t.Errorf("%s: %s, want %s", s.Stage, s.Took, want)
-		}
+		expect.Is(t, s.Took, time.Duration(2*i+1)*time.Millisecond, "%s", s.Stage)
 	}
 	calls[3].Units.Write = 2
-	if _, err := shares([]*driver.Request{{Asked: began}}, calls); err == nil {
-		t.Error("metered calls are taken for a measurement of time")
-	}
+	_, err := shares([]*driver.Request{{Asked: began}}, calls)
+	expect.That(t, err != nil, "metered calls are taken for a measurement of time")
 }
 
 func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
@@ -131,9 +125,7 @@ func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
 	where, err := measureShares(ctx, 3)
 	quiet(t, err)
 	for _, s := range where {
-		if s.Took <= 0 {
-			t.Errorf("%s: not measured", s.Stage)
-		}
+		expect.That(t, s.Took > 0, "%s: not measured", s.Stage)
 	}
 }
 
@@ -141,9 +133,8 @@ func TestASectionGoesBetweenItsMarks(t *testing.T) {
 	const open, closing = "<!-- bench -->", "<!-- /bench -->"
 	s := section{"README.md", "bench", "now\n"}
 	for name, page := range map[string]string{"none": "x", "one": "x " + open, "turned round": closing + open} {
-		if _, err := s.put(page); err == nil {
-			t.Errorf("%s of the marks: it went somewhere", name)
-		}
+		_, err := s.put(page)
+		expect.That(t, err != nil, "%s of the marks: it went somewhere", name)
 	}
 	page := "before\n" + open + "earlier" + closing + "\nafter\n"
 	for range 2 {
@@ -154,9 +145,7 @@ func TestASectionGoesBetweenItsMarks(t *testing.T) {
 
 func TestAnUnknownPartIsRefused(t *testing.T) {
 	err := run(t.Context(), []string{"-only", "calls,dreams"}, io.Discard, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), `no part "dreams"`) {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), `no part "dreams"`), "got %v", err)
 }
 
 // amounts are what a pipeline uses, but for what depends on how many changes one redraw covers.

@@ -40,13 +40,10 @@ func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 		"| KMS, for credentials and the audit log's chain | 10 Decrypt, 10 Sign | 0.180 |",
 		"| **AWS in all** |  | **1.10** |",
 	} {
-		if !strings.Contains(bill, row+"\n") {
-			t.Errorf("the bill lacks %s:\n%s", row, bill)
-		}
+		expect.Has(t, bill, row+"\n", "the bill")
 	}
-	if limits := m.limits(); !strings.Contains(limits, "| 400 | 4,000 (warm it) | 40,000 | **400,000** |") {
-		t.Errorf("of 40,000 write units only more is over the limit:\n%s", limits)
-	}
+	expect.Has(t, m.limits(), "| 400 | 4,000 (warm it) | 40,000 | **400,000** |",
+		"of 40,000 write units only more is over the limit")
 }
 
 // The page has each price with its source; the program reckons with no other.
@@ -72,9 +69,9 @@ func TestPricesAreThoseOfThePage(t *testing.T) {
 		}
 		said := strings.FieldsFunc(cells[1], func(r rune) bool { return r == ',' || r == ';' || r == ' ' })
 		for i, want := range prices {
-			if got, err := strconv.ParseFloat(said[i], 64); err != nil || got < want*0.9999 || got > want*1.0001 {
-				t.Errorf("%s costs %s on the page, %v in the program", row, said[i], want)
-			}
+			got, err := strconv.ParseFloat(said[i], 64)
+			expect.That(t, err == nil && got >= want*0.9999 && got <= want*1.0001,
+				"%s costs %s on the page, %v in the program", row, said[i], want)
 		}
 	}
 }

@@ -95,18 +95,14 @@ func testConsent(t *testing.T, w *workspace) {
 		t.Run(provider, func(t *testing.T) {
 			c := asks(t, w, s.URL, provider, "/token")
 			address, asked := c.address(t)
-			if status, _ := visit(t, asked.Get("redirect_uri")+"?code=x&state=forged"); status != 400 {
-				t.Errorf("a forged return is answered %d", status)
-			}
-			if status, page := visit(t, address); status != 200 || !strings.Contains(page, "Connected") {
-				t.Errorf("%d %s", status, page)
-			}
+			status, _ := visit(t, asked.Get("redirect_uri")+"?code=x&state=forged")
+			expect.Is(t, status, 400, "a forged return is answered")
+			status, page := visit(t, address)
+			expect.That(t, status == 200 && strings.Contains(page, "Connected"), "%d %s", status, page)
 			expect.NoError(t, <-c.ended)
 			connected(t, w, s.URL, provider, metadata)
 			for _, secret := range v.Secrets() {
-				if strings.Contains(c.String(), secret) {
-					t.Errorf("it shows a secret: %s", c)
-				}
+				expect.That(t, !strings.Contains(c.String(), secret), "it shows a secret: %s", c)
 			}
 		})
 	}
@@ -120,12 +116,10 @@ func testConsent(t *testing.T, w *workspace) {
 			if tt.comes != "" { // back at once
 				address = asked.Get("redirect_uri") + tt.comes + asked.Get("state")
 			}
-			if status, _ := visit(t, address); status != 400 {
-				t.Errorf("answered %d", status)
-			}
-			if err := <-c.ended; err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v", err)
-			}
+			status, _ := visit(t, address)
+			expect.Is(t, status, 400, "answered")
+			err := <-c.ended
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "%v", err)
 		})
 	}
 	t.Run("no app", func(t *testing.T) {
@@ -140,10 +134,8 @@ func connected(t *testing.T, w *workspace, v, provider string, metadata aggregat
 	tenant := aggregate.TenantID("T0CONSENT")
 	vault := vault.New(w.rows, w.keys, oauth.Freee("", v+"/freee/token"), oauth.Google("", v+"/google/token"))
 	first := expect.Value(vault.Token(t.Context(), tenant, provider))(t)
-	if second, err := vault.Renew(t.Context(), tenant, provider, first); err != nil || second == first {
-		t.Errorf("it cannot be renewed: %v", err)
-	}
-	if row, err := w.rows.Integration(t.Context(), tenant, provider); err != nil || row.Metadata != metadata {
-		t.Errorf("%s, %v", row.Metadata, err)
-	}
+	second, err := vault.Renew(t.Context(), tenant, provider, first)
+	expect.That(t, err == nil && second != first, "it cannot be renewed: %v", err)
+	row, err := w.rows.Integration(t.Context(), tenant, provider)
+	expect.That(t, err == nil && row.Metadata == metadata, "%s, %v", row.Metadata, err)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"strings"
 	"testing"
@@ -23,9 +22,8 @@ func TestConnect(t *testing.T) {
 	t.Run("what is wrong is named, and keeps nothing", func(t *testing.T) { testRefused(t, w) })
 	t.Run("what is given back is forgotten", func(t *testing.T) { testGivenBack(t, w) })
 	t.Run("help is no failure", func(t *testing.T) {
-		if _, err := w.command(t, "-h"); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%v", err)
-		}
+		_, err := w.command(t, "-h")
+		expect.Fails(t, err, flag.ErrHelp)
 	})
 	t.Run("consent", func(t *testing.T) { testConsent(t, w) })
 }
@@ -35,25 +33,19 @@ func testSealed(t *testing.T, w *workspace) {
 	w.must(t, "mcp", "add", server.Name, server.URL)
 	for _, sent := range []string{"an older one", token + "\n"} {
 		said := expect.Value(w.given(t, sent, "mcp:rooms"))(t)
-		if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "mcp:rooms is connected") {
-			t.Errorf("said %q", said)
-		}
+		expect.That(t, !strings.Contains(said, strings.TrimSpace(sent)) && strings.Contains(said, "mcp:rooms is connected"),
+			"said %q", said)
 	}
 	row, err := w.rows.Integration(t.Context(), w.tenant, "mcp:rooms")
-	if err != nil || row.Status != tenancy.Connected || strings.Contains(row.Credentials, token) {
-		t.Errorf("%+v, %v", row, err)
-	}
+	expect.That(t, err == nil && row.Status == tenancy.Connected && !strings.Contains(row.Credentials, token),
+		"%+v, %v", row, err)
 	v := vault.New(w.rows, w.keys)
-	if got, err := v.ServerToken(t.Context(), w.tenant, server); err != nil || got != token {
-		t.Errorf("the tools find %q, %v", got, err)
-	}
-	if _, err := v.ServerToken(t.Context(), aggregate.TenantID("T0OTHER"), server); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("another tenant: %v", err)
-	}
+	got, err := v.ServerToken(t.Context(), w.tenant, server)
+	expect.That(t, err == nil && got == token, "the tools find %q, %v", got, err)
+	_, err = v.ServerToken(t.Context(), aggregate.TenantID("T0OTHER"), server)
+	expect.Fails(t, err, aggregate.ErrNotFound, "another tenant")
 	log, err := w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: tenancy.AuditIntegrationConnected}, "", 10)
-	if err != nil || len(log.Items) != 2 || log.Items[0].ActorID != "U0ADMIN" {
-		t.Errorf("recorded %+v, %v", log, err)
-	}
+	expect.That(t, err == nil && len(log.Items) == 2 && log.Items[0].ActorID == "U0ADMIN", "recorded %+v, %v", log, err)
 }
 
 func testRefused(t *testing.T, w *workspace) {
@@ -78,31 +70,24 @@ func testRefused(t *testing.T, w *workspace) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := w.given(t, tt.in, strings.Fields(tt.args)...)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), token) {
-				t.Errorf("%v, want one that names %s", err, tt.want)
-			}
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), token),
+				"%v, want one that names %s", err, tt.want)
 		})
 	}
-	if row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t); row.Credentials != before.Credentials {
-		t.Errorf("something was kept: %+v", row)
-	}
+	row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t)
+	expect.That(t, row.Credentials == before.Credentials, "something was kept: %+v", row)
 }
 
 func testGivenBack(t *testing.T, w *workspace) {
 	expect.Value(w.rows.EndIntegrations(t.Context(), w.tenant, tenancy.AppUninstalled, time.Now(), time.Now()))(t)
 	w.must(t, "slack") // is installed again
 	v := vault.New(w.rows, w.keys)
-	if got, err := v.SlackToken(t.Context(), w.tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t); row.Status == tenancy.Connected {
-		t.Errorf("the server came back with it: %+v", row)
-	}
+	got, err := v.SlackToken(t.Context(), w.tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil })
+	expect.That(t, got == "xoxb" && err == nil, "%q, %v", got, err)
+	row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t)
+	expect.That(t, row.Status != tenancy.Connected, "the server came back with it: %+v", row)
 	expect.Value(w.given(t, token, "mcp:rooms"))(t)
-	if said := w.must(t, "-disconnect", "mcp:rooms"); !strings.Contains(said, "mcp:rooms is disconnected") {
-		t.Errorf("%q", said)
-	}
-	if row, err := w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"); err != nil || row.Status != tenancy.Disconnected || row.Credentials != "" {
-		t.Errorf("%+v, %v", row, err)
-	}
+	expect.Has(t, w.must(t, "-disconnect", "mcp:rooms"), "mcp:rooms is disconnected")
+	row = expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t)
+	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
 }

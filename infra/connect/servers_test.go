@@ -27,17 +27,15 @@ func TestServers(t *testing.T) {
 	w.refused(t, "rooms (MCP) is not connected", "mcp", "tools", "rooms")
 	expect.Value(w.given(t, v.RoomsToken()+"\n", "mcp:rooms"))(t)
 	shown := w.must(t, "mcp", "tools", "rooms")
-	if !strings.Contains(shown, "rooms.book_room (off)") || strings.Contains(shown, v.RoomsToken()) {
-		t.Errorf("shown %s", shown)
-	}
+	expect.That(t, strings.Contains(shown, "rooms.book_room (off)") && !strings.Contains(shown, v.RoomsToken()),
+		"shown %s", shown)
 	testPinned(t, w, v, shown)
 	testAddress(t, w, s)
 	w.must(t, "-disconnect", "mcp:rooms")
 	w.refused(t, "rooms (MCP) is not connected", "mcp", "tools", "rooms")
 	w.must(t, "mcp", "remove", "rooms")
-	if x, err := w.rows.Settings(t.Context(), w.tenant); err != nil || len(x.MCPServers) != 0 || x.UpdatedBy != "U0ADMIN" {
-		t.Errorf("%+v, %v", x, err)
-	}
+	x, err := w.rows.Settings(t.Context(), w.tenant)
+	expect.That(t, err == nil && len(x.MCPServers) == 0 && x.UpdatedBy == "U0ADMIN", "%+v, %v", x, err)
 }
 
 // A tool is allowed as it was shown, by the whole hash of that.
@@ -50,19 +48,17 @@ func testPinned(t *testing.T, w *workspace, v *vendors.Vendors, shown string) {
 	w.refused(t, "has not the hash", "mcp", "allow", "rooms.book_room", strings.Repeat("0", 64), "write")
 	w.must(t, "mcp", "allow", "rooms.book_room", hash, "write")
 	p, found, err := w.rows.ToolPermission(t.Context(), w.tenant, "rooms.book_room")
-	if err != nil || !found || !p.Allowed || p.Pin.Access != aggregate.Write || p.Pin.Hash != hash {
-		t.Errorf("%+v, %v", p, err)
-	}
+	expect.That(t, err == nil && found && p.Allowed && p.Pin.Access == aggregate.Write && p.Pin.Hash == hash,
+		"%+v, %v", p, err)
 	w.refused(t, "as one that writes", "mcp", "contests", "rooms.book_room", hash)
 	v.Rooms().Describe("Books \x1b[31m a room.")
-	if shown = w.must(t, "mcp", "tools", "rooms"); !strings.Contains(shown, "rooms.book_room (changed, write)") || strings.Contains(shown, "\x1b") {
-		t.Errorf("shown %q", shown)
-	}
+	shown = w.must(t, "mcp", "tools", "rooms")
+	expect.That(t, strings.Contains(shown, "rooms.book_room (changed, write)") && !strings.Contains(shown, "\x1b"),
+		"shown %q", shown)
 	w.refused(t, "has not the hash", "mcp", "allow", "rooms.book_room", hash, "write")
 	w.must(t, "mcp", "forbid", "rooms.book_room")
-	if p, _, err = w.rows.ToolPermission(t.Context(), w.tenant, "rooms.book_room"); err != nil || p.Allowed {
-		t.Errorf("%+v, %v", p, err)
-	}
+	p, _, err = w.rows.ToolPermission(t.Context(), w.tenant, "rooms.book_room")
+	expect.That(t, err == nil && !p.Allowed, "%+v, %v", p, err)
 }
 
 // A token is sent to no other address than the one that it was given for.

@@ -62,27 +62,25 @@ func TestSettings(t *testing.T) {
 	w := deciding(t)
 	shown := w.get(t)
 	w.must(t, append([]string{"settings", "set"}, shown...)...)
-	if again := w.get(t); !slices.Equal(again, shown) || len(w.entries(t, tenancy.AuditSettingsUpdated)) != 0 {
-		t.Errorf("set takes what get shows, and %v became %v", shown, again)
-	}
+	again := w.get(t)
+	expect.That(t, slices.Equal(again, shown) && len(w.entries(t, tenancy.AuditSettingsUpdated)) == 0,
+		"set takes what get shows, and %v became %v", shown, again)
 	t.Run("each setting is changed alone, by a person who is named", func(t *testing.T) { testEachSetting(t, w) })
 	t.Run("what is wrong is named with its limit, and nothing is saved", func(t *testing.T) {
 		before := w.get(t)
 		for arg, want := range wrong {
 			w.refused(t, want, "settings", "set", "max_versions=4", arg)
 		}
-		if now := w.get(t); !slices.Equal(now, before) {
-			t.Errorf("%v became %v", before, now)
-		}
+		now := w.get(t)
+		expect.That(t, slices.Equal(now, before), "%v became %v", before, now)
 	})
 	for _, args := range [][]string{{"settings"}, {"settings", "set"}, {"settings", "get", "model"}, {"settings", "show"}} {
 		w.refused(t, "settings takes one of", args...)
 	}
 	w.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
 	t.Run("several people at once keep each other's changes", func(t *testing.T) { testSettingsAtOnce(t, w) })
-	if out := w.must(t, "-team", "T0TYPO", "settings", "set", "locale=en"); !strings.Contains(out, "has not asked for anything yet") {
-		t.Errorf("of a workspace that never wrote is said %q", out)
-	}
+	expect.Has(t, w.must(t, "-team", "T0TYPO", "settings", "set", "locale=en"), "has not asked for anything yet",
+		"of a workspace that never wrote")
 }
 
 func testEachSetting(t *testing.T, w *workspace) {
@@ -92,31 +90,24 @@ func testEachSetting(t *testing.T, w *workspace) {
 	for i, f := range all {
 		name, line := f.Name, f.Name+"="+shown(f)
 		before := w.get(t)
-		if out, err := w.command(t, "settings", "set", line); err != nil || out != line+"\n" {
-			t.Errorf("%s: said %q, %v", line, out, err)
-		}
+		out, err := w.command(t, "settings", "set", line)
+		expect.That(t, err == nil && out == line+"\n", "%s: said %q, %v", line, out, err)
 		for at, now := range w.get(t) {
-			if now != before[at] && now != line {
-				t.Errorf("%s changed %s into %s", line, before[at], now)
-			}
+			expect.That(t, now == before[at] || now == line, "%s changed %s into %s", line, before[at], now)
 		}
 		log := w.entries(t, tenancy.AuditSettingsUpdated)
 		field, _, _ := strings.Cut(name, ".")
-		if len(log) != i+1 || log[i].ActorID != "U0ADMIN" || !strings.HasSuffix(string(log[i].Details), `,"fields":["`+field+`"]}`) || !strings.Contains(string(log[i].Details), `"`+name+`":{"is":`) {
-			t.Errorf("%s: recorded %+v", line, log)
-		}
+		expect.That(t, len(log) == i+1 && log[i].ActorID == "U0ADMIN" &&
+			strings.HasSuffix(string(log[i].Details), `,"fields":["`+field+`"]}`) &&
+			strings.Contains(string(log[i].Details), `"`+name+`":{"is":`), "%s: recorded %+v", line, log)
 	}
 	now := w.get(t)
 	for _, f := range all {
-		if !slices.Contains(now, f.Name+"="+shown(f)) {
-			t.Errorf("%s is not kept: %v", f.Name, now)
-		}
+		expect.That(t, slices.Contains(now, f.Name+"="+shown(f)), "%s is not kept: %v", f.Name, now)
 	}
 	for _, line := range []string{"approvers.users=U0SATO,U0SUZUKI,U0TANAKA", "auto_approve_tools=false", "name=HR AI Agent2", "max_cost_usd=1.5", "max_open_tasks.person=1",
 		`mcp_servers=[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`} {
-		if !slices.Contains(now, line) {
-			t.Errorf("%s is not shown: %v", line, now)
-		}
+		expect.That(t, slices.Contains(now, line), "%s is not shown: %v", line, now)
 	}
 }
 
@@ -126,40 +117,32 @@ func testSettingsAtOnce(t *testing.T, w *workspace) {
 	var all sync.WaitGroup
 	for _, line := range lines {
 		all.Go(func() {
-			if _, err := w.command(t, "settings", "set", line); err != nil {
-				t.Errorf("%s: %v", line, err)
-			}
+			_, err := w.command(t, "settings", "set", line)
+			expect.That(t, err == nil, "%s: %v", line, err)
 		})
 	}
 	all.Wait()
 	for _, line := range lines {
-		if !slices.Contains(w.get(t), line) {
-			t.Errorf("%s is lost: %v", line, w.get(t))
-		}
+		expect.That(t, slices.Contains(w.get(t), line), "%s is lost: %v", line, w.get(t))
 	}
-	if n := len(w.entries(t, tenancy.AuditSettingsUpdated)) - before; n != len(lines) {
-		t.Errorf("%d entries for %d changes", n, len(lines))
-	}
+	n := len(w.entries(t, tenancy.AuditSettingsUpdated)) - before
+	expect.That(t, n == len(lines), "%d entries for %d changes", n, len(lines))
 }
 
 func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
 	w := deciding(t)
 	for range 2 {
-		if out := w.must(t, "tenant", "set", "admins=U0SATO,U0SUZUKI", "name=株式会社りんぎ"); !strings.Contains(out, "admins=U0SATO,U0SUZUKI\n") {
-			t.Fatalf("%q", out)
-		}
+		out := w.must(t, "tenant", "set", "admins=U0SATO,U0SUZUKI", "name=株式会社りんぎ")
+		expect.Must(t, strings.Contains(out, "admins=U0SATO,U0SUZUKI\n"), "%q", out)
 	}
 	x, err := w.rows.Tenant(t.Context(), w.tenant)
-	if err != nil || x.Name != "株式会社りんぎ" || !slices.Equal(x.Admins, []string{"U0SATO", "U0SUZUKI"}) || x.Slug != "default" {
-		t.Errorf("%+v, %v", x, err)
-	}
-	if out := w.must(t, "tenant", "get"); !strings.Contains(out, "team_id=T0RINGI\n") || !strings.Contains(out, "name=株式会社りんぎ\n") {
-		t.Errorf("%q", out)
-	}
+	expect.That(t, err == nil && x.Name == "株式会社りんぎ" && slices.Equal(x.Admins, []string{"U0SATO", "U0SUZUKI"}) &&
+		x.Slug == "default", "%+v, %v", x, err)
+	out := w.must(t, "tenant", "get")
+	expect.That(t, strings.Contains(out, "team_id=T0RINGI\n") && strings.Contains(out, "name=株式会社りんぎ\n"), "%q", out)
 	log := w.entries(t, tenancy.AuditSettingsUpdated)
-	if len(log) != 1 || log[0].ActorID != "U0ADMIN" || log[0].ResourceType != "tenant" || !strings.HasSuffix(string(log[0].Details), `,"fields":["admins","name"]}`) {
-		t.Errorf("%+v", log)
-	}
+	expect.That(t, len(log) == 1 && log[0].ActorID == "U0ADMIN" && log[0].ResourceType == "tenant" &&
+		strings.HasSuffix(string(log[0].Details), `,"fields":["admins","name"]}`), "%+v", log)
 	w.refused(t, "admins[1] must be a Slack user id", "tenant", "set", "admins=U0SATO,@suzuki")
 	w.refused(t, "name must be between 1 and 255", "tenant", "set", "name=")
 	w.refused(t, "slug is not set here", "tenant", "set", "slug=x")
@@ -180,16 +163,11 @@ func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 				continue
 			}
 			n++
-			if _, err := w.command(t, args[1:]...); err != nil {
-				t.Errorf("%s: %s: %v", name, strings.TrimSpace(line), err)
-			}
+			_, err := w.command(t, args[1:]...)
+			expect.That(t, err == nil, "%s: %s: %v", name, strings.TrimSpace(line), err)
 		}
 	}
-	if n < 8 {
-		t.Errorf("%d commands are written down; there were eight", n)
-	}
+	expect.That(t, n >= 8, "%d commands are written down; there were eight", n)
 	x, err := w.rows.Tenant(t.Context(), w.tenant)
-	if err != nil || len(x.Admins) != 1 {
-		t.Errorf("%+v, %v", x, err)
-	}
+	expect.That(t, err == nil && len(x.Admins) == 1, "%+v, %v", x, err)
 }

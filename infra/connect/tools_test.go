@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 func TestTools(t *testing.T) {
@@ -13,9 +14,9 @@ func TestTools(t *testing.T) {
 		t.Helper()
 		return strings.TrimSpace(w.must(t, append([]string{"tool"}, args...)...))
 	}
-	if out := must("list"); !strings.Contains(out, "list_attendance: allowed (knows: departments, max_rows)\n") || !strings.Contains(out, "calculate_overtime: allowed (knows: none)") {
-		t.Errorf("%s", out)
-	}
+	out := must("list")
+	expect.That(t, strings.Contains(out, "list_attendance: allowed (knows: departments, max_rows)\n") &&
+		strings.Contains(out, "calculate_overtime: allowed (knows: none)"), "%s", out)
 	for _, step := range []struct{ args, said string }{
 		{"allow list_attendance departments=営業部,人事部 max_rows=100", "list_attendance: allowed departments=営業部,人事部 max_rows=100"},
 		{"forbid list_attendance", "list_attendance: forbidden departments=営業部,人事部 max_rows=100"},
@@ -25,21 +26,16 @@ func TestTools(t *testing.T) {
 		{"allow send_slack_dm recipients=U0SATO,sato@example.com", "send_slack_dm: allowed recipients=U0SATO,sato@example.com"},
 		{"allow write_rows_to_google_sheet spreadsheet_ids=1AbC", "write_rows_to_google_sheet: allowed spreadsheet_ids=1AbC"},
 	} {
-		if out := must(strings.Fields(step.args)...); out != step.said {
-			t.Errorf("%s: said %q, want %q", step.args, out, step.said)
-		}
-		if !strings.Contains(must("list"), step.said+" (knows:") {
-			t.Errorf("%s is not kept: %s", step.args, must("list"))
-		}
+		expect.Is(t, must(strings.Fields(step.args)...), step.said, "%s", step.args)
+		expect.Has(t, must("list"), step.said+" (knows:", "%s is not kept", step.args)
 	}
 	p, found, err := w.rows.ToolPermission(t.Context(), w.tenant, "send_slack_dm")
-	if err != nil || !found || !p.Allowed || p.Constraints != `{"recipients":["U0SATO","sato@example.com"]}` {
-		t.Errorf("%+v, %v", p, err)
-	}
+	expect.That(t, err == nil && found && p.Allowed && p.Constraints == `{"recipients":["U0SATO","sato@example.com"]}`,
+		"%+v, %v", p, err)
 	log := w.entries(t, tenancy.AuditToolPermissionUpdated)
-	if len(log) != 7 || log[1].ActorID != "U0ADMIN" || log[1].Details != `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},"tool":"list_attendance"}` {
-		t.Errorf("%+v", log)
-	}
+	expect.That(t, len(log) == 7 && log[1].ActorID == "U0ADMIN" &&
+		log[1].Details == `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},"tool":"list_attendance"}`,
+		"%+v", log)
 	for args, want := range map[string]string{
 		"allow list_attendance max_rows=-1":        "constraints.max_rows must be a whole number from 1",
 		"allow list_attendance max_rows=many":      "max_rows must be a whole number",
@@ -56,9 +52,8 @@ func TestTools(t *testing.T) {
 	} {
 		w.refused(t, want, append([]string{"tool"}, strings.Fields(args)...)...)
 	}
-	if n := len(w.entries(t, tenancy.AuditToolPermissionUpdated)); n != len(log) {
-		t.Errorf("%d entries after refusals, want %d", n, len(log))
-	}
+	n := len(w.entries(t, tenancy.AuditToolPermissionUpdated))
+	expect.That(t, n == len(log), "%d entries after refusals, want %d", n, len(log))
 }
 
 // What a later release wrote binds a tool in a way that this one can't read.
@@ -69,11 +64,8 @@ func TestConstraintsThatCannotBeReadStay(t *testing.T) {
 	w.constrain(t, "list_attendance", unread)
 	for _, args := range []string{"forbid list_attendance", "allow list_attendance", "allow list_attendance max_rows=5"} {
 		w.refused(t, "nothing calls list_attendance", append([]string{"tool"}, strings.Fields(args)...)...)
-		if p, _, err := w.rows.ToolPermission(t.Context(), w.tenant, "list_attendance"); err != nil || string(p.Constraints) != unread {
-			t.Fatalf("%s: %s, %v", args, p.Constraints, err)
-		}
+		p, _, err := w.rows.ToolPermission(t.Context(), w.tenant, "list_attendance")
+		expect.Must(t, err == nil && string(p.Constraints) == unread, "%s: %s, %v", args, p.Constraints, err)
 	}
-	if out := w.must(t, "tool", "allow", "list_attendance", "departments=人事部", "max_rows=0"); !strings.Contains(out, "list_attendance: allowed departments=人事部") {
-		t.Error(out)
-	}
+	expect.Has(t, w.must(t, "tool", "allow", "list_attendance", "departments=人事部", "max_rows=0"), "list_attendance: allowed departments=人事部")
 }

@@ -66,15 +66,12 @@ func (w *workspace) command(t *testing.T, args ...string) (string, error) {
 func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := w.command(t, args...)
-	if err != nil {
-		t.Fatalf("%v: %v", args, err)
-	}
+	expect.Must(t, err == nil, "%v: %v", args, err)
 	return out
 }
 
 func (w *workspace) refused(t *testing.T, want string, args ...string) {
 	t.Helper()
-	if _, err := w.command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v: %v, want one that says %q", args, err, want)
-	}
+	_, err := w.command(t, args...)
+	expect.That(t, err != nil && strings.Contains(err.Error(), want), "%v: %v, want one that says %q", args, err, want)
 }

@@ -16,18 +16,15 @@ func TestTheClaimsNameTestsThatThereAre(t *testing.T) {
 	claims := expect.Value(os.ReadFile(filepath.Join(root, "infra", "claims.md")))(t)
 	lists := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z0-9]+(?:, Test[A-Za-z0-9]+)*)").
 		FindAllStringSubmatch(strings.Join(strings.Fields(string(claims)), " "), -1)
-	if len(lists) < 10 {
-		t.Fatalf("it names tests of %d packages", len(lists))
-	}
+	expect.Must(t, len(lists) >= 10, "it names tests of %d packages", len(lists))
 	for _, list := range lists {
 		var code strings.Builder
 		for _, name := range expect.Value(filepath.Glob(filepath.Join(root, list[1], "*_test.go")))(t) {
 			code.Write(expect.Value(os.ReadFile(name))(t))
 		}
 		for _, test := range strings.Split(list[2], ", ") {
-			if !strings.Contains(code.String(), "\nfunc "+test+"(t *testing.T)") {
-				t.Errorf("there is no %s in %s", test, list[1])
-			}
+			expect.That(t, strings.Contains(code.String(), "\nfunc "+test+"(t *testing.T)"),
+				"there is no %s in %s", test, list[1])
 		}
 	}
 }

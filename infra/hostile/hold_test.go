@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/tool"
@@ -34,9 +35,7 @@ func refused(why string) must {
 				told += strings.NewReplacer(`\"`, `"`, `\u003c`, "<", `\u003e`, ">").Replace(r.Messages[2].Parts[0].Text)
 			}
 		}
-		if !strings.Contains(told, why) {
-			w.Errorf("the model is told %.600q, want %q; steps %+v", told, why, w.steps)
-		}
+		expect.That(w, strings.Contains(told, why), "the model is told %.600q, want %q; steps %+v", told, why, w.steps)
 	}
 }
 
@@ -45,9 +44,8 @@ func isShown(w *walk) {
 	s := w.steps[len(w.steps)-1]
 	spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
 	args, err := tool.Parse(s.ToolInput)
-	if err != nil || !ok || len(w.steps) != 2 || !task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, args)) {
-		w.Errorf("nobody is asked about %+v", w.steps)
-	}
+	expect.That(w, err == nil && ok && len(w.steps) == 2 &&
+		task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, args)), "nobody is asked about %+v", w.steps)
 }
 
 // isHeld: when what the step refers to is null, the call is not made.
@@ -55,15 +53,13 @@ func isHeld(w *walk) {
 	s := w.steps[len(w.steps)-1]
 	spec, _ := w.attack.tools(w.T).Lookup(s.Tool)
 	planned, err := tool.Parse(s.ToolInput)
-	if err != nil || len(w.steps) != 2 {
-		w.Fatalf("planned %+v: %v", w.steps, err)
-	}
+	expect.Must(w, err == nil && len(w.steps) == 2, "planned %+v: %v", w.steps, err)
 	args, err := planned.Resolve(func(string) (json.RawMessage, error) {
 		return json.RawMessage(`{"employees":[{"retire_date":null}]}`), nil
 	})
-	if e := spec.Hold(args); err != nil || e == nil || e.Problem != failedcall.ProblemNoValue {
-		w.Errorf("called with %s: %v, %v", args.JSON(), e, err)
-	}
+	e := spec.Hold(args)
+	expect.That(w, err == nil && e != nil && e.Problem == failedcall.ProblemNoValue,
+		"called with %s: %v, %v", args.JSON(), e, err)
 }
 
 // isWhole: whoever stamps the policy sees all of it.
@@ -74,24 +70,20 @@ func isWhole(w *walk) {
 			shown += b.Text.Text
 		}
 	}
-	if want := w.a.Prompt().Content; strings.ReplaceAll(shown, "\n", "") != strings.ReplaceAll(want, "\n", "") {
-		w.Errorf("of %d characters %d are shown, the last %.60q", len([]rune(want)), len([]rune(shown)), shown[max(0, len(shown)-60):])
-	}
+	want := w.a.Prompt().Content
+	expect.That(w, strings.ReplaceAll(shown, "\n", "") == strings.ReplaceAll(want, "\n", ""),
+		"of %d characters %d are shown, the last %.60q", len([]rune(want)), len([]rune(shown)), shown[max(0, len(shown)-60):])
 }
 
 func TestAttacks(t *testing.T) {
-	if len(attacks) < 30 {
-		t.Fatalf("%d attacks are too few", len(attacks))
-	}
+	expect.Must(t, len(attacks) >= 30, "%d attacks are too few", len(attacks))
 	logs := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { slog.SetDefault(logs) })
 	calm := walked(t, attack{who: aMessage, text: "今月の勤怠をまとめて"})
 	names := map[string]bool{}
 	for _, x := range attacks {
-		if names[x.name] {
-			t.Errorf("%s is there twice", x.name)
-		}
+		expect.That(t, !names[x.name], "%s is there twice", x.name)
 		names[x.name] = true
 		t.Run(x.name, func(t *testing.T) {
 			w := walked(t, x)
@@ -121,13 +113,10 @@ func (w *walk) fenced(calm *walk) {
 			}
 		}
 		for _, text := range turns {
-			if n := strings.Count(strings.ToLower(text), "</data"); text != "" && n != 1 {
-				w.Errorf("%s has %d ends of its fence: %.300q", r.Purpose, n, text)
-			}
+			n := strings.Count(strings.ToLower(text), "</data")
+			expect.That(w, text == "" || n == 1, "%s has %d ends of its fence: %.300q", r.Purpose, n, text)
 		}
-		if r.System != rules[r.Purpose] {
-			w.Errorf("the rules of %s are others", r.Purpose)
-		}
+		expect.Is(w, r.System, rules[r.Purpose], "the rules of %s are others", r.Purpose)
 	}
 }
 
@@ -136,9 +125,7 @@ func (w *walk) bound() {
 	w.Helper()
 	for _, s := range w.steps {
 		spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
-		if !ok || s.Access != spec.Access || s.ToolVersion != spec.Version() {
-			w.Errorf("planned %+v", s)
-		}
+		expect.That(w, ok && s.Access == spec.Access && s.ToolVersion == spec.Version(), "planned %+v", s)
 	}
 }
 
@@ -146,9 +133,8 @@ func (w *walk) bound() {
 func (w *walk) clean() {
 	w.Helper()
 	for _, text := range w.made {
-		if strings.TrimFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.Is(unicode.Variation_Selector, r) }) == "" {
-			w.Errorf("there is nothing to see in %q", text)
-		}
+		unseen := func(r rune) bool { return !unicode.IsPrint(r) || unicode.Is(unicode.Variation_Selector, r) }
+		expect.That(w, strings.TrimFunc(text, unseen) != "", "there is nothing to see in %q", text)
 		for _, r := range text {
 			if r != '\n' && r != '\t' && r != '\u200d' && r != '\u200c' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r >= 0xe0000 && r < 0xf0000 {
 				w.Errorf("%U is kept in %.100q", r, text)
@@ -163,9 +149,8 @@ func (w *walk) drawn(calm *walk) {
 	w.Helper()
 	for _, name := range slices.Sorted(maps.Keys(w.cards)) {
 		m := w.cards[name]
-		if err := cardtest.Check(m); err != nil {
-			w.Errorf("%s: %v", name, err)
-		}
+		err := cardtest.Check(m)
+		expect.That(w, err == nil, "%s: %v", name, err)
 		before, ok := calm.cards[name]
 		if !ok || w.attack.must != nil && strings.HasPrefix(name, "steps") {
 			continue // other steps, and with them other lines

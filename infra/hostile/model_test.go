@@ -117,8 +117,7 @@ func answer(v any) string {
 // tools are Ringi's own and what an administrator allowed of an MCP server.
 func (a attack) tools(t *testing.T) *tool.Catalog {
 	t.Helper()
-	c, err := tool.Builtin()
-	expect.NoError(t, err)
+	c := expect.Value(tool.Builtin())(t)
 	pin := tenancy.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
 		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {
@@ -128,12 +127,8 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 		pin := pin
 		pin.Access = effect
 		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: pin.URL}})
-		if !ok {
-			t.Fatal("the server's tool is not allowed")
-		}
-		if c, err = c.With(s); err != nil {
-			t.Fatal(err)
-		}
+		expect.Must(t, ok, "the server's tool is not allowed")
+		c = expect.Value(c.With(s))(t)
 	}
 	return c
 }

@@ -2,7 +2,6 @@ package hostile
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )
@@ -35,9 +35,7 @@ var (
 // do commits a decision, and draws every card as it is then.
 func (w *walk) do(stage string, c aggregate.Change, err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatalf("%s: %v", stage, err)
-	}
+	expect.Must(w, err == nil, "%s: %v", stage, err)
 	w.a, w.now = w.a.Apply(c), w.now.Add(time.Second)
 	for _, x := range w.a.Cards {
 		w.cards[stage+" "+x.Key()] = card.RenderUnder(w.a, x, tenancy.DefaultSettings(), w.now)
@@ -72,9 +70,7 @@ func (w *walk) ask() {
 	w.a = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester}, TaskID: ref.ID}}
 	w.do("received", c, err)
 	e, _, err := model.Extract(w.Context(), w.model, model.ExtractInput{Text: w.said(aMessage), Thread: []model.Said{{User: "U0OTHER001", Text: w.said(aThread)}}, Locale: "ja", Now: w.now})
-	if err != nil {
-		w.Fatal(err)
-	}
+	expect.NoError(w, err)
 	w.made = append(w.made, e.Title, e.Description)
 	c, err = w.a.Extracted(1, e, w.now)
 	w.do("extracted", c, err)
@@ -83,9 +79,7 @@ func (w *walk) ask() {
 		c, err = w.a.BeginPrompt(w.a.Head.Run, w.now)
 		w.do(stage+" begun", c, err)
 		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage), Earlier: earlier, Locale: "ja", Now: w.now, Fits: card.PromptFits})
-		if err != nil {
-			w.Fatal(err)
-		}
+		expect.NoError(w, err)
 		w.made = append(w.made, text)
 		c, err = w.a.FinishPrompt(w.a.Head.Run, text, tenancy.DefaultSettings(), w.now)
 		w.do(stage, c, err)
@@ -107,9 +101,7 @@ func (w *walk) plan() {
 	w.steps, _, _, err = model.Plan(w.Context(), w.model, model.PlanInput{
 		Task: *w.a.Task, Request: w.said(aMessage), Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T), Requester: requester, Locale: "ja", Now: w.now,
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	expect.NoError(w, err)
 	for _, s := range w.steps {
 		w.made = append(w.made, s.Title, s.Description, s.ExpectedOutput)
 	}
@@ -124,25 +116,15 @@ func (w *walk) execute() {
 	w.do("steps approved", c, err)
 	c, err = w.a.StartExecution(w.a.Head.Run, w.now)
 	w.do("started", c, err)
-	people, err := json.Marshal(map[string]any{"count": 1, "employees": []any{map[string]any{"display_name": w.said(aPerson)}}, "note": w.said(anOutput), "url": w.said(anOutput)})
-	if err != nil {
-		w.Fatal(err)
-	}
+	people := expect.Value(json.Marshal(map[string]any{"count": 1, "employees": []any{map[string]any{"display_name": w.said(aPerson)}}, "note": w.said(anOutput), "url": w.said(anOutput)}))(w)
 	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(people), Bytes: len(people)}})
-	planned, err := tool.Parse(w.steps[1].ToolInput)
-	if err != nil {
-		w.Fatal(err)
-	}
-	resolved, err := planned.Resolve(func(string) (json.RawMessage, error) { return people, nil })
-	if err != nil {
-		w.Fatal(err)
-	}
+	planned := expect.Value(tool.Parse(w.steps[1].ToolInput))(w)
+	resolved := expect.Value(planned.Resolve(func(string) (json.RawMessage, error) { return people, nil }))(w)
 	args := resolved.JSON()
 	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(args), Bytes: len(args)}, aggregate.HashOf(string(args)), w.now)
 	w.do("asked", c, err)
-	if _, err := w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now); err == nil {
-		w.Error("a step was claimed that nobody has approved")
-	}
+	_, err = w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now)
+	expect.That(w, err != nil, "a step was claimed that nobody has approved")
 	gate := w.a.Gates[0]
 	c, err = w.a.Approve(gate.ID, approver, rules, w.now)
 	w.do("answered", c, err)
@@ -151,9 +133,8 @@ func (w *walk) execute() {
 	why := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected}
 	detail := failedcall.Sentence("ja", why.Problem, failedcall.Slack, 400, w.said(anError))
 	w.run(3, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: detail})
-	if _, err := w.a.CompleteExecution(w.a.Head.Run, "成功", w.now); !errors.Is(err, aggregate.ErrMoved) && err == nil {
-		w.Error("an execution was completed though a step failed")
-	}
+	_, err = w.a.CompleteExecution(w.a.Head.Run, "成功", w.now)
+	expect.That(w, err != nil, "an execution was completed though a step failed")
 	c, err = w.a.FailExecution(w.a.Head.Run, task.ReasonToolFailed, detail, w.now)
 	w.do("failed", c, err)
 	w.a, w.now = world, at
@@ -166,9 +147,7 @@ func (w *walk) end(people json.RawMessage) {
 	w.Helper()
 	in := model.SummaryInput{Task: *w.a.Task, Request: w.said(aMessage), Locale: "ja", Now: w.now, Steps: []model.StepResult{{StepID: "step-1", Title: w.steps[0].Title, Tool: "list_employees", Result: people}}}
 	summary, _, err := model.Summarize(w.Context(), w.model, in)
-	if err != nil {
-		w.Fatal(err)
-	}
+	expect.NoError(w, err)
 	world, at := w.a, w.now
 	for stage, text := range map[string]string{"done": summary, "done without a model": model.Plain(in)} {
 		w.a, w.now = world, at

@@ -96,25 +96,20 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := program{cfg: s.AWS, out: &out, run: d.run, http: http.DefaultClient, patience: 3 * time.Minute}
-	if err := p.main(t.Context(), nil); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	err := p.main(t.Context(), nil)
+	expect.Must(t, err == nil, "%v\n%s", err, &out)
 	name := strings.Fields(d.told[len(d.told)-1])[3]
 	name = strings.TrimSuffix(name, "-slack")
 	want := []string{
 		"sam build", "go build", "sam deploy S-slack", "sam list S-slack", "sam deploy S", "sam list S", "sam delete S", "sam delete S-slack",
 	}
-	if got := slices.DeleteFunc(d.kinds(name), func(k string) bool { return k == "sam logs" }); !slices.Equal(got, want) {
-		t.Errorf("sam was told %q, wanted %q", got, want)
-	}
+	got := slices.DeleteFunc(d.kinds(name), func(k string) bool { return k == "sam logs" })
+	expect.That(t, slices.Equal(got, want), "sam was told %q, wanted %q", got, want)
 	for _, line := range []string{"/ringi list names the request", "the Home tab is published", "the audit log has each of it once", "deleted the table", "deleted the bucket " + s.BucketName, "deleted the bucket of heads", "deleted the key " + s.ChainKeyID, "deleted the secret"} {
-		if !strings.Contains(out.String(), "ok  "+line) {
-			t.Errorf("it does not say %q:\n%s", line, &out)
-		}
+		expect.That(t, strings.Contains(out.String(), "ok  "+line), "it does not say %q:\n%s", line, &out)
 	}
-	if tables, err := dynamodb.NewFromConfig(s.AWS).ListTables(t.Context(), &dynamodb.ListTablesInput{}); err != nil || len(tables.TableNames) > 0 {
-		t.Errorf("the table is still there: %v %v", tables, err)
-	}
+	tables, err := dynamodb.NewFromConfig(s.AWS).ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	expect.That(t, err == nil && len(tables.TableNames) == 0, "the table is still there: %v %v", tables, err)
 }
 
 // A deployment that fails is taken away, too, and so is the stand-in for Slack.
@@ -125,15 +120,12 @@ func TestAFailedDeploymentIsDeleted(t *testing.T) {
 	p := program{out: &out, run: d.run, http: http.DefaultClient, patience: time.Second}
 	p.cfg.Region = "us-east-1"
 	err := p.main(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "sam failed") {
-		t.Errorf("the program ends with %v", err)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), "sam failed"), "the program ends with %v", err)
 	last := d.told[len(d.told)-1]
-	if !strings.HasPrefix(last, "sam delete --stack-name ringi-smoke-") || !strings.HasSuffix(last, "--no-prompts") {
-		t.Errorf("the last command is %s", last)
-	}
+	expect.That(t, strings.HasPrefix(last, "sam delete --stack-name ringi-smoke-") &&
+		strings.HasSuffix(last, "--no-prompts"), "the last command is %s", last)
 	before := len(d.told)
-	if err := p.main(t.Context(), []string{"-keep"}); err == nil || strings.Contains(strings.Join(d.told[before:], "\n"), "sam delete") {
-		t.Errorf("with -keep: %v %q", err, d.told[before:])
-	}
+	err = p.main(t.Context(), []string{"-keep"})
+	expect.That(t, err != nil && !strings.Contains(strings.Join(d.told[before:], "\n"), "sam delete"),
+		"with -keep: %v %q", err, d.told[before:])
 }

@@ -56,15 +56,11 @@ func TestSize(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Size(item(t, tt.item)); got != tt.want {
-				t.Errorf("got %d, want %d", got, tt.want)
-			}
+			expect.Is(t, Size(item(t, tt.item)), tt.want)
 		})
 	}
 	for _, bad := range []string{`{"a":{}}`, `{"a":{"X":"1"}}`, `{"a":{"S":1}}`, `{"a":{"L":[{}]}}`} {
-		if err := json.Unmarshal([]byte(bad), &Item{}); err == nil {
-			t.Errorf("%s is an item", bad)
-		}
+		expect.That(t, json.Unmarshal([]byte(bad), &Item{}) != nil, "%s is an item", bad)
 	}
 }
 

@@ -26,9 +26,7 @@ func TestName(t *testing.T) {
 		{lambda.KindStart, lambda.KindStart},
 	}
 	for _, tt := range tests {
-		if got := name(tt.kind); got != tt.want {
-			t.Errorf("%s is %q, want %q", tt.kind, got, tt.want)
-		}
+		expect.Is(t, name(tt.kind), tt.want, "%s", tt.kind)
 	}
 }
 
@@ -47,9 +45,7 @@ func TestOnlyWhatNobodyHasToJudgeMayFail(t *testing.T) {
 		{"what a process does while it starts", Call{Function: "UpdateCardFunction", Name: "SecretsManager.GetSecretValue"}, false},
 	}
 	for _, tt := range tests {
-		if got := mayFail(tt.call); got != tt.want {
-			t.Errorf("%s: %v", tt.name, got)
-		}
+		expect.Is(t, mayFail(tt.call), tt.want, "%s", tt.name)
 	}
 }
 
@@ -61,9 +57,7 @@ func TestFaultsFollowTheSeed(t *testing.T) {
 			r.Meet(lambda.Call{Function: "F", RequestID: "1", Kind: "AmazonSQS.SendMessage"})
 		}
 		calls, err := r.Take()
-		if err != nil || len(calls) != 200 {
-			t.Fatalf("%d calls, %v", len(calls), err)
-		}
+		expect.Must(t, err == nil && len(calls) == 200, "%d calls, %v", len(calls), err)
 		for i, c := range calls {
 			if c.Failed {
 				list = append(list, i)
@@ -73,9 +67,8 @@ func TestFaultsFollowTheSeed(t *testing.T) {
 	}
 	one := failed(7)
 	expect.Same(t, one, failed(7))
-	if cmp.Equal(one, failed(8)) || len(one) < 20 || len(one) > 60 {
-		t.Errorf("%d of 200 failed, or every seed is the same", len(one))
-	}
+	expect.That(t, !cmp.Equal(one, failed(8)) && len(one) >= 20 && len(one) <= 60,
+		"%d of 200 failed, or every seed is the same", len(one))
 }
 
 func TestRowsThatAreWritten(t *testing.T) {
@@ -107,11 +100,10 @@ func table(t *testing.T) (m *Meter, call func(operation, body string) (int, stri
 		expect.NoError(t, err)
 		return status, string(answer)
 	}
-	if status, answer := call("CreateTable", `{"TableName":"t","BillingMode":"PAY_PER_REQUEST",
+	status, answer := call("CreateTable", `{"TableName":"t","BillingMode":"PAY_PER_REQUEST",
 		"AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"},{"AttributeName":"SK","AttributeType":"S"}],
-		"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}]}`); status != http.StatusOK {
-		t.Fatal(answer)
-	}
+		"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}]}`)
+	expect.Must(t, status == http.StatusOK, "%v", answer)
 	return m, call
 }
 
@@ -167,14 +159,10 @@ func TestMeasure(t *testing.T) {
 	} {
 		got, err := m.Measure(t.Context(), tt.operation, []byte(tt.body), func() (int, []byte) {
 			status, answer := call(tt.operation, tt.body)
-			if status != tt.status {
-				t.Errorf("%s: %d %s", tt.name, status, answer)
-			}
+			expect.That(t, status == tt.status, "%s: %d %s", tt.name, status, answer)
 			return status, []byte(answer)
 		})
-		if err != nil || got != tt.want {
-			t.Errorf("%s: %+v, %v; want %+v", tt.name, got, err, tt.want)
-		}
+		expect.That(t, err == nil && got == tt.want, "%s: %+v, %v; want %+v", tt.name, got, err, tt.want)
 	}
 }
 
@@ -190,8 +178,6 @@ func TestWhatDoesNotSayWhatItEvaluatesIsNotMeasured(t *testing.T) {
 			status, answer := call(operation, body)
 			return status, []byte(answer)
 		})
-		if err == nil || !made {
-			t.Errorf("%s is measured, or was not made: %v", operation, err)
-		}
+		expect.That(t, err != nil && made, "%s is measured, or was not made: %v", operation, err)
 	}
 }
