@@ -60,9 +60,8 @@ func TestAChainGoesOnAfterAnothersRowsCame(t *testing.T) {
 	server, is, from, table := anew(t)
 	bring(t, server, from, table)
 	for _, row := range []string{"2", "3", "4"} {
-		if err := sealed(t, is, row); err != nil {
-			t.Fatalf("nothing is sealed any more: %v", err)
-		}
+		err := sealed(t, is, row)
+		expect.Must(t, err == nil, "nothing is sealed any more: %v", err)
 	}
 }
 
@@ -77,9 +76,7 @@ func TestAChainComesBack(t *testing.T) {
 		expect.NoError(t, err)
 		n++
 	}
-	if n != 2 {
-		t.Errorf("%d links of a chain of 2", n)
-	}
+	expect.That(t, n == 2, "%d links of a chain of 2", n)
 }
 
 // Whoever signed out stays signed out.
@@ -90,7 +87,6 @@ func TestNoSessionComesBack(t *testing.T) {
 	now := time.Now()
 	expect.NoError(t, websession.Of(was.Of.Table()).BeginWebSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
 	bring(t, server, from, table)
-	if s, err := websession.Of(is.Of.Table()).WebSession(t.Context(), "cookie", now); err == nil {
-		t.Errorf("a session that had ended is there again: %+v", s)
-	}
+	s, err := websession.Of(is.Of.Table()).WebSession(t.Context(), "cookie", now)
+	expect.That(t, err != nil, "a session that had ended is there again: %+v", s)
 }

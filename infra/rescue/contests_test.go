@@ -23,20 +23,15 @@ func TestAContestThatHangsIsClosedByHand(t *testing.T) {
 	values := map[string]string{"TableName": running.TableName, "tenant": ref.Tenant, "execution": ref.ID}
 	commands := runbook(t, "contest", values)
 	for _, look := range commands[:2] { // also with -apply: it has time
-		if said := rescue(t, look); !strings.Contains(said, `team 1 "team-1": running`) || !strings.Contains(said, "let them play") {
-			t.Errorf("said %q", said)
-		}
+		said := rescue(t, look)
+		expect.That(t, strings.Contains(said, `team 1 "team-1": running`) && strings.Contains(said, "let them play"),
+			"said %q", said)
 	}
-	if said := rescue(t, commands[2]); !strings.Contains(said, "run 2 begins") {
-		t.Errorf("said %q", said)
-	}
+	expect.Has(t, rescue(t, commands[2]), "run 2 begins")
 	a := driver.SummedUp(t, s, ref)
-	if a.Contest.Status != contest.Abandoned || a.Summary.Status != contest.SummaryFailed || a.Head.Run != 2 || a.Head.OverAt == nil {
-		t.Errorf("%+v %+v", a.Contest, a.Summary)
-	}
-	if said := rescue(t, commands[2]); !strings.Contains(said, "nothing to do") {
-		t.Errorf("a second time said %q", said)
-	}
+	expect.That(t, a.Contest.Status == contest.Abandoned && a.Summary.Status == contest.SummaryFailed &&
+		a.Head.Run == 2 && a.Head.OverAt != nil, "%+v %+v", a.Contest, a.Summary)
+	expect.Has(t, rescue(t, commands[2]), "nothing to do", "a second time")
 }
 
 func TestRoundsThatNobodyCountedAreCountedOnce(t *testing.T) {
@@ -54,13 +49,11 @@ func TestRoundsThatNobodyCountedAreCountedOnce(t *testing.T) {
 			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
 		}}))(t)
 	}
-	if lost := sums(); lost.TotalRounds != 0 {
-		t.Fatalf("still counted: %+v", lost)
-	}
+	lost := sums()
+	expect.Must(t, lost.TotalRounds == 0, "still counted: %+v", lost)
 	for range 2 {
 		rescue(t, runbook(t, "rounds", map[string]string{"TableName": running.TableName, "tenant": ref.Tenant})[0])
-		if now := sums(); now != was {
-			t.Errorf("counted %+v, was %+v", now, was)
-		}
+		now := sums()
+		expect.That(t, now == was, "counted %+v, was %+v", now, was)
 	}
 }

@@ -25,7 +25,6 @@ func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
 	for _, row := range []string{"a", "b", "c"} { // it goes on, or rescue rounds does
 		expect.NoError(t, sums.Of(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round(row)))
 	}
-	if n := expect.Value(sums.Of(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team", "rounds"))(t)["rounds"]; n != 3 {
-		t.Errorf("%d rounds of 3 are counted", n)
-	}
+	n := expect.Value(sums.Of(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team", "rounds"))(t)["rounds"]
+	expect.Is(t, n, 3, "counted rounds")
 }

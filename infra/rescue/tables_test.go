@@ -30,13 +30,10 @@ func restore(t *testing.T) string {
 // items are the task's rows as they are stored.
 func (r *request) items() []item {
 	r.Helper()
-	out, err := dynamodb.NewFromConfig(running.AWS).Query(r.Context(), &dynamodb.QueryInput{
+	out := expect.Value(dynamodb.NewFromConfig(running.AWS).Query(r.Context(), &dynamodb.QueryInput{
 		TableName: &running.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
 		ExpressionAttributeValues: item{":pk": r.partition()},
-	})
-	if err != nil {
-		r.Fatal(err)
-	}
+	}))(r)
 	return out.Items
 }
 
@@ -44,9 +41,7 @@ func (r *request) items() []item {
 func (r *request) drop() {
 	r.Helper()
 	for _, it := range r.items() {
-		if _, err := dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{"PK": it["PK"], "SK": it["SK"]}}); err != nil {
-			r.Fatal(err)
-		}
+		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{"PK": it["PK"], "SK": it["SK"]}}))(r)
 	}
 }
 
@@ -54,38 +49,21 @@ func (r *request) drop() {
 func (r *request) giveUp(b batch) {
 	r.Helper()
 	dead := running.QueueURL("ChangeDeadLetters")
-	body, err := json.Marshal(map[string]any{"version": "1.0", "requestContext": map[string]any{"condition": "RetryAttemptsExhausted"}, "DDBStreamBatchInfo": b})
-	if err != nil {
-		r.Fatal(err)
-	}
-	if _, err := sqs.NewFromConfig(running.AWS).SendMessage(r.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String(string(body))}); err != nil {
-		r.Fatal(err)
-	}
+	body := expect.Value(json.Marshal(map[string]any{"version": "1.0", "requestContext": map[string]any{"condition": "RetryAttemptsExhausted"}, "DDBStreamBatchInfo": b}))(r)
+	expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(r.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String(string(body))}))(r)
 }
 
 // inStream is where the task's records are in the table's stream.
 func (r *request) inStream() batch {
 	r.Helper()
 	client := dynamodbstreams.NewFromConfig(running.AWS)
-	d, err := dynamodb.NewFromConfig(running.AWS).DescribeTable(r.Context(), &dynamodb.DescribeTableInput{TableName: &running.TableName})
-	if err != nil {
-		r.Fatal(err)
-	}
+	d := expect.Value(dynamodb.NewFromConfig(running.AWS).DescribeTable(r.Context(), &dynamodb.DescribeTableInput{TableName: &running.TableName}))(r)
 	b := batch{StreamARN: aws.ToString(d.Table.LatestStreamArn)}
-	s, err := client.DescribeStream(r.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &b.StreamARN})
-	if err != nil {
-		r.Fatal(err)
-	}
+	s := expect.Value(client.DescribeStream(r.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &b.StreamARN}))(r)
 	b.ShardID = aws.ToString(s.StreamDescription.Shards[0].ShardId)
-	it, err := client.GetShardIterator(r.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeTrimHorizon})
-	if err != nil {
-		r.Fatal(err)
-	}
+	it := expect.Value(client.GetShardIterator(r.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeTrimHorizon}))(r)
 	for at := it.ShardIterator; at != nil; {
-		page, err := client.GetRecords(r.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: at})
-		if err != nil {
-			r.Fatal(err)
-		}
+		page := expect.Value(client.GetRecords(r.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: at}))(r)
 		for _, record := range page.Records {
 			if pk, ok := record.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS); ok && pk.Value == r.partition().(*types.AttributeValueMemberS).Value {
 				b.Start = cmp.Or(b.Start, aws.ToString(record.Dynamodb.SequenceNumber))
@@ -97,9 +75,7 @@ func (r *request) inStream() batch {
 		}
 		at = page.NextShardIterator
 	}
-	if b.Start == "" {
-		r.Fatal("the task is not in the stream")
-	}
+	expect.Must(r, b.Start != "", "the task is not in the stream")
 	return b
 }
 
@@ -109,7 +85,7 @@ func (r *request) facts() (counted []string) {
 	db := dynamodb.NewFromConfig(running.AWS)
 	out := expect.Value(db.Scan(r.Context(), &dynamodb.ScanInput{
 		TableName: &running.TableName, ConsistentRead: aws.Bool(true), FilterExpression: aws.String("begins_with(PK, :f) AND SK = :t"),
-		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"}, ":t": &types.AttributeValueMemberS{Value: r.ref.ID}},
+		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"}, ":t": &types.AttributeValueMemberS{Value: r.Ref.ID}},
 	}))(r.T)
 	for _, it := range out.Items {
 		for _, source := range it["sources"].(*types.AttributeValueMemberSS).Value {
@@ -125,12 +101,12 @@ func (r *request) facts() (counted []string) {
 // losesFacts deletes the facts of the request once all of its calls have theirs, and returns what they counted.
 func (r *request) losesFacts() (counted []string) {
 	r.Helper()
-	used := len(expect.Value(r.store.Load(r.Context(), r.ref))(r.T).Uses)
-	r.eventually("the facts of all calls are there", func() bool { counted = r.facts(); return used > 0 && len(counted) == used })
+	used := len(expect.Value(r.Store.Load(r.Context(), r.Ref))(r.T).Uses)
+	r.Eventually("the facts of all calls are there", func() bool { counted = r.facts(); return used > 0 && len(counted) == used })
 	for _, of := range counted {
 		pk, _, _ := strings.Cut(of, " ")
 		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{
-			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: r.ref.ID}},
+			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: r.Ref.ID}},
 		}))(r.T)
 	}
 	return counted

@@ -18,32 +18,21 @@ func Walk(t *testing.T, app App) {
 	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>")))(t)
 	p.eventually("the app answers in the thread", func() bool { return len(p.Messages(workspace.HR, root)) == 2 })
 	card := p.Messages(workspace.HR, root)[1]
-	if card.ThreadTS != root || card.BotID != workspace.BotID ||
-		!strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato) {
-		t.Errorf("the card is %+v", card)
-	}
+	expect.That(t, card.ThreadTS == root && card.BotID == workspace.BotID &&
+		strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato), "the card is %+v", card)
 	p.note(root, card.TS)
 	p.finish(card.TS)
-	if err := p.Shortcut(workspace.Tanaka, workspace.HR, root, "cancel_task"); err != nil {
-		t.Errorf("shortcut: %v\n%s", err, p.stderr)
-	}
+	err := p.Shortcut(workspace.Tanaka, workspace.HR, root, "cancel_task")
+	expect.That(t, err == nil, "shortcut: %v\n%s", err, p.stderr)
 	p.eventually("the shortcut's answer", func() bool { return len(p.Messages(workspace.HR, root)) == 3 })
-	if got := p.Messages(workspace.HR, root)[2].Text; got != "cancelled by <@"+workspace.Tanaka+">" {
-		t.Errorf("the shortcut's answer is %q", got)
-	}
+	expect.Is(t, p.Messages(workspace.HR, root)[2].Text, "cancelled by <@"+workspace.Tanaka+">", "the shortcut's answer")
 	for _, a := range p.Attempts() {
-		if a.Reason != "" || a.Status != http.StatusOK || a.Retry > 0 {
-			t.Errorf("delivery %+v did not go well at once", a)
-		}
+		expect.That(t, a.Reason == "" && a.Status == http.StatusOK && a.Retry <= 0, "delivery %+v did not go well at once", a)
 	}
 	for _, c := range p.Calls() {
-		if c.Error != "" {
-			t.Errorf("call %s was answered %s", c.Method, c.Error)
-		}
+		expect.Is(t, c.Error, "", "call %s was answered", c.Method)
 	}
-	if said := p.stderr.String(); said != "" {
-		t.Errorf("the app complains: %s", said)
-	}
+	expect.Is(t, p.stderr.String(), "", "the app complains")
 }
 
 // message is the card as it is now.
@@ -58,18 +47,16 @@ func (p *place) note(root, card string) {
 	p.eventually("the form opens", func() bool { return len(p.Views(workspace.Suzuki)) == 1 })
 	form := p.Views(workspace.Suzuki)[0]
 	refused, err := p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "短"})
-	if err != nil || refused["note_block"] != "at least three characters" || len(p.Views(workspace.Suzuki)) != 1 {
-		p.t.Errorf("a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(workspace.Suzuki)))
-	}
-	if refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"}); err != nil ||
-		len(refused) > 0 || len(p.Views(workspace.Suzuki)) != 0 {
-		p.t.Errorf("a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(workspace.Suzuki)), p.stderr)
-	}
+	expect.That(p.t, err == nil && refused["note_block"] == "at least three characters" &&
+		len(p.Views(workspace.Suzuki)) == 1,
+		"a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(workspace.Suzuki)))
+	refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"})
+	expect.That(p.t, err == nil && len(refused) == 0 && len(p.Views(workspace.Suzuki)) == 0,
+		"a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(workspace.Suzuki)), p.stderr)
 	p.eventually("the card shows the note", func() bool { return strings.Contains(blocks(p.message(card)), "noted: 稟議を") })
-	if m := p.message(card); m.Text != "noted" || strings.Contains(blocks(m), "open_form") ||
-		len(p.Messages(workspace.HR, root)) != 2 {
-		p.t.Errorf("the updated card is %+v", m)
-	}
+	m := p.message(card)
+	expect.That(p.t, m.Text == "noted" && !strings.Contains(blocks(m), "open_form") &&
+		len(p.Messages(workspace.HR, root)) == 2, "the updated card is %+v", m)
 }
 
 // finish presses the card's other button, which tells the person twice and takes the buttons away.
@@ -78,40 +65,30 @@ func (p *place) finish(card string) {
 	p.eventually("the card is finished", func() bool { return strings.Contains(blocks(p.message(card)), "finished, 1 of 2 messages are ours") })
 	p.eventually("the person is told twice", func() bool { return len(p.Ephemerals(workspace.Suzuki)) == 2 })
 	for i, want := range []string{"for you alone", "by response_url"} {
-		if got := p.Ephemerals(workspace.Suzuki)[i].Text; got != want {
-			p.t.Errorf("the person is told %q, want %q", got, want)
-		}
+		expect.Is(p.t, p.Ephemerals(workspace.Suzuki)[i].Text, want, "the person is told")
 	}
-	if others := p.Ephemerals(workspace.Sato); len(others) > 0 {
-		p.t.Errorf("somebody else sees %v", others)
-	}
-	if err := p.Click(workspace.Suzuki, workspace.HR, card, "finish"); err == nil {
-		p.t.Error("a button that is gone can be pressed")
-	}
+	others := p.Ephemerals(workspace.Sato)
+	expect.That(p.t, len(others) == 0, "somebody else sees %v", others)
+	expect.That(p.t, p.Click(workspace.Suzuki, workspace.HR, card, "finish") != nil,
+		"a button that is gone can be pressed")
 }
 
 // CheckForgeryRefused shows that the app checks signatures: with another secret it refuses every
 // call and does nothing. Otherwise Walk would pass for an app that accepts any signature.
 func CheckForgeryRefused(t *testing.T, app App) {
 	p := start(t, app, "another-secret")
-	root, err := p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは"))
-	expect.NoError(t, err)
+	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは")))(t)
 	p.eventually("the event is given up", func() bool {
 		all := p.Attempts()
 		return len(all) > 0 && all[len(all)-1].Final
 	})
 	for _, a := range p.Attempts() {
-		if a.Status != http.StatusUnauthorized || a.Reason != "http_error" {
-			t.Errorf("attempt %+v, want 401", a)
-		}
+		expect.That(t, a.Status == http.StatusUnauthorized && a.Reason == "http_error", "attempt %+v, want 401", a)
 	}
-	err = p.Shortcut(workspace.Sato, workspace.HR, root, "cancel_task")
-	if trouble := (sandbox.InteractionError{}); !errors.As(err, &trouble) || trouble.Status != http.StatusUnauthorized {
-		t.Errorf("shortcut: %v, want 401", err)
-	}
-	if n := len(p.Messages(workspace.HR, root)); n != 1 {
-		t.Errorf("the thread has %d messages; an app that believes nobody says nothing", n)
-	}
+	err := p.Shortcut(workspace.Sato, workspace.HR, root, "cancel_task")
+	var trouble sandbox.InteractionError
+	expect.That(t, errors.As(err, &trouble) && trouble.Status == http.StatusUnauthorized, "shortcut: %v, want 401", err)
+	expect.Is(t, len(p.Messages(workspace.HR, root)), 1, "messages in the thread; an app that believes nobody says nothing")
 	for _, c := range p.Calls() {
 		if c.Method != "auth.test" { // a library may ask who it is when it starts
 			t.Errorf("an app that believes nobody calls %s", c.Method)
@@ -121,9 +98,8 @@ func CheckForgeryRefused(t *testing.T, app App) {
 
 func (p *place) click(user, ts, action string) {
 	p.t.Helper()
-	if err := p.Click(user, workspace.HR, ts, action); err != nil {
-		p.t.Fatalf("click %s: %v\n%s", action, err, p.stderr)
-	}
+	err := p.Click(user, workspace.HR, ts, action)
+	expect.Must(p.t, err == nil, "click %s: %v\n%s", action, err, p.stderr)
 }
 
 func blocks(m workspace.Message) string {

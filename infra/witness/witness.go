@@ -60,8 +60,7 @@ func start(t testing.TB, app App, appsSecret string) *place {
 		"PATH=" + os.Getenv("PATH"), "NO_PROXY=127.0.0.1",
 		"SLACK_SIGNING_SECRET=" + appsSecret, "SLACK_BOT_TOKEN=xoxb-witness", "SLACK_API_URL=" + server.URL + "/api/",
 	}
-	stdin, err := cmd.StdinPipe()
-	expect.NoError(t, err)
+	stdin := expect.Value(cmd.StdinPipe())(t)
 	t.Cleanup(func() { stdin.Close() })
 	said, told, err := os.Pipe()
 	expect.NoError(t, err)
@@ -78,9 +77,7 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	if err == nil {
 		err = json.Unmarshal(line, &ready)
 	}
-	if err != nil {
-		t.Fatalf("%s does not listen: %v\n%s", app.Name, err, p.stderr)
-	}
+	expect.Must(t, err == nil, "%s does not listen: %v\n%s", app.Name, err, p.stderr)
 	at := fmt.Sprintf("http://127.0.0.1:%d/slack/events", ready.Port)
 	s.Connect(sandbox.Endpoints{Self: server.URL, Events: at, Interactions: at})
 	return p

@@ -33,7 +33,6 @@ func TestBoltRefusesAForeignSignature(t *testing.T) { witness.CheckForgeryRefuse
 // The lock pins contents, not the place that they come from.
 func TestTheLockNamesNoRegistry(t *testing.T) {
 	lock := expect.Value(files.ReadFile("package-lock.json"))(t)
-	if bytes.Contains(lock, []byte(`"resolved"`)) || !bytes.Contains(lock, []byte(`"integrity": "sha512-`)) {
-		t.Error("package-lock.json holds addresses, or no hashes; .npmrc leaves the addresses out when npm writes it")
-	}
+	expect.That(t, !bytes.Contains(lock, []byte(`"resolved"`)) && bytes.Contains(lock, []byte(`"integrity": "sha512-`)),
+		"package-lock.json holds addresses, or no hashes; .npmrc leaves the addresses out when npm writes it")
 }

@@ -44,11 +44,8 @@ func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 		t.Skip(err)
 	}
 	expect.NoError(t, err)
-	folder, err := process.Folder()
-	expect.NoError(t, err)
-	if dir, err = Install(t.Context(), folder, name, files); err != nil {
-		t.Fatal(err)
-	}
+	folder := expect.Value(process.Folder())(t)
+	dir = expect.Value(Install(t.Context(), folder, name, files))(t)
 	return node, dir
 }
 

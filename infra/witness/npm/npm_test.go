@@ -13,9 +13,8 @@ import (
 
 func TestWithoutNodeTheErrorSaysWhatToInstall(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Node(t.Context()); !errors.Is(err, ErrNode) || !strings.Contains(err.Error(), "install nodejs") {
-		t.Errorf("got %v", err)
-	}
+	_, err := Node(t.Context())
+	expect.That(t, errors.Is(err, ErrNode) && strings.Contains(err.Error(), "install nodejs"), "got %v", err)
 }
 
 func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
@@ -26,23 +25,19 @@ func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	npm("echo ENOTFOUND >&2; exit 1\n")
-	if _, err := Install(t.Context(), folder, "app", files); err == nil || !strings.Contains(err.Error(), "npm could not install app") || !strings.Contains(err.Error(), "ENOTFOUND") {
-		t.Errorf("got %v", err)
-	}
+	_, err := Install(t.Context(), folder, "app", files)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "npm could not install app") &&
+		strings.Contains(err.Error(), "ENOTFOUND"), "got %v", err)
 	npm("mkdir node_modules\n")
 	dir := expect.Value(Install(t.Context(), folder, "app", files))(t)
 	for _, name := range []string{"app.js", "package-lock.json", ".npmrc", "more/one.json", "node_modules", "installed"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
+		expect.Value(os.Stat(filepath.Join(dir, name)))(t)
 	}
 	npm("exit 1\n")
-	if again, err := Install(t.Context(), folder, "app", files); err != nil || again != dir {
-		t.Errorf("a second time: %s, %v", again, err)
-	}
+	again, err := Install(t.Context(), folder, "app", files)
+	expect.That(t, err == nil && again == dir, "a second time: %s, %v", again, err)
 	files["app.js"] = &fstest.MapFile{Data: []byte("other")}
 	npm("mkdir node_modules\n")
-	if other, err := Install(t.Context(), folder, "app", files); err != nil || other == dir {
-		t.Errorf("another content: %s, %v", other, err)
-	}
+	other, err := Install(t.Context(), folder, "app", files)
+	expect.That(t, err == nil && other != dir, "another content: %s, %v", other, err)
 }

@@ -45,9 +45,7 @@ func opinions(t *testing.T, all []content) map[string]opinion {
 		}
 		said[o.Name] = o
 	}
-	if len(said) != len(all) {
-		t.Fatalf("%d opinions on %d contents", len(said), len(all))
-	}
+	expect.Must(t, len(said) == len(all), "%d opinions on %d contents", len(said), len(all))
 	return said
 }
 
@@ -57,9 +55,7 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 	var all []content
 	for _, folder := range []string{"golden/ja", "golden/en"} {
 		paths, err := filepath.Glob(filepath.Join(root, "shared/slack/card/testdata", folder, "*.json"))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("%s has %d cards, %v", folder, len(paths), err)
-		}
+		expect.Must(t, err == nil && len(paths) != 0, "%s has %d cards, %v", folder, len(paths), err)
 		for _, path := range paths {
 			b := expect.Value(os.ReadFile(path))(t)
 			all = append(all, content{folder + "/" + filepath.Base(path), b})
@@ -68,9 +64,8 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 	blocks := 0
 	for name, o := range opinions(t, all) {
 		plain := strings.Contains(name, "/task_") || strings.Contains(name, "/talk_said") // a text alone
-		if len(o.Problems) > 0 || o.Blocks == 0 && !plain {
-			t.Errorf("%s, %d blocks:\n%s", name, o.Blocks, strings.Join(o.Problems, "\n"))
-		}
+		expect.That(t, len(o.Problems) == 0 && (o.Blocks != 0 || plain),
+			"%s, %d blocks:\n%s", name, o.Blocks, strings.Join(o.Problems, "\n"))
 		blocks += o.Blocks
 	}
 	t.Logf("%d cards and forms of %d blocks", len(all), blocks)
@@ -117,8 +112,6 @@ func TestSlackSDKRefusesWhatSlackRefuses(t *testing.T) {
 	}
 	said := opinions(t, all)
 	for _, tt := range tests {
-		if got := strings.Join(said[tt.name].Problems, "\n"); !strings.Contains(got, tt.want) {
-			t.Errorf("%s: said %q, want %q in it", tt.name, got, tt.want)
-		}
+		expect.Has(t, strings.Join(said[tt.name].Problems, "\n"), tt.want, "%s", tt.name)
 	}
 }
