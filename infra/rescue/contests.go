@@ -43,7 +43,7 @@ func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 		fmt.Fprintln(g.out, "it is summed up: there is nothing to do")
 		return nil
 	case !g.closing && a.Head.OverAt == nil && now.Before(k.DeadlineAt):
-		fmt.Fprintf(g.out, "its teams have time until %s: let them play, or add -close to stop them\n", moment(k.DeadlineAt))
+		fmt.Fprintf(g.out, "its teams have time until %s: let them play, or add -close to stop them\n", aggregate.TimeText(k.DeadlineAt))
 		return nil
 	}
 	c, err := a.Rerun(g.closing, now)
@@ -68,7 +68,7 @@ func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 	k := a.Contest
 	fmt.Fprintf(g.out, "contest %s: %s, begun %s, its teams' time ends %s; run %s-%d, %d begun anew\n",
-		k.ExecutionID, k.Status, moment(k.CreatedAt), moment(k.DeadlineAt), k.ExecutionID, a.Head.Run, a.Head.Restarts)
+		k.ExecutionID, k.Status, aggregate.TimeText(k.CreatedAt), aggregate.TimeText(k.DeadlineAt), k.ExecutionID, a.Head.Run, a.Head.Restarts)
 	if k.ForID != "" {
 		fmt.Fprintf(g.out, "for %s %s %s, which %s\n", k.ForKind, k.ForID, k.ForRow, map[bool]string{true: "knows how it ended", false: "does not know yet how it ended"}[k.Told])
 	}
@@ -91,7 +91,7 @@ func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 			best = fmt.Sprintf("%.4f in round %d", *w.Team.BestScore, w.Team.BestRound)
 		}
 		fmt.Fprintf(g.out, "team %d %q: %s %s %s, %d of %d rounds, best %s, $%s of $%s, time until %s\n",
-			i+1, t.TeamID, w.Team.Status, w.Team.ExitReason, w.Team.Reason, w.Team.Rounds, w.Team.MaxRounds, best, w.Used().Cost, w.Team.Budget, moment(w.Team.DeadlineAt))
+			i+1, t.TeamID, w.Team.Status, w.Team.ExitReason, w.Team.Reason, w.Team.Rounds, w.Team.MaxRounds, best, w.Used().Cost, w.Team.Budget, aggregate.TimeText(w.Team.DeadlineAt))
 	}
 	return nil
 }

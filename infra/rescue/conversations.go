@@ -23,7 +23,7 @@ func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref,
 	}
 	fmt.Fprintf(out, "conversation %s with %s: %s, run %s-%d %s; last changed %s\n", a.Head.SessionID,
 		a.Session.AgentID, a.Session.Status, a.Head.SessionID, a.Head.Run,
-		map[bool]string{true: "has ended", false: "is open, or died"}[a.Head.Resting], moment(a.Head.ChangedAt))
+		map[bool]string{true: "has ended", false: "is open, or died"}[a.Head.Resting], aggregate.TimeText(a.Head.ChangedAt))
 	fmt.Fprintf(out, "%d messages are not answered\n", len(a.Inbox))
 	for _, x := range a.Actions {
 		if x.Status.Over() {
@@ -31,7 +31,7 @@ func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref,
 		}
 		claim := ""
 		if x.Claim != nil {
-			claim = ", claimed until " + moment(x.Claim.LeaseUntil)
+			claim = ", claimed until " + aggregate.TimeText(x.Claim.LeaseUntil)
 		}
 		fmt.Fprintf(out, "action %d (%s) is %s%s\n", x.Number, x.ActionType, x.Status, claim)
 	}

@@ -53,7 +53,7 @@ func (r *rows) missing(ctx context.Context) error {
 			return fmt.Errorf("read %s: %w", r.from, err)
 		}
 		for _, it := range page.Items {
-			pk, sk := str(it["PK"]), str(it["SK"])
+			pk, sk := table.TextOf(it, "PK"), table.TextOf(it, "SK")
 			_, aggregated := kinds.All().Ref(pk)
 			if aggregated {
 				if _, known := live[pk]; !known {
@@ -99,44 +99,44 @@ func (r *rows) missing(ctx context.Context) error {
 // whole. Of a chain come back what the table's own still has a place for: links up to its head, and a head whose last
 // link is there. A link behind the head would be in the way of the next one, and nothing would be sealed any more.
 func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
-	pk, sk := str(it["PK"]), str(it["SK"])
+	pk, sk := table.TextOf(it, "PK"), table.TextOf(it, "SK")
 	switch {
 	case strings.HasPrefix(pk, "WEB#"), strings.HasPrefix(pk, "COUNTED#"):
 		return false, nil
 	case !strings.HasPrefix(pk, "CHAIN#"):
 		return true, nil
 	case sk == aggregate.HeadKey:
-		return r.exists(ctx, pk, fmt.Sprintf("LINK#%010d", number(it["seq"])))
+		return r.exists(ctx, pk, fmt.Sprintf("LINK#%010d", table.IntOf(it, "seq")))
 	}
 	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &r.table, ConsistentRead: aws.Bool(true),
-		Key: item{"PK": it["PK"], "SK": &types.AttributeValueMemberS{Value: aggregate.HeadKey}},
+		Key: item{"PK": it["PK"], "SK": table.Text(aggregate.HeadKey)},
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for the head of %s: %w", pk, err)
 	}
-	return number(it["seq"]) <= number(out.Item["seq"]), nil
+	return table.IntOf(it, "seq") <= table.IntOf(out.Item, "seq"), nil
 }
 
 // putBack writes a row that is missing. A head is due at once and has shown
 // nothing, so that the sweeper looks after its task.
 func (r *rows) putBack(ctx context.Context, it item) error {
-	fmt.Fprintf(r.out, "missing %s %s\n", str(it["PK"]), str(it["SK"]))
+	fmt.Fprintf(r.out, "missing %s %s\n", table.TextOf(it, "PK"), table.TextOf(it, "SK"))
 	if !r.apply {
 		return nil
 	}
-	_, aggregated := kinds.All().Ref(str(it["PK"]))
+	_, aggregated := kinds.All().Ref(table.TextOf(it, "PK"))
 	switch {
-	case aggregated && str(it["SK"]) == aggregate.HeadKey:
-		it = awake(it, number(it["rev"])+forgotten, number(it["run"])+forgotten)
-	case strings.HasPrefix(str(it["SK"]), "CARD#"):
+	case aggregated && table.TextOf(it, "SK") == aggregate.HeadKey:
+		it = awake(it, table.IntOf(it, "rev")+forgotten, table.IntOf(it, "run")+forgotten)
+	case strings.HasPrefix(table.TextOf(it, "SK"), "CARD#"):
 		it = unseen(it)
 	}
 	_, err := r.db.PutItem(ctx,
 		&dynamodb.PutItemInput{TableName: &r.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 	var there *types.ConditionalCheckFailedException
 	if err != nil && !errors.As(err, &there) {
-		return fmt.Errorf("put back %s %s: %w", str(it["PK"]), str(it["SK"]), err)
+		return fmt.Errorf("put back %s %s: %w", table.TextOf(it, "PK"), table.TextOf(it, "SK"), err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table,
 			Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
 	}
-	awakened := awake(restored, number(head["rev"])+1, number(head["run"])+1)
+	awakened := awake(restored, table.IntOf(head, "rev")+1, table.IntOf(head, "run")+1)
 	for _, name := range []string{"usage", "charged"} { // what earlier releases summed up of what was spent
 		if head[name] != nil {
 			awakened[name] = head[name]
@@ -215,24 +215,22 @@ func bookkept(sk string) bool {
 func unseen(card item) item {
 	c := maps.Clone(card)
 	delete(c, "hash")
-	if str(c["message_ts"]) == "" {
-		c["state"] = &types.AttributeValueMemberS{Value: string(aggregate.CardPosting)}
-		c["claimed_by"] = &types.AttributeValueMemberS{Value: "rescue"}
-		c["claimed_at"] = &types.AttributeValueMemberS{Value: moment(time.Unix(0, 0))}
+	if table.TextOf(c, "message_ts") == "" {
+		c["state"] = table.Text(string(aggregate.CardPosting))
+		c["claimed_by"] = table.Text("rescue")
+		c["claimed_at"] = table.Text(aggregate.TimeText(time.Unix(0, 0)))
 	}
 	return c
 }
 
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
 // awake is a head that is due at once and whose cards have to be drawn.
 func awake(head item, rev, run int) item {
 	h := maps.Clone(head)
-	at := moment(time.Now())
-	h["rev"], h["run"] = &types.AttributeValueMemberN{Value: strconv.Itoa(rev)},
-		&types.AttributeValueMemberN{Value: strconv.Itoa(run)}
+	at := aggregate.TimeText(time.Now())
+	h["rev"], h["run"] = table.Number(rev),
+		table.Number(run)
 	if h["GSI1PK"] != nil {
-		h["due_at"], h["GSI1SK"] = &types.AttributeValueMemberS{Value: at}, &types.AttributeValueMemberS{Value: at}
+		h["due_at"], h["GSI1SK"] = table.Text(at), table.Text(at)
 	}
 	delete(h, "shown_rev")
 	return h
@@ -248,7 +246,7 @@ func (r *rows) conclude(format string, n int) {
 func (r *rows) exists(ctx context.Context, pk, sk string) (bool, error) {
 	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &r.table, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK"),
-		Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		Key: item{"PK": table.Text(pk), "SK": table.Text(sk)},
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for %s %s: %w", pk, sk, err)
@@ -261,7 +259,7 @@ func (r *rows) partition(ctx context.Context, table, pk string) (map[string]item
 	all := map[string]item{}
 	pages := dynamodb.NewQueryPaginator(r.db, &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: item{":pk": &types.AttributeValueMemberS{Value: pk}},
+		ExpressionAttributeValues: item{":pk": table.Text(pk)},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -269,25 +267,8 @@ func (r *rows) partition(ctx context.Context, table, pk string) (map[string]item
 			return nil, fmt.Errorf("read %s from %s: %w", pk, table, err)
 		}
 		for _, it := range page.Items {
-			all[str(it["SK"])] = it
+			all[table.TextOf(it, "SK")] = it
 		}
 	}
 	return all, nil
-}
-
-func str(v types.AttributeValue) string {
-	s, _ := v.(*types.AttributeValueMemberS)
-	if s == nil {
-		return ""
-	}
-	return s.Value
-}
-
-func number(v types.AttributeValue) int {
-	n, _ := v.(*types.AttributeValueMemberN)
-	if n == nil {
-		return 0
-	}
-	i, _ := strconv.Atoi(n.Value)
-	return i
 }

@@ -2,9 +2,6 @@
 package main
 
 import (
-	"context"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/bench/bare/handler"
@@ -12,7 +9,5 @@ import (
 )
 
 func main() {
-	handler.Start(func(_ context.Context, cfg aws.Config) (any, error) {
-		return append(llm.Clients(cfg), dynamodb.NewFromConfig(cfg)), nil
-	})
+	handler.Start(handler.With(dynamodb.NewFromConfig), llm.Clients)
 }

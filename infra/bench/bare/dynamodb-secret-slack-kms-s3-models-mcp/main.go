@@ -17,20 +17,16 @@ import (
 )
 
 func main() {
-	handler.Start(func(ctx context.Context, cfg aws.Config) (any, error) {
-		client, err := slack.Client(ctx, cfg)
-		if err != nil {
-			return nil, err
-		}
-		call := func(ctx context.Context) error {
-			s, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil).Connect(ctx,
-				&mcp.StreamableClientTransport{}, nil)
-			if err == nil {
-				_, err = s.CallTool(ctx, &mcp.CallToolParams{})
-			}
-			return err
-		}
-		return append(llm.Clients(cfg), dynamodb.NewFromConfig(cfg), kms.NewFromConfig(cfg), s3.NewFromConfig(cfg), client,
-			call), nil
-	})
+	handler.Start(handler.With(dynamodb.NewFromConfig), handler.With(kms.NewFromConfig), handler.With(s3.NewFromConfig),
+		llm.Clients, slack.Client, func(context.Context, aws.Config) (any, error) { return call, nil })
+}
+
+// call calls a tool of an MCP server.
+func call(ctx context.Context) error {
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{}, nil)
+	if err == nil {
+		_, err = s.CallTool(ctx, &mcp.CallToolParams{})
+	}
+	return err
 }

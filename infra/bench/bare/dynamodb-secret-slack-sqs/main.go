@@ -2,9 +2,6 @@
 package main
 
 import (
-	"context"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -13,11 +10,5 @@ import (
 )
 
 func main() {
-	handler.Start(func(ctx context.Context, cfg aws.Config) (any, error) {
-		client, err := slack.Client(ctx, cfg)
-		if err != nil {
-			return nil, err
-		}
-		return []any{dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), client}, nil
-	})
+	handler.Start(handler.With(dynamodb.NewFromConfig), handler.With(sqs.NewFromConfig), slack.Client)
 }

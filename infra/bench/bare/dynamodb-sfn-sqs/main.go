@@ -2,9 +2,6 @@
 package main
 
 import (
-	"context"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -13,7 +10,5 @@ import (
 )
 
 func main() {
-	handler.Start(func(_ context.Context, cfg aws.Config) (any, error) {
-		return []any{dynamodb.NewFromConfig(cfg), sfn.NewFromConfig(cfg), sqs.NewFromConfig(cfg)}, nil
-	})
+	handler.Start(handler.With(dynamodb.NewFromConfig), handler.With(sfn.NewFromConfig), handler.With(sqs.NewFromConfig))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Clients makes what is made at the start, and one call of each vendor for later.
-func Clients(cfg aws.Config) []any {
+func Clients(_ context.Context, cfg aws.Config) (any, error) {
 	return []any{
 		secretsmanager.NewFromConfig(cfg),
 		func(ctx context.Context) error {
@@ -30,5 +30,5 @@ func Clients(cfg aws.Config) []any {
 			_, err := bedrockruntime.NewFromConfig(cfg).Converse(ctx, &bedrockruntime.ConverseInput{})
 			return err
 		},
-	}
+	}, nil
 }

@@ -4,17 +4,17 @@ package slack
 import (
 	"context"
 	"encoding/json"
-	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	sdk "github.com/slack-go/slack"
+
+	"ringi/infra/bench/bare/handler"
 )
 
 // Client reads the secret with the bot's token, and makes a client with it.
-func Client(ctx context.Context, cfg aws.Config) (*sdk.Client, error) {
-	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
-		&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
+func Client(ctx context.Context, cfg aws.Config) (any, error) {
+	out, err := handler.Secret(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,8 @@ func Client(ctx context.Context, cfg aws.Config) (*sdk.Client, error) {
 		BotToken string `json:"bot_token"`
 		APIURL   string `json:"api_url"`
 	}
-	if err := json.Unmarshal([]byte(aws.ToString(out.SecretString)), &keys); err != nil {
+	secret := out.(*secretsmanager.GetSecretValueOutput).SecretString
+	if err := json.Unmarshal([]byte(aws.ToString(secret)), &keys); err != nil {
 		return nil, err
 	}
 	return sdk.New(keys.BotToken, sdk.OptionAPIURL(keys.APIURL)), nil
