@@ -42,12 +42,10 @@ func (p *acting) check() {
 // has to be there.
 func (p *acting) sealed(hash string) {
 	for _, e := range p.own() {
-		if e.details.Hash != hash {
-			p.wrong("the payload is not that of %s: its hash is %s, the entry's %s", e.Action, hash, e.details.Hash)
-		}
-		if e.details.Type != p.Type {
-			p.wrong("the action is said to be %s, its entry %s says %s", p.Type, e.Action, e.details.Type)
-		}
+		p.wrongIf(e.details.Hash != hash,
+			"the payload is not that of %s: its hash is %s, the entry's %s", e.Action, hash, e.details.Hash)
+		p.wrongIf(e.details.Type != p.Type,
+			"the action is said to be %s, its entry %s says %s", p.Type, e.Action, e.details.Type)
 	}
 }
 
@@ -113,9 +111,7 @@ func (p *acting) started() {
 		}
 		return
 	}
-	if len(p.all("action.approved", p.ID)) == 0 {
-		p.wrong("the action was started, and nobody approved it")
-	}
+	p.wrongIf(len(p.all("action.approved", p.ID)) == 0, "the action was started, and nobody approved it")
 	last := all[len(all)-1]
 	switch base := last.details.BaseVersion; {
 	case base == nil:
@@ -156,13 +152,11 @@ func (p *acting) ended() {
 	}
 	var version string
 	if end.details.Version == nil {
-		if p.Version != "" {
-			p.wrong("the action is said to leave the files %q, and no entry says so", p.Version)
-		}
+		p.wrongIf(p.Version != "", "the action is said to leave the files %q, and no entry says so", p.Version)
 		return
 	}
-	if err := json.Unmarshal(end.details.Version, &version); err != nil || version != p.Version {
-		p.wrong("the action is said to leave the files %q, its entry says %s", p.Version, end.details.Version)
-	}
+	err := json.Unmarshal(end.details.Version, &version)
+	p.wrongIf(err != nil || version != p.Version,
+		"the action is said to leave the files %q, its entry says %s", p.Version, end.details.Version)
 	p.say("  ended at %s, files %q", end.Timestamp, version)
 }

@@ -78,6 +78,14 @@ type proving struct {
 func (p *proving) wrong(format string, args ...any) {
 	p.found = append(p.found, fmt.Sprintf(format, args...))
 }
+
+// wrongIf says what is wrong where it is.
+func (p *proving) wrongIf(broken bool, format string, args ...any) {
+	if broken {
+		p.wrong(format, args...)
+	}
+}
+
 func (p *proving) say(format string, args ...any) {
 	p.said = append(p.said, fmt.Sprintf(format, args...))
 }
@@ -110,9 +118,8 @@ func (p *executed) check() {
 	p.ended()
 	p.stamp("policy", "prompt.approved", p.Policy)
 	p.stamp("steps", "process.approved", p.Steps)
-	if err := json.Unmarshal([]byte(p.Steps.Text), &p.steps); err != nil {
-		p.wrong("the steps can't be read: %v", err)
-	}
+	err := json.Unmarshal([]byte(p.Steps.Text), &p.steps)
+	p.wrongIf(err != nil, "the steps can't be read: %v", err)
 	for _, w := range p.Writes {
 		p.write(w)
 	}
@@ -126,12 +133,9 @@ func (p *executed) check() {
 func (p *executed) ended() {
 	for _, status := range endings {
 		for _, e := range p.all("execution."+status, p.ID) {
-			if status != p.Status {
-				p.wrong("the execution is said to be %s, its entry says %s", p.Status, status)
-			}
-			if e.details.Attempt != p.Attempt {
-				p.wrong("the execution is said to be attempt %d, its entry says %d", p.Attempt, e.details.Attempt)
-			}
+			p.wrongIf(status != p.Status, "the execution is said to be %s, its entry says %s", p.Status, status)
+			p.wrongIf(e.details.Attempt != p.Attempt,
+				"the execution is said to be attempt %d, its entry says %d", p.Attempt, e.details.Attempt)
 			p.end = &e
 		}
 	}
@@ -156,18 +160,16 @@ func (p *executed) stamp(what, action string, s stamped) {
 	case e.details.Hash != hash:
 		p.wrong("the %s is not what was stamped: its hash is %s, the entry's %s", what, hash, e.details.Hash)
 	}
-	if sealed := e.details.number(); sealed != s.Version {
-		p.wrong("the %s is said to be version %d, its entry says %d", what, s.Version, sealed)
-	}
+	p.wrongIf(e.details.number() != s.Version,
+		"the %s is said to be version %d, its entry says %d", what, s.Version, e.details.number())
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
 	p.picked(what, s, e)
 }
 
 // picked holds which team drafted a version, and who put it in the place of another team's.
 func (p *executed) picked(what string, s stamped, e entry) {
-	if s.Team != e.details.Team {
-		p.wrong("the %s is said to be the draft of team %q, its entry says %q", what, s.Team, e.details.Team)
-	}
+	p.wrongIf(s.Team != e.details.Team,
+		"the %s is said to be the draft of team %q, its entry says %q", what, s.Team, e.details.Team)
 	var by entry
 	for _, by = range p.all("prompt.picked", s.ID) {
 		if by.details.Hash == "" {
@@ -176,9 +178,8 @@ func (p *executed) picked(what string, s stamped, e entry) {
 			p.wrong("the %s is not the draft that was picked: the entry's hash is %s", what, by.details.Hash)
 		}
 	}
-	if by.ActorID != s.Picked || e.details.PickedBy != "" && e.details.PickedBy != s.Picked {
-		p.wrong("the %s is said to be picked by %q, its entry says %q", what, s.Picked, cmp.Or(e.details.PickedBy, by.ActorID))
-	}
+	p.wrongIf(by.ActorID != s.Picked || e.details.PickedBy != "" && e.details.PickedBy != s.Picked,
+		"the %s is said to be picked by %q, its entry says %q", what, s.Picked, cmp.Or(e.details.PickedBy, by.ActorID))
 	if s.Team != "" {
 		p.say("  the draft of team %s of a contest", s.Team)
 	}
@@ -263,9 +264,8 @@ func (p *executed) reused() {
 		p.lacks("no entry seals which writes an earlier attempt made: it is of an earlier release")
 		return
 	}
-	if !slices.Equal(slices.Sorted(slices.Values(sealed)), slices.Sorted(slices.Values(p.Reused))) {
-		p.wrong("the writes of earlier attempts are said to be %q, the entry says %q", p.Reused, sealed)
-	}
+	p.wrongIf(!slices.Equal(slices.Sorted(slices.Values(sealed)), slices.Sorted(slices.Values(p.Reused))),
+		"the writes of earlier attempts are said to be %q, the entry says %q", p.Reused, sealed)
 }
 
 // handed holds a request that an agent made against the entry of its conversation.
@@ -279,9 +279,8 @@ func (p *executed) handed() {
 		}
 		return
 	}
-	if of := sealed["session_id"]; sealed != nil && of != h.Session {
-		p.wrong("the request is said to be made in the conversation %s, the entry of the end says %q", h.Session, of)
-	}
+	p.wrongIf(sealed != nil && sealed["session_id"] != h.Session,
+		"the request is said to be made in the conversation %s, the entry of the end says %q", h.Session, sealed["session_id"])
 	hash := aggregate.HashOf(h.Text)
 	p.say("the request was made in the conversation %s for %s", h.Session, h.User)
 	p.say("  request %s", h.Text)
@@ -366,16 +365,13 @@ func (p *executed) listed() {
 		times[w.Step]++
 	}
 	for _, step := range slices.Sorted(maps.Keys(p.end.details.Writes)) {
-		if times[step] == 0 {
-			p.wrong("%s was called, and what it was called with is missing", step)
-		}
+		p.wrongIf(times[step] == 0, "%s was called, and what it was called with is missing", step)
 	}
 	for _, step := range p.Reused {
 		times[step]++
 	}
 	for _, step := range slices.Sorted(maps.Keys(times)) {
-		if times[step] > 1 {
-			p.wrong("%s is said to be called %d times: an attempt makes a write once, or takes it over", step, times[step])
-		}
+		p.wrongIf(times[step] > 1,
+			"%s is said to be called %d times: an attempt makes a write once, or takes it over", step, times[step])
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/table"
 )
 
 // maxWrites is how many rows one transaction of DynamoDB may write.
@@ -28,7 +28,7 @@ const maxWrites = 100
 // forgotten gate would be taken for the one that the task needs.
 const forgotten = 1000
 
-type item = map[string]types.AttributeValue
+type item = table.Item
 
 // rows brings rows of a restored table back into the stack's table.
 type rows struct {
@@ -53,7 +53,7 @@ func (r *rows) missing(ctx context.Context) error {
 			return fmt.Errorf("read %s: %w", r.from, err)
 		}
 		for _, it := range page.Items {
-			pk, sk := table.TextOf(it, "PK"), table.TextOf(it, "SK")
+			pk, sk := keyOf(it)
 			_, aggregated := kinds.All().Ref(pk)
 			if aggregated {
 				if _, known := live[pk]; !known {
@@ -99,7 +99,7 @@ func (r *rows) missing(ctx context.Context) error {
 // whole. Of a chain come back what the table's own still has a place for: links up to its head, and a head whose last
 // link is there. A link behind the head would be in the way of the next one, and nothing would be sealed any more.
 func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
-	pk, sk := table.TextOf(it, "PK"), table.TextOf(it, "SK")
+	pk, sk := keyOf(it)
 	switch {
 	case strings.HasPrefix(pk, "WEB#"), strings.HasPrefix(pk, "COUNTED#"):
 		return false, nil
@@ -108,35 +108,30 @@ func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	case sk == aggregate.HeadKey:
 		return r.exists(ctx, pk, fmt.Sprintf("LINK#%010d", table.IntOf(it, "seq")))
 	}
-	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &r.table, ConsistentRead: aws.Bool(true),
-		Key: item{"PK": it["PK"], "SK": table.Text(aggregate.HeadKey)},
-	})
-	if err != nil {
-		return false, fmt.Errorf("look for the head of %s: %w", pk, err)
-	}
-	return table.IntOf(it, "seq") <= table.IntOf(out.Item, "seq"), nil
+	head, err := r.row(ctx, pk, aggregate.HeadKey)
+	return table.IntOf(it, "seq") <= table.IntOf(head, "seq"), err
 }
 
 // putBack writes a row that is missing. A head is due at once and has shown
 // nothing, so that the sweeper looks after its task.
 func (r *rows) putBack(ctx context.Context, it item) error {
-	fmt.Fprintf(r.out, "missing %s %s\n", table.TextOf(it, "PK"), table.TextOf(it, "SK"))
+	pk, sk := keyOf(it)
+	fmt.Fprintf(r.out, "missing %s %s\n", pk, sk)
 	if !r.apply {
 		return nil
 	}
-	_, aggregated := kinds.All().Ref(table.TextOf(it, "PK"))
+	_, aggregated := kinds.All().Ref(pk)
 	switch {
-	case aggregated && table.TextOf(it, "SK") == aggregate.HeadKey:
+	case aggregated && sk == aggregate.HeadKey:
 		it = awake(it, table.IntOf(it, "rev")+forgotten, table.IntOf(it, "run")+forgotten)
-	case strings.HasPrefix(table.TextOf(it, "SK"), "CARD#"):
+	case strings.HasPrefix(sk, "CARD#"):
 		it = unseen(it)
 	}
 	_, err := r.db.PutItem(ctx,
 		&dynamodb.PutItemInput{TableName: &r.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 	var there *types.ConditionalCheckFailedException
 	if err != nil && !errors.As(err, &there) {
-		return fmt.Errorf("put back %s %s: %w", table.TextOf(it, "PK"), table.TextOf(it, "SK"), err)
+		return fmt.Errorf("put back %s %s: %w", pk, sk, err)
 	}
 	return nil
 }
@@ -227,8 +222,7 @@ func unseen(card item) item {
 func awake(head item, rev, run int) item {
 	h := maps.Clone(head)
 	at := aggregate.TimeText(time.Now())
-	h["rev"], h["run"] = table.Number(rev),
-		table.Number(run)
+	h["rev"], h["run"] = table.Number(rev), table.Number(run)
 	if h["GSI1PK"] != nil {
 		h["due_at"], h["GSI1SK"] = table.Text(at), table.Text(at)
 	}
@@ -243,32 +237,35 @@ func (r *rows) conclude(format string, n int) {
 	}
 }
 
-func (r *rows) exists(ctx context.Context, pk, sk string) (bool, error) {
-	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &r.table, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK"),
-		Key: item{"PK": table.Text(pk), "SK": table.Text(sk)},
-	})
+// row is a row of the stack's table, nil if it is not there.
+func (r *rows) row(ctx context.Context, pk, sk string) (item, error) {
+	out, err := r.db.GetItem(ctx,
+		&dynamodb.GetItemInput{TableName: &r.table, ConsistentRead: aws.Bool(true), Key: table.Key(pk, sk)})
 	if err != nil {
-		return false, fmt.Errorf("look for %s %s: %w", pk, sk, err)
+		return nil, fmt.Errorf("look for %s %s: %w", pk, sk, err)
 	}
-	return len(out.Item) > 0, nil
+	return out.Item, nil
+}
+
+func (r *rows) exists(ctx context.Context, pk, sk string) (bool, error) {
+	it, err := r.row(ctx, pk, sk)
+	return it != nil, err
 }
 
 // partition is a task's rows by SK.
-func (r *rows) partition(ctx context.Context, table, pk string) (map[string]item, error) {
+func (r *rows) partition(ctx context.Context, from, pk string) (map[string]item, error) {
 	all := map[string]item{}
-	pages := dynamodb.NewQueryPaginator(r.db, &dynamodb.QueryInput{
-		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+	for it, err := range table.Queried(ctx, table.New(r.db, from), &dynamodb.QueryInput{
+		TableName: &from, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
 		ExpressionAttributeValues: item{":pk": table.Text(pk)},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}, func(it item) (item, error) { return it, nil }) {
 		if err != nil {
-			return nil, fmt.Errorf("read %s from %s: %w", pk, table, err)
+			return nil, fmt.Errorf("read %s from %s: %w", pk, from, err)
 		}
-		for _, it := range page.Items {
-			all[table.TextOf(it, "SK")] = it
-		}
+		_, sk := keyOf(it)
+		all[sk] = it
 	}
 	return all, nil
 }
+
+func keyOf(it item) (pk, sk string) { return table.TextOf(it, "PK"), table.TextOf(it, "SK") }
