@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -106,9 +107,9 @@ func (s *stacks) read(ctx context.Context, name string) (map[string]string, erro
 // remove deletes the stacks, last first, and what the template keeps beyond its stack.
 func (s *stacks) remove(ctx context.Context) error {
 	var errs error
-	for i := len(s.begun) - 1; i >= 0; i-- {
-		s.say("deleting %s", s.begun[i])
-		_, err := s.run(ctx, "sam", "delete", "--stack-name", s.begun[i], "--region", s.cfg.Region, "--no-prompts")
+	for _, name := range slices.Backward(s.begun) {
+		s.say("deleting %s", name)
+		_, err := s.run(ctx, "sam", "delete", "--stack-name", name, "--region", s.cfg.Region, "--no-prompts")
 		errs = errors.Join(errs, err)
 	}
 	if s.outputs != nil {
@@ -131,8 +132,9 @@ func (s *stacks) forget(ctx context.Context) error {
 		delete       func(context.Context, string) error
 	}{
 		{"table", "TableName", s.forgetTable},
-		{"bucket", "ResultsBucketName", s.forgetBucket},
-		{"bucket of heads", "HeadsBucketName", s.forgetLockedBucket},
+		{"bucket", "ResultsBucketName", s.forgetBucket(nil)},
+		// Its objects are locked under GOVERNANCE, as those of stage dev are. Nobody could delete them under COMPLIANCE.
+		{"bucket of heads", "HeadsBucketName", s.forgetBucket(aws.Bool(true))},
 		{"key", "CredentialsKeyArn", s.forgetKey},
 		{"key", "ChainKeyArn", s.forgetKey},
 		{"secret", "SlackSecretArn", s.forgetSecret},
@@ -167,18 +169,12 @@ func (s *stacks) forgetTable(ctx context.Context, name string) error {
 	return err
 }
 
-// forgetBucket empties the bucket of all versions first.
-func (s *stacks) forgetBucket(ctx context.Context, name string) error {
-	return s.empty(ctx, name, nil)
+// forgetBucket deletes a bucket with all versions of what is in it. bypass is for buckets that lock; S3 takes it for no
+// other.
+func (s *stacks) forgetBucket(bypass *bool) func(context.Context, string) error {
+	return func(ctx context.Context, name string) error { return s.empty(ctx, name, bypass) }
 }
 
-// forgetLockedBucket deletes objects that are locked under GOVERNANCE, as those of stage dev are. Nobody could delete
-// them under COMPLIANCE.
-func (s *stacks) forgetLockedBucket(ctx context.Context, name string) error {
-	return s.empty(ctx, name, aws.Bool(true))
-}
-
-// empty deletes a bucket with all that is in it. bypass is for buckets that lock; S3 takes it for no other.
 func (s *stacks) empty(ctx context.Context, name string, bypass *bool) error {
 	c := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	pages := s3.NewListObjectVersionsPaginator(c, &s3.ListObjectVersionsInput{Bucket: &name})

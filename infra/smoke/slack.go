@@ -34,25 +34,27 @@ func (s slack) event(ctx context.Context, v map[string]any) (status int, answer 
 	return s.send(ctx, s.events, "application/json", string(body))
 }
 
+// callback is what Slack sends of an event in the workspace.
+func callback(id string, event map[string]any) map[string]any {
+	return map[string]any{
+		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": id, "event_time": time.Now().Unix(),
+		"event": event, "is_ext_shared_channel": false,
+		"authorizations": []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
+	}
+}
+
 // mention is a message to the bot in the channel.
 func mention(text, ts string) map[string]any {
-	return map[string]any{
-		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": "Ev" + strings.ReplaceAll(ts, ".", ""), "event_time": time.Now().Unix(),
-		"event": map[string]any{
-			"type": "app_mention", "user": standin.Asker, "team": standin.Team, "channel": standin.Channel, "text": text, "ts": ts, "event_ts": ts,
-		},
-		"authorizations":        []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
-		"is_ext_shared_channel": false,
-	}
+	return callback("Ev"+strings.ReplaceAll(ts, ".", ""), map[string]any{
+		"type": "app_mention", "user": standin.Asker, "team": standin.Team, "channel": standin.Channel, "text": text, "ts": ts, "event_ts": ts,
+	})
 }
 
 // homeOpened is a person who opens the app's Home tab.
 func homeOpened() map[string]any {
-	return map[string]any{
-		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": "EvHOME", "event_time": time.Now().Unix(),
-		"event":          map[string]any{"type": "app_home_opened", "user": standin.Stamper, "channel": standin.Direct, "tab": "home", "event_ts": "1.000100"},
-		"authorizations": []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
-	}
+	return callback("EvHOME", map[string]any{
+		"type": "app_home_opened", "user": standin.Stamper, "channel": standin.Direct, "tab": "home", "event_ts": "1.000100",
+	})
 }
 
 // command types /ringi and a text in the channel, as whoever asked.

@@ -144,37 +144,28 @@ func (r *request) openHome(ctx context.Context) error {
 }
 
 func (r *request) stampPolicy(ctx context.Context) error {
-	return r.stamp(ctx, "policy", "prompt", task.PromptKey(1), func(a *task.Aggregate) (string, bool) {
-		p := a.Prompt()
-		if p == nil {
-			return "", false
-		}
-		return p.ID, p.Status == aggregate.PendingApproval
-	})
+	return r.stamp(ctx, "policy", task.CardPrompt)
 }
 
 func (r *request) stampSteps(ctx context.Context) error {
-	return r.stamp(ctx, "steps", "process", task.ProcessKey(1), func(a *task.Aggregate) (string, bool) {
-		p := a.Process()
-		if p == nil {
-			return "", false
-		}
-		return p.ID, p.Status == aggregate.PendingApproval
-	})
+	return r.stamp(ctx, "steps", task.CardProcess)
 }
 
 // stamp waits for a gate's card and presses 承認 on it, again while that could not be saved in time.
-func (r *request) stamp(ctx context.Context, what, kind, subject string,
-	gate func(*task.Aggregate) (id string, pending bool)) error {
+func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardType) error {
 	var id, ts string
+	waits := func(a *task.Aggregate) (task.OpenGate, bool) {
+		gate, open := a.OpenGate()
+		return gate, open && gate.Kind == kind
+	}
 	err := r.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
-		var pending bool
-		id, pending = gate(a)
-		at := slices.IndexFunc(a.Cards, func(c *aggregate.Card) bool { return c.Subject == subject && c.MessageTS != "" })
-		if !pending || at < 0 || a.Head.ShownRev < a.Head.Rev {
+		gate, open := waits(a)
+		at := slices.IndexFunc(a.Cards,
+			func(c *aggregate.Card) bool { return c.CardType == kind && c.Subject == gate.Key && c.MessageTS != "" })
+		if !open || at < 0 || a.Head.ShownRev < a.Head.Rev {
 			return false
 		}
-		ts = a.Cards[at].MessageTS
+		id, ts = gate.ID, a.Cards[at].MessageTS
 		return true
 	})
 	if err != nil {
@@ -185,10 +176,10 @@ func (r *request) stamp(ctx context.Context, what, kind, subject string,
 		if err != nil {
 			return false, err
 		}
-		if _, pending := gate(a); !pending {
+		if _, open := waits(a); !open {
 			return true, nil
 		}
-		status, body, err := r.slack.click(ctx, "approve_"+kind, r.ref.ID, id, ts, r.ts)
+		status, body, err := r.slack.click(ctx, "approve_"+string(kind), r.ref.ID, id, ts, r.ts)
 		if err == nil {
 			err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
 		}
