@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// actionProof is what is claimed of an agent's action. What was stamped is in it whole.
+// actionProof is what a receipt claims of an agent's action. It has the whole payload that people stamped.
 type actionProof struct {
 	ID          string `json:"id"`
 	Session     string `json:"session_id"`
@@ -19,14 +19,14 @@ type actionProof struct {
 	Version     string `json:"version,omitempty"` // of the files that it left
 }
 
-// acting holds what is claimed of an action.
+// acting checks what is claimed of an action.
 type acting struct {
 	*proving
 	*actionProof
 }
 
-// check holds what is claimed against the entries: what was stamped, by whom and when, what was started, and how it
-// ended.
+// check compares the claim with the audit entries: what was stamped, by whom and when, what was started, and how the
+// action ended.
 func (p *acting) check() {
 	hash := aggregate.HashOf(p.Payload)
 	p.say("action %s of the conversation %s, %s: %s", p.ID, p.Session, p.Type, p.Status)
@@ -38,8 +38,7 @@ func (p *acting) check() {
 	p.ended()
 }
 
-// sealed holds type and payload against the entries: each that is of the action has both, also that of its end, which
-// has to be there.
+// sealed compares type and payload with every entry of the action. Each entry has both; that of the end is never missing.
 func (p *acting) sealed(hash string) {
 	for _, e := range p.own() {
 		p.wrongIf(e.details.Hash != hash,
@@ -49,7 +48,6 @@ func (p *acting) sealed(hash string) {
 	}
 }
 
-// own returns the audit entries of the action.
 func (p *acting) own() (all []entry) {
 	for _, e := range p.entries {
 		if strings.HasPrefix(e.Action, "action.") && e.ResourceID == p.ID && e.Task == p.about {
@@ -59,8 +57,8 @@ func (p *acting) own() (all []entry) {
 	return all
 }
 
-// reached reports how far the action had come according to the entries of its end. They say so even when somebody
-// leaves the entries of its approval and its start out.
+// reached reports how far the action came, by the entries of its end alone: whoever makes a receipt may leave out the
+// entries of its approval and its start.
 func (p *acting) reached() (approved, started bool) {
 	for _, e := range p.own() {
 		switch e.Action {
@@ -93,7 +91,7 @@ func (p *acting) approved(hash string) {
 	switch {
 	case p.ApprovedBy != by:
 		p.wrong("the action is said to be approved by %q, its entry says %s", p.ApprovedBy, by)
-	case e.details.Hash != hash: // it was found
+	case e.details.Hash != hash: // sealed reports it
 	case by == "auto":
 		p.say("  this very payload: approved at %s by the rule %s", e.Timestamp, e.details.Rule)
 	default:
@@ -101,8 +99,7 @@ func (p *acting) approved(hash string) {
 	}
 }
 
-// started holds what was called, and with which files: the last start counts, since under those before it nothing
-// began.
+// started compares which files the action began with. The last start counts: after an earlier one nothing had begun.
 func (p *acting) started() {
 	all := p.all("action.started", p.ID)
 	if len(all) == 0 {
@@ -123,13 +120,13 @@ func (p *acting) started() {
 	}
 }
 
-// actionEnds are the actions of entries that say how one ended, with the status that follows.
+// actionEnds are the entries that end an action, with the status that it then has.
 var actionEnds = map[string]string{
 	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.expired": "cancelled",
 }
 
-// ended holds how it is said to have ended, and what it left. The truth about an unknown outcome comes after its end;
-// what comes of one that was cancelled changes neither.
+// ended compares the claimed status and files with the entry of the end. Of an outcome that was unknown at first the
+// later entry counts, unless the action was cancelled.
 func (p *acting) ended() {
 	var end entry
 	status := ""

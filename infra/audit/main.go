@@ -6,8 +6,8 @@
 //	go run ./infra/audit receipt … -tenant <id> [-results <ResultsBucketName> <execution, task or action>] > receipt.json
 //	go run ./infra/audit check   receipt.json
 //
-// In place of names, -aws-addr is the local stack's AWS endpoint. It uses the AWS CLI's credentials, region and
-// AWS_ENDPOINT_URL. README.md says what it proves; verify.py checks receipts without any of this code.
+// For the local stack, -aws-addr is its AWS endpoint and takes the place of all names. The command uses the AWS CLI's
+// credentials, region and AWS_ENDPOINT_URL. README.md says what is proved; verify.py checks receipts without this code.
 package main
 
 import (
@@ -60,11 +60,11 @@ func main() {
 	}
 }
 
-// order is the command line, read.
+// order is the command line after it was parsed.
 type order struct {
 	command, tenant, execution        string
 	table, key, heads, results, local string
-	earlier                           []string // keys that key took the place of
+	earlier                           []string // keys that key replaced, the oldest first
 }
 
 func read(args []string, out io.Writer) (o order, err error) {
@@ -140,7 +140,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return s.run(ctx, o, out)
 }
 
-// run reads the log, and prints what is found or the receipt.
+// run reads the log, and prints what a check of it finds, or the receipt.
 func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	l, wrong, err := s.log(ctx, o.tenant)
 	if err != nil {
@@ -167,7 +167,6 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	return e.Encode(r)
 }
 
-// open is the source that the command line names.
 func (o order) open(ctx context.Context) (*source, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if o.local != "" {
@@ -193,7 +192,7 @@ func (o order) source(cfg aws.Config) *source {
 	}
 }
 
-// look asks the local stack for its names.
+// look asks the local stack for the names of its table, key and buckets.
 func (o *order) look(ctx context.Context) (aws.Config, error) {
 	endpoint := "http://" + o.local
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"/_ringi/functions", nil)
@@ -224,11 +223,12 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}, nil
 }
 
-// few is how many keys are named of what may be many.
+// few is how many keys list prints of one sort.
 const few = 20
 
-// report prints what a receipt proves, beside what was wrong before, and returns errFound if it does not hold. What is
-// found comes first. Whatever a receipt claims is spelled, so that nothing in it hides a line or makes one.
+// report checks a receipt and prints the result: first what is wrong, with what was found before, then what is proved.
+// It returns errFound if anything is wrong. Invisible characters and line breaks in a receipt are printed as signs, so
+// that none of its texts can hide a line or add one.
 func report(r Receipt, wrong []string, out io.Writer) error {
 	checked, err := r.check()
 	if err != nil {
@@ -292,7 +292,7 @@ func prove(r Receipt) (*proving, error) {
 	return p, nil
 }
 
-// spell prints one line. Blanks at its beginning, invisible characters and line breaks are printed as a sign or number.
+// spell prints a line, with invisible characters and line breaks as signs or numbers. Leading blanks stay.
 func spell(out io.Writer, line string) {
 	text := strings.TrimLeft(line, " ")
 	fmt.Fprintf(out, "%s%s\n", line[:len(line)-len(text)], legible.OneLine(text))

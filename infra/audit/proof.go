@@ -13,17 +13,17 @@ import (
 	"ringi/shared/tool"
 )
 
-// Proof is what is claimed of an execution. What people stamped is in it whole; that they did is in the audit rows
-// beside it.
+// Proof is what a receipt claims of an execution. It has the whole text of what people stamped; the stamps are in the
+// audit rows beside it.
 type Proof struct {
 	ID      string      `json:"id"`
 	Task    string      `json:"task_id"`
 	Attempt int         `json:"attempt"`
 	Status  string      `json:"status"`
 	Policy  stamped     `json:"policy"`
-	Steps   stamped     `json:"steps"` // Text is a list, in the very bytes that were stamped
+	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
 	Writes  []writeCall `json:"writes"`
-	Reused  []string    `json:"reused,omitempty"` // steps with writes that an earlier attempt made: its own proof has them
+	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
 	Request *handedOver `json:"handed_over,omitempty"`
 }
 
@@ -31,7 +31,7 @@ type Proof struct {
 type handedOver struct {
 	Session string `json:"session_id"`
 	Text    string `json:"text"`
-	User    string `json:"user"` // for whom
+	User    string `json:"user"` // who asked the agent
 }
 
 // stamped is a version of a policy or of steps.
@@ -39,23 +39,23 @@ type stamped struct {
 	ID      string `json:"id"`
 	Version int    `json:"version"`
 	Text    string `json:"text"`
-	Team    string `json:"team,omitempty"`      // of a contest, that drafted it
-	Picked  string `json:"picked_by,omitempty"` // who put it in the place of another team's
+	Team    string `json:"team,omitempty"`      // the team of a contest that drafted it
+	Picked  string `json:"picked_by,omitempty"` // who chose it over another team's draft
 }
 
-// writeCall is a write that was called, with what it was called with.
+// writeCall is a call of a tool that writes.
 type writeCall struct {
 	Step      string `json:"step"`
 	Tool      string `json:"tool"`
 	Status    string `json:"status"`
 	Arguments string `json:"arguments"`
-	// Gated says that a person was shown these arguments; else they follow from the steps and from Results, by step.
+	// Gated says that a person stamped these arguments. Otherwise they follow from the steps and from Results, by step.
 	Gated   bool              `json:"gated"`
 	Results map[string]string `json:"results,omitempty"`
 	Expired []string          `json:"expired,omitempty"` // steps whose results are past their retention
 }
 
-// planned is a step as far as its arguments go.
+// planned is the part of a step that its arguments are checked by.
 type planned struct {
 	StepID    string          `json:"stepId"`
 	Tool      string          `json:"tool"`
@@ -63,23 +63,20 @@ type planned struct {
 	Checked   bool            `json:"requiresHumanCheck"`
 }
 
-// finding is a sentence about what is wrong with a proof.
-type finding = string
-
-// proving holds claims against audit rows that were held against the chain.
+// proving compares claims with audit rows, which the chain has been checked for.
 type proving struct {
-	about    string // id of the task, or of the session, whose entries count
+	about    string // id of the task or conversation whose entries count
 	entries  []entry
-	found    []finding
-	said     []string
-	unproved []string
+	found    []string // what is wrong
+	said     []string // what is proved
+	unproved []string // what no entry seals
 }
 
 func (p *proving) wrong(format string, args ...any) {
 	p.found = append(p.found, fmt.Sprintf(format, args...))
 }
 
-// wrongIf says what is wrong where it is.
+// wrongIf is wrong where a claim is broken.
 func (p *proving) wrongIf(broken bool, format string, args ...any) {
 	if broken {
 		p.wrong(format, args...)
@@ -93,7 +90,7 @@ func (p *proving) lacks(format string, args ...any) {
 	p.unproved = append(p.unproved, fmt.Sprintf(format, args...))
 }
 
-// all are the entries of an action on a resource, the oldest first.
+// all returns the entries of an action on a resource, the oldest first.
 func (p *proving) all(action, resource string) (out []entry) {
 	for _, e := range p.entries {
 		if e.Action == action && e.ResourceID == resource && e.Task == p.about {
@@ -104,15 +101,15 @@ func (p *proving) all(action, resource string) (out []entry) {
 	return out
 }
 
-// executed holds what is claimed of one.
+// executed checks what is claimed of an execution.
 type executed struct {
 	*proving
 	*Proof
 	steps []planned
-	end   *entry // that says how it ended, nil if none is sealed
+	end   *entry // the entry of its end, nil if none is sealed
 }
 
-// check holds what is claimed against the entries: what was stamped, by whom and when, and what was written.
+// check compares the claim with the audit entries: what was stamped, by whom and when, and what was written.
 func (p *executed) check() {
 	p.say("execution %s of task %s, attempt %d: %s", p.ID, p.Task, p.Attempt, p.Status)
 	p.ended()
@@ -128,8 +125,8 @@ func (p *executed) check() {
 	p.handed()
 }
 
-// ended compares the claimed end with the audit entry of the end, which alone says what it wrote: whoever leaves the
-// entry out of a receipt could claim other writes, or none.
+// ended compares the claimed end with the audit entry of the end. Without that entry nothing is proved: it alone lists
+// the writes, so whoever left it out of a receipt could claim any.
 func (p *executed) ended() {
 	for _, status := range endings {
 		for _, e := range p.all("execution."+status, p.ID) {
@@ -166,7 +163,7 @@ func (p *executed) stamp(what, action string, s stamped) {
 	p.picked(what, s, e)
 }
 
-// picked holds which team drafted a version, and who put it in the place of another team's.
+// picked compares which team drafted a version, and who chose it over another team's.
 func (p *executed) picked(what string, s stamped, e entry) {
 	p.wrongIf(s.Team != e.details.Team,
 		"the %s is said to be the draft of team %q, its entry says %q", what, s.Team, e.details.Team)
@@ -188,7 +185,6 @@ func (p *executed) picked(what string, s stamped, e entry) {
 	}
 }
 
-// by says who decided.
 func (e entry) by() string {
 	if e.ActorID == "" {
 		return "approved at " + e.Timestamp + " without a person, as the settings said"
@@ -219,7 +215,7 @@ func (p *executed) write(w writeCall) {
 	p.called(w, hash)
 }
 
-// called holds a write against the end: that it was called, with which arguments, and how it ended.
+// called compares a write with the entry of the end: whether it was called, with which arguments, and how it ended.
 func (p *executed) called(w writeCall, hash string) {
 	d := p.end.details
 	switch sealed, ok := d.Writes[w.Step]; {
@@ -239,7 +235,7 @@ func (p *executed) called(w writeCall, hash string) {
 	}
 }
 
-// endOf is how a write ended as it is sealed, with what was learned late; empty where nothing says it.
+// endOf returns how a write ended by the sealed entries, the latest counts, and "" if none says so.
 func (p *executed) endOf(step string) (status string) {
 	for at, steps := range p.end.details.Ends {
 		if slices.Contains(steps, step) {
@@ -254,7 +250,7 @@ func (p *executed) endOf(step string) (status string) {
 	return status
 }
 
-// reused holds which writes this attempt took over from earlier ones.
+// reused compares which writes this attempt took over from earlier ones.
 func (p *executed) reused() {
 	for _, step := range p.Reused {
 		p.say("write %s: an earlier attempt made it, and this one did not", step)
@@ -268,7 +264,7 @@ func (p *executed) reused() {
 		"the writes of earlier attempts are said to be %q, the entry says %q", p.Reused, sealed)
 }
 
-// handed holds a request that an agent made against the entry of its conversation.
+// handed compares a request that an agent made with the entry of its conversation.
 func (p *executed) handed() {
 	h, sealed := p.Request, p.end.details.HandedOver
 	if h == nil {
@@ -318,12 +314,12 @@ func (p *executed) gated(w writeCall, hash string) {
 	}
 }
 
-// stampsOf are the entries of stamps on the arguments of a step.
+// stampsOf returns the entries of stamps on the arguments of a step.
 func (p *executed) stampsOf(step string) []entry {
 	return slices.DeleteFunc(p.all("step.approved", p.ID), func(e entry) bool { return e.details.Step != step })
 }
 
-// follows resolves the arguments of a write once more that had no stamp of its own.
+// follows resolves the arguments of a write that nobody stamped, and compares the result.
 func (p *executed) follows(w writeCall, s planned) {
 	input := s.ToolInput
 	arguments, err := tool.Parse(aggregate.JSON(input))
@@ -358,7 +354,7 @@ type errExpired struct{ step string }
 
 func (e errExpired) Error() string { return "the result of " + e.step + " has expired" }
 
-// listed finds writes that were sealed and are left out, and those that are claimed twice: an attempt makes each once.
+// listed finds sealed writes that the claim leaves out, and writes that it has twice: an attempt makes each write once.
 func (p *executed) listed() {
 	times := map[string]int{}
 	for _, w := range p.Writes {

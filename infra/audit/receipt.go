@@ -11,20 +11,21 @@ import (
 	"ringi/shared/store/seal"
 )
 
-// receiptForm is what a receipt begins with; another form gets another text.
+// receiptForm names the version of the format.
 const receiptForm = "ringi-receipt 1"
 
-// Receipt is what it takes to check a log, or what was proved of one execution, without the stack: see README.md.
+// Receipt has all that somebody without access to the stack needs to check a log, or the proof of one execution or
+// action: see README.md.
 type Receipt struct {
 	Form      string       `json:"form"`
 	Tenant    string       `json:"tenant_id"`
 	MadeAt    time.Time    `json:"made_at"`
 	PublicKey string       `json:"public_key"`             // DER, in base64
-	Earlier   []string     `json:"earlier_keys,omitempty"` // of keys that it took the place of, the first one first
+	Earlier   []string     `json:"earlier_keys,omitempty"` // of keys that this one replaced, the oldest first
 	Head      *chain.Head  `json:"head"`
 	Links     []chain.Link `json:"links"`
 	Rows      []sealedRow  `json:"rows"`
-	// Execution, or Action, is what is proved; then links and rows are those that it takes.
+	// Execution or Action is proved, if one is set; Links and Rows are then only those that the proof needs.
 	Execution *Proof       `json:"execution,omitempty"`
 	Action    *actionProof `json:"action,omitempty"`
 }
@@ -38,14 +39,14 @@ type sealedRow struct {
 // log is a tenant's whole audit log with its chain.
 type log struct {
 	tenant string
-	at     time.Time // before anything of it was read
-	public [][]byte  // the key's last, those before it that it took the place of
+	at     time.Time // just before it was read
+	public [][]byte  // the present key last, after those that it replaced
 	head   *chain.Head
 	links  []chain.Link
 	rows   []chain.Row
 }
 
-// receipt is of the whole log.
+// receipt makes a receipt of the whole log.
 func (l *log) receipt() Receipt {
 	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(), Head: l.head, Links: l.links}
 	for _, public := range l.public {
@@ -59,11 +60,11 @@ func (l *log) receipt() Receipt {
 	return r
 }
 
-// proves reports whether the receipt is of one thing, and not of the whole log.
+// proves reports whether the receipt is of one execution or action, not of the whole log.
 func (r Receipt) proves() bool { return r.Execution != nil || r.Action != nil }
 
-// needs reports whether an entry is of what the receipt proves: of the task or the conversation, and of the one in
-// which its request was made.
+// needs reports whether the proof needs an entry: those of the task or conversation, and the one that says in which
+// conversation an agent made the task's request.
 func (r Receipt) needs(e entry) bool {
 	if r.Action != nil {
 		return e.Task == r.Action.Session
@@ -73,8 +74,8 @@ func (r Receipt) needs(e entry) bool {
 		h != nil && e.Task == h.Session && e.Action == handOverAction && e.details.Task == r.Execution.Task
 }
 
-// part leaves of a receipt the rows that are needed, and the links from the first that seals one of them to the head.
-// Rows that are too young to be under the head are left out: nothing is proved by them.
+// part returns the receipt with only the rows that the proof needs, and the links from the first that seals one of them
+// up to the head. Rows that are not sealed yet prove nothing and are left out.
 func (r Receipt) part() Receipt {
 	r.Links = slices.DeleteFunc(slices.Clone(r.Links),
 		func(l chain.Link) bool { return r.Head != nil && l.Seq > r.Head.Seq })
@@ -101,7 +102,7 @@ func (r Receipt) part() Receipt {
 	return r
 }
 
-// check holds a receipt's rows against its chain.
+// check compares a receipt's rows with its chain.
 func (r Receipt) check() (chain.Report, error) {
 	if r.Form != receiptForm {
 		return chain.Report{}, fmt.Errorf("form %.40q is not %q", r.Form, receiptForm)
@@ -128,7 +129,7 @@ func (r Receipt) check() (chain.Report, error) {
 	return chain.Verify(r.Tenant, r.Head, r.Links, rows, keys, r.MadeAt), nil
 }
 
-// entry is what an audit row says, as far as a proof needs it.
+// entry has the members of an audit row that proofs need.
 type entry struct {
 	Key        string `json:"-"`
 	Action     string `json:"action"`
@@ -141,7 +142,7 @@ type entry struct {
 }
 
 type details struct {
-	Version       json.RawMessage     `json:"version"` // a number of a policy's or steps', of files a text
+	Version       json.RawMessage     `json:"version"` // of a policy or of steps a number, of files a text
 	Hash          string              `json:"hash"`
 	Step          string              `json:"step"`
 	ArgumentsHash string              `json:"arguments_hash"`
@@ -149,7 +150,7 @@ type details struct {
 	Writes        map[string]string   `json:"writes"`
 	Ends          map[string][]string `json:"ends"` // steps by status
 	Reused        []string            `json:"reused"`
-	HandedOver    map[string]string   `json:"handed_over"` // empty: by nobody; nil: of an earlier release
+	HandedOver    map[string]string   `json:"handed_over"` // empty: no agent made the request; nil: the entry is of an earlier release
 	PickedBy      string              `json:"picked_by"`
 	Was           string              `json:"was"`
 	Status        string              `json:"status"`
@@ -161,17 +162,16 @@ type details struct {
 	BaseVersion   *string             `json:"base_version"`
 }
 
-// listsWrites reports whether an end names every write that was called. Earlier releases left that out where there was
-// none.
+// listsWrites reports whether an end lists every write that was called. Earlier releases listed none.
 func (d details) listsWrites() bool { return d.Writes != nil || d.Ends != nil || d.Reused != nil }
 
-// number is a version of a policy or of steps, 0 where there is none.
+// number is the version of a policy or of steps, 0 if there is none.
 func (d details) number() (n int) {
-	_ = json.Unmarshal(d.Version, &n) // what is no number is none
+	_ = json.Unmarshal(d.Version, &n) // the version of files is no number
 	return n
 }
 
-// entryOf reads a row's content. Its details stand in it as an object, or as the text of one.
+// entryOf reads a row's content. Its details are an object, or the text of one.
 func entryOf(x sealedRow) (entry, error) {
 	var row struct {
 		entry
@@ -187,7 +187,7 @@ func entryOf(x sealedRow) (entry, error) {
 		row.Details = json.RawMessage(text)
 	}
 	if len(row.Details) > 0 {
-		// Details of other entries have other forms; they prove nothing here.
+		// Entries that no proof needs may have details of another form.
 		_ = json.Unmarshal(row.Details, &e.details)
 	}
 	return e, nil

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// source is where a log and its executions are read.
+// source reads a tenant's log, and the rows that a proof is made of.
 type source struct {
 	store   *store.Store
 	chains  seal.Rows
@@ -30,8 +30,8 @@ type source struct {
 	now     func() time.Time
 }
 
-// log reads all of a tenant's, and what is wrong with its heads, a line for each. The heads come first and the rows
-// last: whatever is written meanwhile, the chain goes to the head at least, and every row that a link seals is there.
+// log reads a tenant's whole log, and returns a line for each head that is wrong. It reads the heads first and the rows
+// last, so that entries written meanwhile do no harm: the chain reaches the head, and no row that a link seals is missing.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
 	keys, err := s.keys(ctx, l)
@@ -46,7 +46,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 		wrong = append(wrong, "forged "+x+": an object among the heads that the key did not sign")
 	}
 	if n := len(heads); n > 0 {
-		heads, l.head = heads[:n-1], &heads[n-1] // the newest is held against the chain with all else
+		heads, l.head = heads[:n-1], &heads[n-1] // chain.Verify checks the newest
 	}
 	for x, err := range s.chains.Links(ctx, tenant, false) {
 		if err != nil {
@@ -67,7 +67,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 	return l, wrong, nil
 }
 
-// keys are who signed the log, whose public halves the log keeps.
+// keys reads the public keys that the log's signatures are checked with, and keeps them in the log.
 func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) {
 	for _, signer := range s.signers {
 		public, err := signer.Public(ctx)
@@ -83,8 +83,8 @@ func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) 
 	return keys, nil
 }
 
-// younger leaves rows out that came while the log was read, and that no link sealed by then: what is dated behind the
-// beginning of the check would look as if its time had not come.
+// younger leaves out rows that were written while the log was read and are not sealed yet: the check would take them for
+// rows with a time in the future.
 func (l *log) younger(now time.Time) {
 	sealed := map[string]bool{}
 	for _, x := range l.links {
@@ -97,8 +97,8 @@ func (l *log) younger(now time.Time) {
 	})
 }
 
-// proof is the part of a receipt that proves an execution, or an agent's action, with what is claimed of it. In place
-// of an execution's id a task's is of its newest.
+// proof returns the part of a receipt that proves an execution or an agent's action, with what is claimed of it. The id
+// of a task stands for its newest execution.
 func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, error) {
 	for _, x := range r.Rows {
 		e, err := entryOf(x)
@@ -121,7 +121,7 @@ func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, erro
 	return r, fmt.Errorf("the audit log of %s knows no execution, task or action %.40q", r.Tenant, id)
 }
 
-// execution gathers what is claimed of an execution, from its task's rows and from kept results.
+// execution makes the claim of an execution from its task's rows and results.
 func (s *source) execution(ctx context.Context, tenant, id, execution string) (*Proof, error) {
 	loaded, err := s.store.Load(ctx, task.RefOf(tenant, id))
 	if err != nil {
@@ -137,8 +137,7 @@ func (s *source) execution(ctx context.Context, tenant, id, execution string) (*
 	return s.claims(ctx, a, e)
 }
 
-// action gathers what is claimed of an action, also of one that left its conversation's rows or whose conversation is
-// gone.
+// action makes the claim of an action. The action may have moved to the archive, and its conversation may be gone.
 func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProof, error) {
 	ref := conversation.RefOf(tenant, in)
 	loaded, err := s.store.Load(ctx, ref)
@@ -209,7 +208,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	return p, nil
 }
 
-// write is one call, with the results that its arguments were made of unless somebody stamped them.
+// write makes the claim of one call. Unless somebody stamped its arguments, it has the results that they were made of.
 func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution,
 	row *task.StepResult) (writeCall, error) {
 	text, err := s.results.Open(ctx, a.Ref(), row.Arguments)
@@ -225,7 +224,7 @@ func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution
 	}
 	planned, err := tool.Parse(process.Steps[at].ToolInput)
 	if err != nil {
-		return w, nil // it is found when the proof is checked
+		return w, nil // whoever checks the proof finds it
 	}
 	w.Results = map[string]string{}
 	for _, ref := range planned.Refs() {

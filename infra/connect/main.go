@@ -71,14 +71,14 @@ func main() {
 	}
 }
 
-// order is the command line, read.
+// order is the command line after it was parsed.
 type order struct {
 	vault            vault.Vault
 	tenant, provider string
 	team             string
 	by               aggregate.Actor
 	listen           string
-	auth, tokens     string // addresses over the vendor's own
+	auth, tokens     string // addresses that replace the vendor's own
 }
 
 func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out io.Writer) error {
@@ -140,8 +140,8 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	return nil
 }
 
-// given connects an MCP server with a token that a person has. It is for the address that the settings name now, and
-// opens no other.
+// given connects an MCP server with a token from standard input. The token is only ever sent to the address that the
+// settings name now.
 func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error {
 	address, err := o.address(ctx, rows, strings.TrimPrefix(o.provider, tenancy.ServerProvider))
 	if err != nil {
@@ -158,7 +158,6 @@ func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error
 	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Credential{AccessToken: text, Address: address}, "{}", o.by)
 }
 
-// server is the provider's authorization server.
 func (o order) server() oauth.Provider {
 	if o.provider == "google" {
 		return oauth.Google(cmp.Or(o.auth, oauth.GoogleAuthURL), cmp.Or(o.tokens, oauth.GoogleTokenURL))

@@ -20,11 +20,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// digits is the length of a tool's hash in hexadecimal digits. All must be given: for fewer, a
-// server's author could make two tools that share them.
+// digits is how many hexadecimal digits a tool's hash has. All must be given: a server's author could make two tools
+// whose hashes begin alike.
 const digits = 64
 
-// usage is what `mcp` can be told.
 const usage = `mcp takes one of
   add <server> <https address>            name a server in the settings
   remove <server>                         name it no longer
@@ -33,7 +32,7 @@ const usage = `mcp takes one of
   forbid <server>.<tool>                  switch it off
   contests <server>.<tool> <hash>|off     let members of contests call the tool, if it reads; they ask nobody`
 
-// servers does what an administrator asks about MCP servers.
+// servers carries out `mcp …`.
 func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	d := mcp.Admin{Rows: rows, Credentials: o.vault,
 		Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
@@ -59,7 +58,7 @@ func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out
 	return nil
 }
 
-// rename makes the settings name a server at an address, or no longer.
+// rename sets a server's address in the settings. An empty address removes the server.
 func (o order) rename(ctx context.Context, rows *tasks.Store, name, address string) error {
 	return again(ctx, func() error {
 		x, err := rows.Settings(ctx, o.tenant)
@@ -75,7 +74,7 @@ func (o order) rename(ctx context.Context, rows *tasks.Store, name, address stri
 	})
 }
 
-// show prints all that a server says of its tools, since all of it is what an administrator allows.
+// show prints all that a server says of its tools: an administrator allows nothing unseen.
 func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer) error {
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
@@ -102,7 +101,7 @@ func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer
 	return nil
 }
 
-// allow takes the whole hash of the tool that was shown.
+// allow allows a tool by the whole hash that show printed.
 func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, access aggregate.Access) error {
 	if access != aggregate.Read && access != aggregate.Write {
 		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
@@ -119,7 +118,7 @@ func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, access 
 	return err
 }
 
-// address is where the settings say that a server is.
+// address returns a server's address from the settings.
 func (o order) address(ctx context.Context, rows *tasks.Store, name string) (string, error) {
 	x, err := rows.Settings(ctx, o.tenant)
 	if err != nil {
@@ -132,7 +131,7 @@ func (o order) address(ctx context.Context, rows *tasks.Store, name string) (str
 	return x.MCPServers[i].URL, nil
 }
 
-// said is an error in words for people.
+// said returns a refusal's sentence as the error; other errors stay as they are.
 func said(err error) error {
 	var e *failedcall.Error
 	if errors.As(err, &e) {

@@ -22,15 +22,15 @@ const editUsage = `%s takes one of
   get                      show all that there are, each as set takes it
   set <name>=<value> …     change these and no other; if one is wrong, none. Lists have commas between`
 
-// row is what an administrator changes by its fields.
+// row is a row whose fields an administrator changes.
 type row struct {
 	fields  []tenancy.Member
-	unknown string // what is said of a name that is none of them
-	about   string // lines that get prints before the fields
+	unknown string // the refusal of any other name
+	about   string // lines that `get` prints before the fields
 	save    func() error
 }
 
-// edit shows or changes the fields of a row.
+// edit makes the command that shows or changes the fields of a row.
 func edit(name string, read func(context.Context, *tasks.Store, order) (row, error)) func(context.Context, *tasks.Store, order, []string, io.Writer) error {
 	return func(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 		get, set := len(args) == 1 && args[0] == "get", len(args) > 1 && args[0] == "set"
@@ -67,8 +67,8 @@ func settings(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	}}, err
 }
 
-// tenant is the workspace itself: its name, and who its administrators are where nobody is left who could say so at the
-// console.
+// tenant reads the workspace's own row: its name, and its administrators, which have to be set here once none of them
+// can sign in at the console.
 func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	x, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
@@ -82,7 +82,7 @@ func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	}, err
 }
 
-// again reads, changes and saves anew while others save in between, ten times at most.
+// again repeats a change, ten times at most, while others save in between.
 func again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
@@ -93,7 +93,7 @@ func again(ctx context.Context, do func() error) error {
 	}
 }
 
-// list prints the fields that args set; all, where they set none.
+// list prints the fields that args set, or all if they set none.
 func list(out io.Writer, fields []tenancy.Member, args []string) {
 	for _, f := range fields {
 		if len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, f.Name+"=") }) {
@@ -112,7 +112,7 @@ func known(ctx context.Context, rows *tasks.Store, o order, out io.Writer) error
 	return err
 }
 
-// shown is a value as set takes it.
+// shown returns a value in the form that set takes.
 func shown(f tenancy.Member) string {
 	if f.Value.Kind() == reflect.String {
 		return f.Value.String()
@@ -127,7 +127,7 @@ func shown(f tenancy.Member) string {
 	return string(b)
 }
 
-// set gives a member what a person wrote. It returns aggregate.ErrField for a value of another kind.
+// set sets a member from text. It returns aggregate.ErrField for a value of another kind.
 func set(f tenancy.Member, text string) error {
 	list, ok := f.Value.Addr().Interface().(*[]string)
 	switch {
@@ -143,14 +143,14 @@ func set(f tenancy.Member, text string) error {
 		}
 		return nil
 	}
-	f.Value.SetZero() // JSON would leave what it doesn't name
+	f.Value.SetZero() // else members that the JSON doesn't name would stay
 	if text == "null" || json.Unmarshal([]byte(text), f.Value.Addr().Interface()) != nil {
 		return tenancy.Unread(f.Name, f.Value).Err()
 	}
 	return nil
 }
 
-// assign sets fields by arguments of the form name=value; unknown says what is wrong with a name.
+// assign sets fields by arguments of the form name=value. For a name that no field has it returns unknown's error.
 func assign(fields []tenancy.Member, args []string, unknown func(name string) error) error {
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")

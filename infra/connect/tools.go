@@ -21,7 +21,7 @@ const toolUsage = `tool takes one of
   allow <tool> [<constraint>=<value> …]  let tasks call it; constraints that are not named stay, departments= and max_rows=0 lift one
   forbid <tool>                          switch it off; its constraints stay`
 
-// tools does what an administrator asks about Ringi's own tools.
+// tools carries out `tool …`, about Ringi's own tools.
 func tools(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	allow, forbid := len(args) > 1 && args[0] == "allow", len(args) == 2 && args[0] == "forbid"
 	catalog, err := tool.Builtin()
@@ -64,8 +64,8 @@ func tools(ctx context.Context, rows *tasks.Store, o order, args []string, out i
 	return known(ctx, rows, o, out)
 }
 
-// bound is a permission's constraints, changed by arguments. Constraints that can't be read, such as a later release's,
-// may only be replaced as a whole, by arguments that name all of them; until then the tool can't be called.
+// bound returns a permission's constraints as arguments change them. Constraints that can't be read, such as a later
+// release's, can only be replaced as a whole, by arguments that name all of them. Until then nothing calls the tool.
 func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) (aggregate.JSON, error) {
 	c, err := x.Bounds(knows)
 	if err != nil && !namesAll(knows, args) {
@@ -82,7 +82,6 @@ func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) 
 	return aggregate.JSON(b), err
 }
 
-// namesAll reports whether arguments name every constraint that a tool knows.
 func namesAll(knows []tenancy.Constraint, args []string) bool {
 	for _, c := range knows {
 		if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, string(c)+"=") }) {
@@ -123,7 +122,7 @@ func listTools(ctx context.Context, rows *tasks.Store, tenant string, catalog *t
 	return nil
 }
 
-// line is a permission in one line, its constraints as allow takes them.
+// line describes a permission, with its constraints in the form that allow takes.
 func line(x tenancy.ToolPermission, knows []tenancy.Constraint) string {
 	state := "forbidden"
 	if x.Allowed {

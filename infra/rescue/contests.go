@@ -13,7 +13,7 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// games looks after contests: one that does not end, and rounds that nobody counted for their teams.
+// games repairs contests: one that does not end, and rounds that were not counted for their teams.
 type games struct {
 	contests *contests.Store
 	apply    bool
@@ -25,7 +25,7 @@ func newGames(s *store.Store, closing, apply bool, out io.Writer) *games {
 	return &games{contests.Of(s, nil), apply, closing, out}
 }
 
-// again says what a contest waits for, and begins another run of it.
+// again prints what a contest waits for, and begins another run of it.
 func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 	a, err := g.contests.Load(ctx, ref)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 	return nil
 }
 
-// count counts every scored round of a tenant for its team; a round that is already counted is not counted again.
+// count counts every scored round of a tenant for its team, and none twice.
 func (g *games) count(ctx context.Context, tenant string) error {
 	n, cursor := 0, ""
 	for {

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/store/conversations"
 )
 
-// lookAgain says what a conversation with an agent waits for, and with apply has it looked at again. It decides nothing: what
-// people approved, and what was called, stays as it is.
+// lookAgain prints what a conversation with an agent waits for. With apply it has relay and sweeper look at the
+// conversation again. It decides nothing itself: decisions and calls stay as they are.
 func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref, apply bool, out io.Writer) error {
 	a, err := all.Load(ctx, ref)
 	if err != nil {
@@ -52,7 +52,7 @@ func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref,
 	return nil
 }
 
-// sessionRef is what -session names.
+// sessionRef is the conversation that -session names.
 func sessionRef(tenant, id string) (aggregate.Ref, error) {
 	if !aggregate.ValidID(tenant) || !conversation.ValidID(id) {
 		return aggregate.Ref{}, fmt.Errorf("-session %.80q is not <tenant>/<session>, an id of 26 characters and a UUID", tenant+"/"+id)

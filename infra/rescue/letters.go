@@ -23,9 +23,9 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's
-// records are replayed by having it looked at again; facts of Insights come from the records of new rows, and one that
-// is there stays the same. Scored rounds are counted for their teams, each once however often it is told.
+// changes replays ranges of the table's stream that a function gave up. Effects are computed from rows, so it is enough
+// to have each aggregate looked at again. Facts for Insights are made anew from the records of new rows, and scored
+// rounds are counted for their teams; neither counts twice.
 type changes struct {
 	letters letters
 	streams reader
@@ -34,7 +34,7 @@ type changes struct {
 	out     io.Writer
 }
 
-// reader is the part of DynamoDB Streams that is read.
+// reader reads records of DynamoDB Streams.
 type reader interface {
 	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
 		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
@@ -42,7 +42,7 @@ type reader interface {
 		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// batch is where the records are that a dead letter is about.
+// batch says where a dead letter's records are.
 type batch struct {
 	ShardID   string `json:"shardId"`
 	Start     string `json:"startSequenceNumber"`
@@ -89,7 +89,7 @@ func (c *changes) replay(ctx context.Context) error {
 	return err
 }
 
-// again has the relay look at a task at once and the sweeper a minute later.
+// again has the relay look at an aggregate at once, and the sweeper a minute later.
 func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	if _, err := c.store.Head(ctx, ref); errors.Is(err, aggregate.ErrNotFound) {
 		fmt.Fprintf(c.out, "task %s is gone\n", ref.ID)
@@ -104,7 +104,7 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// found is what a range of the stream is about, in its order.
+// found is what the records of a range are about, in their order.
 type found struct {
 	refs   []aggregate.Ref
 	facts  []daily.Fact   // of new rows
@@ -138,14 +138,13 @@ func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
 				return all, nil
 			}
 		}
-		// A page of an open shard may be empty though the range goes on behind it.
+		// A page of an open shard may be empty though more records follow.
 		iterator = page.NextShardIterator
 	}
 	return all, nil
 }
 
-// counts adds what a row says for Insights when it is new, and for its team. One that is malformed says nothing, and is
-// named.
+// counts adds a new row's fact for Insights, and a scored round for its team. A malformed row adds nothing and is named.
 func (c *changes) counts(r streams.Record, all *found) {
 	if r.EventName == streams.OperationTypeRemove {
 		return
@@ -184,17 +183,15 @@ func refOf(pk streams.AttributeValue) (aggregate.Ref, bool) {
 	return kinds.All().Ref(s.Value)
 }
 
-// letters is a queue of dead letters.
 type letters struct {
 	sqs *sqs.Client
 	url string
 }
 
-// hidden is for how many seconds a letter that is being dealt with is not given to others.
+// hidden is how many seconds others don't see a letter that was received.
 const hidden = 60
 
-// each hands every letter to do and deletes it afterwards; an error leaves the
-// letter where it is and ends it.
+// each hands every letter to do and deletes it afterwards. It stops at the first error, and that letter stays.
 func (l letters) each(ctx context.Context, do func(types.Message) error) (n int, err error) {
 	for {
 		got, err := l.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
@@ -220,8 +217,7 @@ func (l letters) each(ctx context.Context, do func(types.Message) error) (n int,
 	}
 }
 
-// cards moves dead cards back to the card queue. Drawing twice is harmless, so is
-// moving twice.
+// cards moves dead cards back to the card queue. A card may be moved twice: drawing it twice is harmless.
 type cards struct {
 	sqs      *sqs.Client
 	from, to string

@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// what is what a command line asks for.
+// what is the command line after it was parsed.
 type what struct {
 	command, from, to, table       string
 	task, contest, tenant, session string
@@ -101,7 +101,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	return r.setBack(ctx, task.RefOf(tenant, id))
 }
 
-// read reads a command line. An error says what it lacks.
+// read parses a command line. An error names what is missing.
 func read(args []string, out io.Writer) (w what, err error) {
 	if len(args) == 0 {
 		return w, errors.New("say what to rescue: " + commands)
@@ -121,7 +121,7 @@ func read(args []string, out io.Writer) (w what, err error) {
 	if err := f.Parse(args[1:]); err != nil {
 		return w, err
 	}
-	alone := slices.Contains([]string{"contest", "rounds", "session"}, w.command) // needs the table alone
+	alone := slices.Contains([]string{"contest", "rounds", "session"}, w.command) // these read no other table or queue
 	switch {
 	case f.NArg() > 0:
 		return w, fmt.Errorf("unexpected argument %q", f.Arg(0))

@@ -23,9 +23,8 @@ import (
 // maxWrites is how many rows one transaction of DynamoDB may write.
 const maxWrites = 100
 
-// forgotten is more commits and runs than a task makes after the moment that is
-// restored. Their numbers must not come again: a run that is still open at a
-// forgotten gate would be taken for the one that the task needs.
+// forgotten is more than the commits and runs that a task has made since the moment that is restored. Their numbers must
+// not come again: a run that is still open from then would be taken for the task's own.
 const forgotten = 1000
 
 type item = table.Item
@@ -38,10 +37,9 @@ type rows struct {
 	out         io.Writer
 }
 
-// missing puts back what the table has no more: whole tasks whose head is gone,
-// and rows of any other kind. What is there stays as it is. Heads come last: a task
-// with a head and half of its rows would be taken up as if it had only begun, and a
-// rescue that was interrupted could not tell that something is missing.
+// missing puts back rows that the table no longer has: all rows of aggregates whose head is gone, and single rows of
+// other kinds. Rows that are there stay as they are. Heads come last: a task with a head and half of its rows would go on
+// as if it had only begun, and after an interruption nobody could tell that rows are missing.
 func (r *rows) missing(ctx context.Context) error {
 	n, left := 0, 0
 	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
@@ -94,10 +92,10 @@ func (r *rows) missing(ctx context.Context) error {
 	return nil
 }
 
-// comesBack reports whether a missing row of no aggregate may be put back. A session that has ended stays so. What is
-// counted of a team is made anew of its rounds, which are counted as they come back: a part of both would never be the
-// whole. Of a chain come back what the table's own still has a place for: links up to its head, and a head whose last
-// link is there. A link behind the head would be in the way of the next one, and nothing would be sealed any more.
+// comesBack reports whether a missing row that is of no aggregate may be put back. Web sessions that have ended stay
+// ended. What is counted of a team doesn't come back: its rounds are counted anew as they come back, and a part of the old
+// count beside a part of the new would be wrong. Links of a chain come back up to the table's head, and a head if its last
+// link is there: a link behind the head would block the next one, and nothing could be sealed any more.
 func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	pk, sk := keyOf(it)
 	switch {
@@ -112,8 +110,8 @@ func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	return table.IntOf(it, "seq") <= table.IntOf(head, "seq"), err
 }
 
-// putBack writes a row that is missing. A head is due at once and has shown
-// nothing, so that the sweeper looks after its task.
+// putBack writes a row that is missing. It makes a head due at once, so that the sweeper takes its task up and draws its
+// cards.
 func (r *rows) putBack(ctx context.Context, it item) error {
 	pk, sk := keyOf(it)
 	fmt.Fprintf(r.out, "missing %s %s\n", pk, sk)
@@ -136,9 +134,8 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	return nil
 }
 
-// setBack makes one task what the restored table says, in one transaction, on condition that nobody changes it
-// meanwhile. Its revision and its run go forward, not back, so that whoever still holds a newer state can commit
-// nothing any more.
+// setBack sets one task back to the restored table's rows, in one transaction that fails if somebody changes the task
+// meanwhile. Revision and run go forward, so that whoever holds the newer state can't commit it any more.
 func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	pk, _ := kinds.All().Partition(ref)
 	was, err := r.partition(ctx, r.from, pk)
@@ -197,16 +194,15 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// bookkept rows carry no state of the task and are right as they are: a WAIT is
-// of a run that goes on, a CARD says what its message shows now, a USAGE what was spent, which stays spent, a LEASE
-// who is at work.
+// bookkept reports whether a row is no state of its task, and so stays as it is now: a WAIT is of a run that goes on, a
+// CARD says what its message shows, a USAGE what was spent, a LEASE who is at work.
 func bookkept(sk string) bool {
 	return slices.ContainsFunc([]string{"WAIT#", "CARD#", "USAGE#", "LEASE#"},
 		func(kind string) bool { return strings.HasPrefix(sk, kind) })
 }
 
-// unseen is a card's row that claims nothing of what the message shows: it is drawn
-// anew, and one without a message is looked for in the thread before it is posted.
+// unseen returns a card's row without the hash of what its message shows, so that the card is drawn again. A card
+// without a message is looked for in the thread before it is posted.
 func unseen(card item) item {
 	c := maps.Clone(card)
 	delete(c, "hash")
@@ -218,7 +214,7 @@ func unseen(card item) item {
 	return c
 }
 
-// awake is a head that is due at once and whose cards have to be drawn.
+// awake returns a head that is due at once and whose cards have to be drawn.
 func awake(head item, rev, run int) item {
 	h := maps.Clone(head)
 	at := aggregate.TimeText(time.Now())
@@ -237,7 +233,7 @@ func (r *rows) conclude(format string, n int) {
 	}
 }
 
-// row is a row of the stack's table, nil if it is not there.
+// row reads a row of the stack's table, nil if it is not there.
 func (r *rows) row(ctx context.Context, pk, sk string) (item, error) {
 	out, err := r.db.GetItem(ctx,
 		&dynamodb.GetItemInput{TableName: &r.table, ConsistentRead: aws.Bool(true), Key: table.Key(pk, sk)})
@@ -252,7 +248,7 @@ func (r *rows) exists(ctx context.Context, pk, sk string) (bool, error) {
 	return it != nil, err
 }
 
-// partition is a task's rows by SK.
+// partition reads an aggregate's rows, by SK.
 func (r *rows) partition(ctx context.Context, from, pk string) (map[string]item, error) {
 	all := map[string]item{}
 	for it, err := range table.Queried(ctx, table.New(r.db, from), &dynamodb.QueryInput{

@@ -31,7 +31,6 @@ type stacks struct {
 
 func (s *stacks) slackName() string { return s.name + "-slack" }
 
-// try deploys both and tries them.
 func (s *stacks) try(ctx context.Context) error {
 	if _, err := s.run(ctx, "sam", "build"); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (s *stacks) try(ctx context.Context) error {
 	return s.walk(ctx)
 }
 
-// deploySlack builds the stand-in beside a copy of its template and deploys it.
+// deploySlack builds the stand-in into a folder with a copy of its template, and deploys that.
 func (s *stacks) deploySlack(ctx context.Context) error {
 	folder, err := os.MkdirTemp("", "ringi-smoke-")
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *stacks) read(ctx context.Context, name string) (map[string]string, erro
 	return outputs, nil
 }
 
-// remove deletes the stacks, last first, and what the template keeps beyond its stack.
+// remove deletes the stacks, last first, and the resources that outlive their stack.
 func (s *stacks) remove(ctx context.Context) error {
 	var errs error
 	for _, name := range slices.Backward(s.begun) {
@@ -123,8 +122,8 @@ func (s *stacks) remove(ctx context.Context) error {
 // keyWaitDays is how many days KMS keeps a key before it deletes it: the least that KMS takes.
 const keyWaitDays = 7
 
-// forget deletes the resources that the template retains when its stack is deleted. It goes on
-// after an error; all errors are joined and name their resource.
+// forget deletes the resources that the template retains when its stack is deleted. An error, which names its resource,
+// stops none of the others.
 func (s *stacks) forget(ctx context.Context) error {
 	var errs error
 	for _, r := range []struct {
@@ -154,7 +153,7 @@ func (s *stacks) forget(ctx context.Context) error {
 	return errs
 }
 
-// forgetTable takes the table's protection off first.
+// forgetTable switches the table's deletion protection off first.
 func (s *stacks) forgetTable(ctx context.Context, name string) error {
 	db := dynamodb.NewFromConfig(s.cfg)
 	if _, err := db.UpdateTable(ctx,

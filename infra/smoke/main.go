@@ -4,9 +4,9 @@
 //
 //	AWS_DEFAULT_REGION=us-east-1 go run ./infra/smoke
 //
-// It has not been run against AWS yet. Its test runs what comes after the deployment against the
-// local stack, which judges the items of a transaction one by one: that transactions which put
-// audit entries pass the denial of updates on AUDIT#* shows in an account only.
+// It has not been run against AWS yet. Its test runs all that follows the deployment against the local stack. Only an
+// account can show one thing: that IAM judges the items of a transaction one by one, as the local stack does, and so
+// lets transactions put audit entries although updates on AUDIT#* are denied.
 //
 // It needs the SAM CLI, Go, make and credentials that may deploy. It takes about ten
 // minutes and costs some cents. No Slack, no vendor and no model is called.
@@ -52,12 +52,12 @@ func main() {
 type program struct {
 	cfg      aws.Config
 	out      io.Writer
-	run      func(ctx context.Context, name string, args ...string) ([]byte, error) // a command, to its standard output
+	run      func(ctx context.Context, name string, args ...string) ([]byte, error) // runs a program, and returns its standard output
 	http     *http.Client
 	patience time.Duration // how long one thing may take
 }
 
-// command runs a program in this folder and shows what it says on standard error.
+// command runs a program and passes its standard error on.
 func command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0")
@@ -85,13 +85,13 @@ func (p program) main(ctx context.Context, args []string) error {
 		p.say("the stacks %s and %s stay", s.name, s.slackName())
 		return err
 	}
-	// Also after Ctrl-C: what is left would cost money.
+	// Also after Ctrl-C: stacks that stay cost money.
 	return errors.Join(err, s.remove(context.WithoutCancel(ctx)))
 }
 
 func (p program) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
 
-// until polls holds until it is true, or patience is over.
+// until polls until a claim holds, or patience is over.
 func (p program) until(ctx context.Context, what string, holds func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()

@@ -25,7 +25,7 @@ type slack struct {
 	events, interactions, commands string
 }
 
-// event sends one of the Events API.
+// event sends an event of Slack's Events API.
 func (s slack) event(ctx context.Context, v map[string]any) (status int, answer string, err error) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s slack) event(ctx context.Context, v map[string]any) (status int, answer 
 	return s.send(ctx, s.events, "application/json", string(body))
 }
 
-// callback is what Slack sends of an event in the workspace.
+// callback wraps an event of the workspace as Slack does.
 func callback(id string, event map[string]any) map[string]any {
 	return map[string]any{
 		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": id, "event_time": time.Now().Unix(),
@@ -43,21 +43,21 @@ func callback(id string, event map[string]any) map[string]any {
 	}
 }
 
-// mention is a message to the bot in the channel.
+// mention is the event of a message to the bot in the channel.
 func mention(text, ts string) map[string]any {
 	return callback("Ev"+strings.ReplaceAll(ts, ".", ""), map[string]any{
 		"type": "app_mention", "user": standin.Asker, "team": standin.Team, "channel": standin.Channel, "text": text, "ts": ts, "event_ts": ts,
 	})
 }
 
-// homeOpened is a person who opens the app's Home tab.
+// homeOpened is the event of a person who opens the app's Home tab.
 func homeOpened() map[string]any {
 	return callback("EvHOME", map[string]any{
 		"type": "app_home_opened", "user": standin.Stamper, "channel": standin.Direct, "tab": "home", "event_ts": "1.000100",
 	})
 }
 
-// command types /ringi and a text in the channel, as whoever asked.
+// command types /ringi and a text in the channel, as Asker.
 func (s slack) command(ctx context.Context, text string) (status int, answer string, err error) {
 	form := url.Values{
 		"command": {"/ringi"}, "text": {text}, "team_id": {standin.Team}, "channel_id": {standin.Channel}, "user_id": {standin.Asker},

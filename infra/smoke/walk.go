@@ -35,10 +35,9 @@ type request struct {
 	ts    string
 }
 
-// walk takes one request through the whole deployment. From extract-task on, each commit
-// updates the task's head and puts audit entries in one transaction. If the policy's card
-// appears, IAM applies conditions on leading keys to each item of a transaction separately;
-// otherwise the denial of UpdateItem on AUDIT# would refuse every commit.
+// walk takes one request through the whole deployment. From extract-task on, each commit updates the task's head and puts
+// audit entries in one transaction. So the policy's card only appears if IAM applies conditions on leading keys to each
+// item of a transaction separately; otherwise the denial of UpdateItem on AUDIT# would refuse every commit.
 func (s *stacks) walk(ctx context.Context) error {
 	signing := make([]byte, 16)
 	if _, err := rand.Read(signing); err != nil {
@@ -78,8 +77,8 @@ func (r *request) paste(ctx context.Context) error {
 	return nil
 }
 
-// verify is what Slack does with an address before it sends events there. What runs already
-// may have read the empty secret, and reads again after half a minute.
+// verify sends Slack's challenge, and one with a forged signature. A function that already runs may have read the empty
+// secret, and reads it again after half a minute.
 func (r *request) verify(ctx context.Context) error {
 	challenge := map[string]any{"type": "url_verification", "challenge": "smoke"}
 	err := r.answers(ctx, "the events address answers Slack's challenge", http.StatusOK, "smoke",
@@ -93,7 +92,7 @@ func (r *request) verify(ctx context.Context) error {
 		func() (int, string, error) { return forged.event(ctx, challenge) })
 }
 
-// answers calls until the answer has a status and a text.
+// answers calls until the answer has this status and this text in it.
 func (r *request) answers(ctx context.Context, what string, status int, text string, call func() (int, string, error)) error {
 	return r.until(ctx, what, func() (bool, error) {
 		got, body, err := call()
@@ -119,7 +118,7 @@ func (r *request) ask(ctx context.Context) error {
 	})
 }
 
-// list types /ringi list, whose answer is read from the indexes of the table.
+// list types /ringi list, which reads the table's indexes.
 func (r *request) list(ctx context.Context) error {
 	return r.answers(ctx, "/ringi list names the request", http.StatusOK, r.ref.ID,
 		func() (int, string, error) { return r.slack.command(ctx, "list") })
@@ -195,7 +194,7 @@ func (r *request) done(ctx context.Context) error {
 	})
 }
 
-// rowsSay polls the task's rows until holds is true of them; its error shows the rows as they last were.
+// rowsSay polls until a claim holds of the task's rows. Its error shows them as they last were.
 func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Aggregate) bool) error {
 	return r.until(ctx, what, func() (bool, error) {
 		a, err := r.rows.Load(ctx, r.ref)
@@ -216,7 +215,7 @@ func (r *request) audited(ctx context.Context) error {
 		"task.created by system", "prompt.approved by " + standin.Stamper, "process.approved by " + standin.Stamper,
 		"execution.started by system", "execution.completed by system",
 	}
-	return r.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index is late
+	return r.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index lags behind
 		page, err := r.rows.Audit(ctx, r.ref.Tenant, store.AuditFilter{Resource: r.ref.ID}, "", 100)
 		if err != nil {
 			return false, err

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// The one workspace that there is: a channel, a bot and two people who are in the channel.
+// The only workspace has a channel, a bot and two people, who are in the channel.
 const (
 	Team    = "T0SMOKE00"
 	Channel = "C0SMOKE00"
 	Bot     = "U0RINGI00"
 	Asker   = "U0ASKER00"
 	Stamper = "U0STAMP00"
-	Direct  = "D0SMOKE00" // where anybody writes to the bot
+	Direct  = "D0SMOKE00" // direct messages with the bot
 )
 
 // Handler serves /api/<method>. A method that nobody needs here is refused by name.
@@ -40,7 +40,7 @@ func Handler() http.Handler {
 	})
 }
 
-// methods is what a method answers beside ok; nil if it is not known.
+// methods returns a method's answer without its ok, nil if the method is not known.
 func methods(method string, field func(string) string) map[string]any {
 	none := map[string]any{"next_cursor": ""}
 	switch method {
