@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// baseline keeps all that was measured: the pages are made of it, and later measurements are compared with it.
+// baseline is the file of what was measured last. Pages are made of it, and new measurements are compared with it.
 const baseline = "infra/bench/baseline.json"
 
-// The pages that say what was measured, each between marks of its own.
+// The pages that show measurements, each between marks of its own.
 const (
 	readme = "infra/bench/README.md"
 	costs  = "infra/bench/cost.md"
 	front  = "README.md"
 )
 
-// section is what a page says between two marks that have the section's name.
+// section is the text between two marks of a page that have the section's name.
 type section struct{ page, name, text string }
 
 func (m *Measured) sections() []section {
@@ -29,7 +29,7 @@ func (m *Measured) sections() []section {
 	}
 }
 
-// put replaces what stands between the section's marks.
+// put replaces the text between the section's marks.
 func (s section) put(page string) (string, error) {
 	open, closing := "<!-- "+s.name+" -->", "<!-- /"+s.name+" -->"
 	before, rest, ok := strings.Cut(page, open)
@@ -40,7 +40,7 @@ func (s section) put(page string) (string, error) {
 	return before + open + "\n" + s.text + closing + after, nil
 }
 
-// load reads what was measured before.
+// load reads the baseline.
 func load(root string) (m *Measured, err error) {
 	text, err := os.ReadFile(filepath.Join(root, baseline))
 	if err == nil {
@@ -78,7 +78,7 @@ func (m *Measured) keep(root string) error {
 	return nil
 }
 
-// sentence is what one request uses, as the first page says it.
+// sentence sums up for the first page what one request uses.
 func (m *Measured) sentence() string {
 	var cold []float64
 	for _, f := range m.Cold.Functions {

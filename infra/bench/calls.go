@@ -26,19 +26,18 @@ const (
 	sweeper = "SweepTasksFunction"
 	relay   = "RelayChangesFunction"
 	updater = "UpdateCardFunction"
-	// faultOdds is how many of the calls to AWS and Slack fail in the second measurement.
+	// faultOdds is the share of calls to AWS and Slack that fail in the second measurement.
 	faultOdds = 0.01
 )
 
-// Usage is what a function did, per pipeline: how often it was invoked, what it called, and units of DynamoDB's
-// capacity.
+// Usage is a function's invocations, its calls and the units of DynamoDB's capacity that they took, per pipeline.
 type Usage struct {
 	Invocations        float64
 	AWS, Slack, Vendor float64 `json:",omitzero"`
 	Read, Write, Index float64 `json:",omitzero"`
 }
 
-// plus adds another usage that many times.
+// plus adds another usage, multiplied.
 func (u Usage) plus(o Usage, times float64) Usage {
 	return Usage{
 		u.Invocations + o.Invocations*times, u.AWS + o.AWS*times, u.Slack + o.Slack*times, u.Vendor + o.Vendor*times,
@@ -55,12 +54,11 @@ func (u Usage) rounded() Usage {
 type Pipeline struct {
 	Functions map[string]Usage   // by folder
 	Actions   map[string]float64 `json:",omitempty"` // calls of AWS, by service and action
-	// that are written, by kind and by the function that writes
+	// Rows are rows written, by kind and by the function that writes.
 	Rows        map[string]map[string]float64 `json:",omitempty"`
 	Transitions float64                       `json:",omitzero"` // of the state machine
 }
 
-// total adds up all functions.
 func (p Pipeline) total() (t Usage) {
 	for _, u := range p.Functions {
 		t = t.plus(u, 1)
@@ -68,10 +66,10 @@ func (p Pipeline) total() (t Usage) {
 	return t
 }
 
-// Calls is what pipelines call, undisturbed and with faults, and what one look of the idle sweeper does.
+// Calls are the usage of pipelines, undisturbed and with faults, and of one look of the idle sweeper.
 type Calls struct{ Quiet, Faulty, Sweep Pipeline }
 
-// metered runs something on a stack whose calls are recorded with what they cost.
+// metered runs do on a stack whose calls are recorded with their cost.
 func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *recorder.Recorder) error) error {
 	rec := recorder.New(seed)
 	s, err := open(ctx, rec, webapi.Rates{})
@@ -87,7 +85,7 @@ func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *recorder.R
 	return do(s, rec)
 }
 
-// repeated does something once, which starts processes, and then n times: what each of those took.
+// repeated measures n times of do. Another time before them starts the processes.
 func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pipeline, err error) {
 	err = metered(ctx, 1, func(s *stack.Stack, rec *recorder.Recorder) error {
 		for _, many := range []int{1, n} {
@@ -105,8 +103,8 @@ func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pi
 	return p, err
 }
 
-// measureCalls measures pipelines undisturbed, one after another; then one look of the
-// idle sweeper; then, unless disturbed is 0, that many side by side with faults.
+// measureCalls measures undisturbed pipelines one after another, then one look of the idle sweeper, then pipelines side
+// by side with faults, unless disturbed is 0.
 func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (*Calls, error) {
 	c := &Calls{}
 	err := metered(ctx, seed, func(s *stack.Stack, rec *recorder.Recorder) (err error) {
@@ -117,7 +115,7 @@ func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) 
 		if c.Quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
 			return fmt.Errorf("undisturbed: %w", err)
 		}
-		for range 2 { // the first looks after what the pipelines left
+		for range 2 { // the first look has work that the pipelines left
 			if _, err = s.Fire(ctx, sweeper); err != nil {
 				return err
 			}
@@ -150,7 +148,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 	if err != nil {
 		return p, err
 	}
-	// The last bookkeeping comes after what people see.
+	// The last bookkeeping comes after people have seen the end.
 	calls, err := whenQuiet(ctx, rec)
 	if err != nil {
 		return p, err
@@ -172,7 +170,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 	return out, nil
 }
 
-// whenQuiet takes what was recorded once nothing more happens for a second and a half.
+// whenQuiet takes what was recorded, once nothing was called for a second and a half.
 func whenQuiet(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call, err error) {
 	for {
 		calls, err := rec.Take()
@@ -188,12 +186,12 @@ func whenQuiet(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call
 	}
 }
 
-// usage adds up what all functions called but the sweeper, which works by the minute.
+// usage adds up the calls of all functions but the sweeper, which runs each minute anyway.
 func usage(calls []recorder.Call, n int) Pipeline {
 	return added(calls, n, func(function string) bool { return function != sweeper })
 }
 
-// added adds calls up by function. What a process calls while it starts is none of a pipeline's.
+// added adds up calls by function, without those that a process makes while it starts.
 func added(calls []recorder.Call, n int, counts func(function string) bool) Pipeline {
 	p := Pipeline{Functions: map[string]Usage{}, Actions: map[string]float64{}, Rows: map[string]map[string]float64{}}
 	each := 1 / float64(n)
@@ -237,7 +235,7 @@ func added(calls []recorder.Call, n int, counts func(function string) bool) Pipe
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// Contests are what a contest costs, of so many teams that play all of so many rounds.
+// Contests is the cost of a contest in which all teams play all rounds.
 type Contests struct {
 	Teams, Rounds int
 	Pipeline
@@ -253,14 +251,13 @@ func measureContests(ctx context.Context, n int) (*Contests, error) {
 			t.Fatalf("the contest ended as %+v", a.Summary)
 		}
 	})
-	// Each call of RunRound is followed by a choice; a team ends in a state of its own, and so do all teams and the
-	// contest.
+	// A choice follows each call of RunRound. Each team ends in a state of its own; three more states follow the teams.
 	c.Transitions = round(2*c.Functions["run-round"].Invocations + float64(c.Teams) + 3)
 	return c, err
 }
 
-// measureConversations has conversations one after another: a message, a proposal of two files, a stamp, and what the
-// agent says of the result.
+// measureConversations measures conversations one after another: a message, a proposal of two files, a stamp, and the
+// agent's answer to the result.
 func measureConversations(ctx context.Context, n int) (Pipeline, error) {
 	return repeated(ctx, n, func(t driver.T, s *stack.Stack) {
 		d := driver.Talk(t, s, workspace.Sato, "codex: ファイルを作って")
@@ -270,7 +267,6 @@ func measureConversations(ctx context.Context, n int) (Pipeline, error) {
 	})
 }
 
-// measureOthers measures contests and conversations.
 func (m *Measured) measureOthers(ctx context.Context, n int) (err error) {
 	if m.Contest, err = measureContests(ctx, n); err != nil {
 		return fmt.Errorf("contests: %w", err)

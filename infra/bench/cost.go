@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Prices in dollars, on demand, in us-east-1; the page has them with their sources.
+// Prices in dollars, on demand, in us-east-1. The page names their sources.
 const (
 	perTransition = 0.025 / 1e3
 	perWriteUnit  = 0.625 / 1e6
@@ -22,8 +22,7 @@ const (
 	perTrace      = 5.00 / 1e6
 )
 
-// What is assumed: the local stack can't say how long a function waits for others, and the bench doesn't count
-// everything.
+// Assumptions: the local stack can't say how long a function waits for others, and the bench doesn't count everything.
 const (
 	models, modelSeconds = 3.0, 10.0 // calls of models, and how long each takes
 	stepsSeconds         = 20.0      // of carrying out the steps and the summary, in one invocation
@@ -38,7 +37,7 @@ const (
 	openHours            = 4.0
 )
 
-// bill is what 1,000 tasks cost, and a contest beside them.
+// bill is the table of what 1,000 tasks cost, and a sentence about contests.
 func (m *Measured) bill() string {
 	var t table
 	var sum float64
@@ -90,7 +89,7 @@ func gbSeconds(times, seconds, gb float64) string {
 
 func dollars(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// limits is which of AWS's limits steady tasks meet; what is over one is bold.
+// limits is the table of AWS's limits that steady tasks come near; amounts over a limit are bold.
 func (m *Measured) limits() string {
 	var t table
 	p := m.Calls.Quiet

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Spread is how long something took: half of all, nine in ten, 99 in 100 were faster.
+// Spread is how long something took: 50, 90 and 99 of 100 were at most that slow.
 type Spread struct {
 	Count         int
 	P50, P90, P99 time.Duration
@@ -25,7 +25,7 @@ func spread(values []time.Duration) Spread {
 	return Spread{len(values), percentile(values, 0.5), percentile(values, 0.9), percentile(values, 0.99)}
 }
 
-// percentile is the smallest value that at least the part p of all values do not exceed; 0 when there are none.
+// percentile is the smallest value that at least the share p of all values does not exceed, 0 if there are none.
 func percentile(values []time.Duration, p float64) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -36,11 +36,10 @@ func percentile(values []time.Duration, p float64) time.Duration {
 
 // Latency is how long people wait, in the local stack, one request at a time.
 type Latency struct {
-	FirstCard Spread // message → first card
-	Changed   Spread // click → card changed
-	Resumed   Spread // click → run goes on
-	// Shares tells where the time from a message to its first card goes.
-	Shares []Share
+	FirstCard Spread  // message → first card
+	Changed   Spread  // click → card changed
+	Resumed   Spread  // click → run goes on
+	Shares    []Share // of the time from a message to its first card
 }
 
 func measureLatency(ctx context.Context, n int) (*Latency, error) {
@@ -76,7 +75,7 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 	return &Latency{spread(first), spread(changed), spread(resumed), where}, nil
 }
 
-// leftGate is when the run went on behind the policy's gate.
+// leftGate is when the run went on after the policy's gate.
 func leftGate(r *driver.Request) (left time.Time) {
 	v, err := r.S.Task(r.T.Context(), r.Ref.ID)
 	if err != nil {
@@ -93,8 +92,8 @@ func leftGate(r *driver.Request) (left time.Time) {
 	return left
 }
 
-// called waits until the sandbox has noted a call of the method about the message, later than after, and returns when
-// that call came. The sandbox notes a call once it is answered, a little after the message can be seen.
+// called returns when the first call of a method about a message came after a moment. It waits until the sandbox has
+// noted that call, which is only once it is answered.
 func called(r *driver.Request, method, ts string, after time.Time) (at time.Time) {
 	r.Eventually(method+" of message "+ts, func() bool {
 		for _, c := range r.S.Sandbox.Calls() {
@@ -108,16 +107,16 @@ func called(r *driver.Request, method, ts string, after time.Time) (at time.Time
 	return at
 }
 
-// Share is a stage of the way from a message to its first card.
+// Share is the time of one stage between a message and its first card.
 type Share struct {
 	Stage string
 	Took  time.Duration
 }
 
-// passage is the first call that begins a stage, and what that stage is called.
+// passage is a stage, and the call whose first occurrence ends it.
 type passage struct{ stage, function, name string }
 
-// passages are in the order in which a message goes.
+// passages are the stages in their order.
 var passages = []passage{
 	{"gateway, start of receive-event", "ReceiveEventFunction", lambda.KindStart},
 	{"receive-event commits", "ReceiveEventFunction", lambda.KindAnswer},
@@ -127,9 +126,8 @@ var passages = []passage{
 	{"update-card loads, claims", updater, "slack chat.postMessage"},
 }
 
-// measureShares makes n requests one after another, and one before them, that starts
-// the processes. Its recorder has no meter: that finds out what a write costs by reads
-// before and after it, for which the function that writes would have to wait.
+// measureShares times n requests one after another. Another one before them starts the processes. Its recorder has no
+// meter, because a meter reads before and after each write, and the function that writes would wait for those reads.
 func measureShares(ctx context.Context, n int) ([]Share, error) {
 	rec := recorder.New(0)
 	s, err := open(ctx, rec, webapi.Rates{})
@@ -157,8 +155,8 @@ func measureShares(ctx context.Context, n int) ([]Share, error) {
 	return shares(asked[1:], calls)
 }
 
-// shares takes the median of each stage over requests that were made one after
-// another. It refuses calls that were metered: their times are the meter's as well.
+// shares takes the median of each stage over requests that were made one after another. It refuses metered calls, whose
+// times include the meter's reads.
 func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 	for _, c := range calls {
 		if c.Units != (capacity.Units{}) {
@@ -175,7 +173,7 @@ func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 		for j, p := range passages {
 			next := first(calls, p, at, end)
 			if next.IsZero() {
-				break // it was overtaken by something else
+				break // no such call before the next request
 			}
 			took[j] = append(took[j], next.Sub(at))
 			at = next

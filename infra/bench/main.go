@@ -1,5 +1,5 @@
-// Command bench measures what a request costs: calls, capacity, time and size.
-// All figures come from the local stack, so times are good as ratios only.
+// Command bench measures what a request costs: calls, capacity, time and size. All figures come from the local stack, so
+// its times only mean something as ratios.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"ringi/infra/bench/coldstart"
 )
 
-// Measured is everything that was measured; what was not is nil.
+// Measured has all measurements. Parts that were not measured are nil.
 type Measured struct {
 	At, On       string // the day and the machine
 	Calls        *Calls
@@ -30,7 +30,7 @@ type Measured struct {
 	Throughput   *Throughput
 }
 
-// effort is how often each thing is done.
+// effort says how often each thing is measured.
 type effort struct {
 	pipelines, disturbed, spawns, requests int
 	seed                                   uint64
@@ -41,10 +41,9 @@ var (
 	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10}
 )
 
-// parts are what can be measured alone, in this order.
+// parts are the names of what can be measured alone, in their order.
 var parts = []string{"calls", "others", "cold", "latency", "throughput"}
 
-// measure does one part.
 func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
 	switch part {
 	case "calls":
@@ -96,7 +95,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if m, err = load("."); err != nil {
 			return err
 		}
-		if err := m.keep("."); err != nil { // also where nothing is measured
+		if err := m.keep("."); err != nil { // the pages follow the program even if nothing is measured
 			return err
 		}
 	}

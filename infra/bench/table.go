@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// seedWrites is how many rows the first description of the pipeline writes for
-// a request that goes well.
+// seedWrites is how many rows the first description of the pipeline writes for a request that goes well.
 const seedWrites = 21
 
-// markdown is one table of everything that was measured.
+// markdown is the table of all measurements.
 func (m *Measured) markdown() string {
 	var t table
 	t.row("measured", "", "")
@@ -56,7 +55,7 @@ func (m *Measured) callRows(t *table) {
 	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()), "")
 }
 
-// otherRows are of what is no request: contests and conversations.
+// otherRows are the rows of contests and conversations.
 func (m *Measured) otherRows(t *table) {
 	if c := m.Contest; c != nil {
 		t.part(fmt.Sprintf("One contest, %d teams of a leader and a member, %d rounds each, two metrics: calls and capacity", c.Teams, c.Rounds), "of the contest", "of a round")
@@ -70,7 +69,7 @@ func (m *Measured) otherRows(t *table) {
 	}
 }
 
-// alone are the rows of a pipeline that has no other beside it; more is what stands in the third cell.
+// alone adds the rows of a pipeline that was measured undisturbed only. more has texts for the third cell.
 func (t *table) alone(p Pipeline, of string, more map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		t.row(name+", in a "+of, inShort(p.Functions[name]), more[name])
@@ -79,7 +78,7 @@ func (t *table) alone(p Pipeline, of string, more map[string]string) {
 	t.row("rows that a "+of+" writes by kind", p.byKind(), "")
 }
 
-// inShort is a function's usage in one cell.
+// inShort is a usage in one cell.
 func inShort(u Usage) string {
 	parts := []string{num(u.Invocations) + " invocations"}
 	for _, x := range []struct {
@@ -102,7 +101,7 @@ func amounts(of map[string]float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// byKind are the rows that a pipeline writes, the most first, and which functions write them.
+// byKind lists the rows that a pipeline writes by kind, the most first, and which functions write them.
 func (p Pipeline) byKind() string {
 	kinds := slices.SortedFunc(maps.Keys(p.Rows), func(x, y string) int {
 		return cmp.Or(cmp.Compare(sum(p.Rows[y]), sum(p.Rows[x])), cmp.Compare(x, y))

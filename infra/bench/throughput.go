@@ -21,12 +21,11 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// pace is how many times faster than Slack the sandbox lets the app write, so
-// that one channel takes 200 tasks in minutes.
+// pace is how many times faster than Slack the sandbox lets the app write, so that one channel takes 200 tasks within
+// minutes.
 const pace = 20
 
-// Throughput is many requests made at once, in one channel with Slack's limits. All
-// of them were completed and shown.
+// Throughput is of many requests made at once in one channel, with Slack's limits. All were completed and shown.
 type Throughput struct {
 	Writes      map[string]float64 // calls of Slack, by method
 	RateLimited int                // calls that Slack turned away
@@ -68,19 +67,19 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 	return t, noDeadLetters(ctx, s)
 }
 
-// watch counts the app's calls while people do something, and lets the sweeper look as its schedule would but oftener.
+// watch counts the app's calls while people do something. It fires the sweeper more often than its schedule does.
 func (t *Throughput) watch(ctx context.Context, s *stack.Stack, people func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		for sleep.For(ctx, 20*time.Second) == nil {
-			s.Fire(ctx, sweeper) // what it fails at it tries again
+			s.Fire(ctx, sweeper) // the next look tries again
 		}
 	})
 	beside.Go(func() {
 		var last time.Time
-		for more := true; more; last = t.count(s.Sandbox.Calls(), last) { // the sandbox remembers the last ones only
+		for more := true; more; last = t.count(s.Sandbox.Calls(), last) { // the sandbox keeps the last calls only
 			more = sleep.For(ctx, 200*time.Millisecond) == nil
 		}
 	})
@@ -90,7 +89,7 @@ func (t *Throughput) watch(ctx context.Context, s *stack.Stack, people func() er
 	return err
 }
 
-// count adds the calls after a moment, and returns when the newest was.
+// count adds the calls since a moment, and returns the time of the newest.
 func (t *Throughput) count(calls []webapi.Call, last time.Time) time.Time {
 	newest := last
 	for _, c := range calls {
@@ -109,7 +108,6 @@ func (t *Throughput) count(calls []webapi.Call, last time.Time) time.Time {
 	return newest
 }
 
-// noDeadLetters fails when a message is in a dead letter queue.
 func noDeadLetters(ctx context.Context, s *stack.Stack) error {
 	c := sqs.NewFromConfig(s.AWS)
 	for _, id := range []string{"CardDeadLetters", "ChangeDeadLetters"} {
@@ -129,13 +127,13 @@ func noDeadLetters(ctx context.Context, s *stack.Stack) error {
 // everyTool is a request whose plan has all five tools in it.
 const everyTool = "今月の勤怠をまとめて"
 
-// What an execution's card has when it has ended well, and when it has not.
+// Texts of an execution's card: one that ended well, one that did not.
 const completed, failed = "✅ 実行完了", "retry_execution"
 
-// patience is how long one thing may take on a machine that does others too.
+// patience is how long one thing may take on a busy machine.
 const patience = 15 * time.Minute
 
-// open starts a stack whose sweeper works only when told.
+// open starts a stack whose sweeper runs only when fired.
 func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack.Stack, error) {
 	o := driver.Options()
 	o.Faults, o.Sandbox.Rates = faults, rates
@@ -143,15 +141,15 @@ func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack
 	return driver.Start(ctx, o)
 }
 
-// ask says something to Ringi in #人事, and looks every poll for what becomes of it.
+// ask makes a request in #人事. poll is how often its cards are looked at.
 func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
 	r := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+everyTool)
 	r.Timeout, r.Poll = patience, poll
 	return r
 }
 
-// finish stamps both cards and waits until the work is done and shown. It presses 再実行
-// on a failed execution as people do, and returns how often.
+// finish stamps both cards and waits until the work is done and shown. On a failed execution it presses 再実行, as people
+// do, and returns how often it did.
 func finish(r *driver.Request) (retried int) {
 	r.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
 	r.Click(workspace.Tanaka, driver.ProcessCard, "approve_process")
@@ -169,7 +167,7 @@ func finish(r *driver.Request) (retried int) {
 	return retried
 }
 
-// crowd lets n people do something, some at once. The first who fails ends it for all.
+// crowd does something n times, some at once. The first failure ends all.
 func crowd(ctx context.Context, n, atOnce int, do func(t driver.T, nth int)) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(atOnce)

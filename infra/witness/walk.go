@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Walk does all that the app knows, as a person in the sandbox.
+// Walk uses everything that the app can do, as a person in the sandbox.
 func Walk(t *testing.T, app App) {
 	p := start(t, app, "the-signing-secret")
 	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>")))(t)
@@ -35,13 +35,12 @@ func Walk(t *testing.T, app App) {
 	expect.Is(t, p.stderr.String(), "", "the app complains")
 }
 
-// message is the card as it is now.
 func (p *place) message(card string) workspace.Message {
 	p.t.Helper()
 	return expect.Value(p.Workspace().Message(workspace.HR, card, workspace.Suzuki))(p.t)
 }
 
-// note fills in the card's form: a note that is too short is refused in the open form, a longer one changes the card.
+// note fills in the card's form. A note that is too short is refused in the open form; a longer one changes the card.
 func (p *place) note(root, card string) {
 	p.click(workspace.Suzuki, card, "open_form")
 	p.eventually("the form opens", func() bool { return len(p.Views(workspace.Suzuki)) == 1 })
@@ -73,8 +72,8 @@ func (p *place) finish(card string) {
 		"a button that is gone can be pressed")
 }
 
-// CheckForgeryRefused shows that the app checks signatures: with another secret it refuses every
-// call and does nothing. Otherwise Walk would pass for an app that accepts any signature.
+// CheckForgeryRefused checks that the app verifies signatures: with another secret it refuses every call and does nothing.
+// Walk alone would pass for an app that accepts any signature.
 func CheckForgeryRefused(t *testing.T, app App) {
 	p := start(t, app, "another-secret")
 	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは")))(t)

@@ -1,11 +1,10 @@
-// Package witness tests the Slack sandbox with apps made with other Slack libraries,
-// so that it behaves like Slack and not only as Ringi expects.
+// Package witness tests the Slack sandbox with apps made with other Slack libraries, so that it behaves like Slack and
+// not only as Ringi expects.
 //
-// The app is small and the same for every library. Mentioned, it answers in the
-// thread with a card of two buttons. Write a note opens a form; a note of less
-// than three characters is refused in the form, another replaces the card's text.
-// Finish counts the thread's messages, takes the buttons away, and tells the person
-// twice: ephemerally and through the response_url. The shortcut cancel_task answers in the thread.
+// Every library has the same small app. It answers a mention in the thread, with a card of two buttons. "Write a note"
+// opens a form that refuses less than three characters; a longer note replaces the card's text. "Finish" counts the
+// thread's messages, removes the buttons, and tells the person twice, ephemerally and through the response_url. The
+// shortcut cancel_task answers in the thread.
 package witness
 
 import (
@@ -27,10 +26,10 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// startWithin is how long an app may take to listen, patience how long anything else: no test here is about speed.
+// startWithin is how long an app may take until it listens, patience how long anything else may take.
 const startWithin, patience = 2 * time.Minute, time.Minute
 
-// App is how the app of one library is started: command, without an environment.
+// App is the app of one library. Command starts it, without an environment.
 type App struct {
 	Name    string
 	Command func(t testing.TB) *exec.Cmd
@@ -46,7 +45,7 @@ type place struct {
 // start starts a sandbox and the app. The app gets the sandbox's bot token, and appsSecret as its signing secret.
 func start(t testing.TB, app App, appsSecret string) *place {
 	t.Helper()
-	now := time.Now() // stands still: no trigger is too old for an app on a busy machine
+	now := time.Now() // the clock stands still, so that no trigger expires on a busy machine
 	s := sandbox.New(sandbox.Options{
 		SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001, AnswerTime: patience, Now: func() time.Time { return now },
 	})
@@ -55,7 +54,7 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	t.Cleanup(server.Close)
 
 	cmd := app.Command(t)
-	// Of the environment only the path: no proxy, token or option of the person's reaches the app.
+	// The app gets the PATH alone, and no proxy, token or option of whoever runs the test.
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "NO_PROXY=127.0.0.1",
 		"SLACK_SIGNING_SECRET=" + appsSecret, "SLACK_BOT_TOKEN=xoxb-witness", "SLACK_API_URL=" + server.URL + "/api/",

@@ -1,5 +1,4 @@
-// Package capacity computes what DynamoDB charges for a call, by its published
-// rules: emulators answer with a constant.
+// Package capacity computes what DynamoDB charges for a call, by its published rules. Emulators answer with a constant.
 package capacity
 
 import (
@@ -11,9 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/store/table"
 )
 
-// Item is an item, in DynamoDB's JSON where it is encoded.
+// Item is an item that is encoded as DynamoDB's JSON.
 type Item map[string]types.AttributeValue
 
 // UnmarshalJSON reads DynamoDB's JSON. It returns an error for a value of no known type.
@@ -25,7 +26,7 @@ func (it *Item) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// whole reports whether everything in a value has a type.
+// whole reports whether each part of a value is of a known type.
 func whole(v types.AttributeValue) bool {
 	switch v := v.(type) {
 	case *types.UnknownUnionMember:
@@ -38,10 +39,9 @@ func whole(v types.AttributeValue) bool {
 	return v != nil
 }
 
-// MarshalJSON writes DynamoDB's JSON.
 func (it Item) MarshalJSON() ([]byte, error) { return attributevalue.MarshalMapJSON(it) }
 
-// Sizes of what has no length of its own, in bytes.
+// Sizes of values without a length of their own, in bytes.
 const (
 	sizeOfFlag      = 1 // a boolean or null
 	sizeOfContainer = 3 // a list or map, whatever is in it
@@ -85,7 +85,7 @@ func sum[T any](list []T, size func(T) int) (total int) {
 	return total
 }
 
-// sizeOfNumber is a byte, one for every two significant digits, and one for a minus.
+// sizeOfNumber is one byte, one more for every two significant digits, and one for a minus.
 func sizeOfNumber(text string) int {
 	digits, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(text, "+-")), "e")
 	if whole, fraction, ok := strings.Cut(digits, "."); ok {
@@ -106,7 +106,7 @@ func sizeOfNumber(text string) int {
 const (
 	readUnit  = 4 << 10 // bytes of a read unit
 	writeUnit = 1 << 10 // bytes of a write unit
-	// transaction is what two-phase commit costs: every item is prepared and committed.
+	// A transaction counts twice: every item is prepared and committed.
 	transaction = 2
 	eventual    = 0.5 // of a strongly consistent read
 )
@@ -114,17 +114,15 @@ const (
 // Index is a global secondary index that projects all attributes.
 type Index struct{ PK, SK string }
 
-// Units are capacity units; Index are write units of indexes. Indexes follow a
-// write by themselves, so a transaction does not double theirs.
+// Units are capacity units. Index are write units of indexes, which a transaction does not double.
 type Units struct{ Read, Write, Index float64 }
 
-// Plus adds two.
 func (u Units) Plus(v Units) Units {
 	return Units{u.Read + v.Read, u.Write + v.Write, u.Index + v.Index}
 }
 
-// Read is what one evaluation costs: a Query's items together, whether it returns
-// them or not, or one item of a GetItem or BatchGetItem. Nothing found costs one unit too.
+// Read is the cost of one evaluation: of all items that a Query evaluates, together, or of one item of a GetItem or
+// BatchGetItem. Finding nothing costs one unit, too.
 func Read(consistent bool, items ...Item) Units {
 	n := ceil(sum(items, Size), readUnit)
 	if !consistent {
@@ -133,8 +131,8 @@ func Read(consistent bool, items ...Item) Units {
 	return Units{Read: n}
 }
 
-// Write is what changing an item from before to after costs; either is nil when
-// there is none. A check that changes nothing costs as a write does.
+// Write is the cost of changing an item from before to after, either of which may be nil. A check that changes nothing
+// costs as much as a write.
 func Write(before, after Item, transactional bool, indexes ...Index) Units {
 	was, is := Size(before), Size(after)
 	u := Units{Write: ceil(max(was, is), writeUnit)}
@@ -147,8 +145,8 @@ func Write(before, after Item, transactional bool, indexes ...Index) Units {
 	return u
 }
 
-// follow is what an index costs: a put or a delete is a write, a change of its
-// key is both, a change of anything that it projects is one.
+// follow is the cost of a write for an index: an entry that comes or goes is one write, a changed key is two, any other
+// change is one.
 func (x Index) follow(before, after Item, was, is int) float64 {
 	old, had := x.key(before)
 	now, has := x.key(after)
@@ -168,19 +166,9 @@ func (x Index) follow(before, after Item, was, is int) float64 {
 }
 
 func (x Index) key(it Item) (key [2]string, ok bool) {
-	pk, hasPK := Text(it[x.PK])
-	sk, hasSK := Text(it[x.SK])
-	return [2]string{pk, sk}, hasPK && hasSK
+	pk, sk := table.TextOf(it, x.PK), table.TextOf(it, x.SK)
+	return [2]string{pk, sk}, pk != "" && sk != "" // a key is never empty
 }
 
-// Text is a value that is a text, as all keys are.
-func Text(v types.AttributeValue) (text string, ok bool) {
-	s, ok := v.(*types.AttributeValueMemberS)
-	if !ok {
-		return "", false
-	}
-	return s.Value, true
-}
-
-// ceil is how many whole units of a size there are, at least one.
+// ceil rounds a size up to whole units, at least one.
 func ceil(n, unit int) float64 { return float64(max(1, (n+unit-1)/unit)) }

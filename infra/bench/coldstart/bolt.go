@@ -15,15 +15,14 @@ import (
 	"ringi/infra/witness/npm"
 )
 
-// Bolt is an app with Bolt for JavaScript and the same clients as receive-interaction,
-// started in turns with that.
+// Bolt is an app with Bolt for JavaScript and the same clients as receive-interaction. The two are started in turns.
 type Bolt struct {
 	Pair
 	Node, Bolt string // versions
-	Size       int64  // bytes of what is deployed: the app with its modules
+	Size       int64  // bytes of the app with its modules
 }
 
-// measureBolt starts the Bolt app and a function in turns; nil where there is no Node.
+// measureBolt starts the Bolt app and a function in turns. It returns nil where there is no Node.
 func measureBolt(ctx context.Context, root string, o Options, environment []string, beside starter) (*Bolt, error) {
 	node, err := npm.Node(ctx)
 	if errors.Is(err, npm.ErrNode) {

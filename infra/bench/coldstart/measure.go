@@ -1,5 +1,4 @@
-// Package coldstart measures how long a function's process takes until it asks
-// for its first event, and what it weighs.
+// Package coldstart measures how long a function's process takes until it asks for its first event, and its size.
 package coldstart
 
 import (
@@ -25,8 +24,8 @@ import (
 	"ringi/infra/local/template"
 )
 
-// bareOf is the bare handler that each function is paired with, by its folder: one whose clients the function has, if
-// not all of them.
+// bareOf names the bare handler that each function is paired with, by the function's folder. The function has all
+// clients of the handler, and may have more.
 var bareOf = map[string]string{
 	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
@@ -38,31 +37,30 @@ var bareOf = map[string]string{
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
 }
 
-// besideBolt is the function whose clients the Bolt app has too.
+// besideBolt is the function with the same clients as the Bolt app.
 const besideBolt = "receive-interaction"
 
-// Report is every function beside a bare handler with the same clients, and one beside Bolt for JavaScript.
+// Report compares every function with a bare handler, and one with Bolt for JavaScript.
 type Report struct {
-	Spawns    int // of each, in pairs
+	Spawns    int // how often each pair was started
 	Functions []Function
 	Bolt      *Bolt // nil where there is no Node
 }
 
-// Function is one function beside its bare handler.
 type Function struct {
 	Pair
-	Name string // of its folder
+	Name string // its folder
 	Size int64  // bytes of its binary
 }
 
-// Pair is how a process starts beside another: from its start to the first event asked for.
+// Pair compares how long two processes take from their start until they ask for their first event.
 type Pair struct {
 	RSS                                int64 // bytes, when it asks for its first event; 0 where it can't be told
 	Min, Median, OtherMin, OtherMedian time.Duration
-	Ratio                              float64 // the median over pairs of the one to the other
+	Ratio                              float64 // the median of the ratios of all pairs
 }
 
-// Options say what to measure. Functions are folders; none are all.
+// Options say what to measure. Functions are folders; an empty list means all.
 type Options struct {
 	Spawns    int
 	Functions []string
@@ -99,7 +97,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	defer release()
 	r := &Report{Spawns: o.Spawns}
 	for _, f := range described.Functions {
-		// a managed runtime starts before our binary does
+		// A managed runtime starts before the function's own code does.
 		if f.Managed || len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) {
 			continue
 		}
@@ -129,7 +127,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// slackSecret answers the one thing that functions ask while they start.
+// slackSecret answers the only call that functions make while they start.
 func slackSecret(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
 		http.Error(w, "only the secret is here", http.StatusNotImplemented)
@@ -139,7 +137,7 @@ func slackSecret(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, r.Host)
 }
 
-// environment is a function's own with what Lambda sets.
+// environment adds the variables that Lambda sets to a function's own.
 func environment(endpoint string, own map[string]string) (list []string) {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
@@ -170,7 +168,7 @@ type starter struct {
 	dir                  string
 }
 
-// pairs starts both n times in turns, after once for the disk's sake.
+// pairs starts both n times in turns, after a first time that brings their files into memory.
 func pairs(ctx context.Context, n int, one, other starter) (Pair, error) {
 	var a, b []time.Duration
 	var ratios []float64
@@ -200,7 +198,6 @@ func middle[T int64 | float64 | time.Duration](values []T) T {
 // startWithin is Lambda's own limit on a start.
 const startWithin = 10 * time.Second
 
-// sample is one start of a process.
 type sample struct {
 	took time.Duration
 	rss  int64
@@ -253,19 +250,11 @@ func (s starter) spawn(ctx context.Context) (sample, error) {
 	}
 }
 
-// memory is what a process keeps in memory, in bytes; 0 where /proc doesn't tell.
+// memory returns how many bytes of memory a process has resident, 0 where /proc doesn't tell.
 func memory(pid int) int64 {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			if err == nil {
-				return kb << 10
-			}
-		}
-	}
-	return 0
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	_, resident, _ := strings.Cut(string(status), "VmRSS:")
+	var kb int64
+	fmt.Sscan(resident, &kb)
+	return kb << 10
 }

@@ -11,16 +11,17 @@ import (
 	"strings"
 
 	"ringi/infra/bench/capacity"
+	"ringi/shared/store/table"
 )
 
-// Meter computes what a DynamoDB call costs. It reads each item that is written
-// before and after, so a call's figure is only right while nobody else writes its items.
+// Meter computes the cost of a DynamoDB call. It reads each item before and after it is written, so the figure is only
+// right if nobody else writes the item meanwhile.
 type Meter struct {
 	Endpoint string                    // of DynamoDB
 	Indexes  map[string]capacity.Index // by name
 }
 
-// request is what of a call's parameters decides its cost.
+// request has the parameters of a call that decide its cost.
 type request struct {
 	TableName            string
 	Key, Item            capacity.Item
@@ -32,7 +33,7 @@ type request struct {
 	RequestItems         map[string]batch
 }
 
-// batch is what a call wants of a table: keys to read, or rows to write.
+// batch has the keys that a call reads of one table, or the rows that it writes.
 type batch struct {
 	Keys                 []capacity.Item
 	ConsistentRead       bool
@@ -54,7 +55,7 @@ type response struct {
 	Responses map[string][]capacity.Item
 }
 
-// written are the items that a call writes or checks.
+// written returns the items that a call writes or checks.
 func (r request) written() (list []request, transactional bool) {
 	for _, actions := range r.TransactItems {
 		for _, one := range actions {
@@ -87,7 +88,7 @@ func (r request) key() capacity.Item {
 	return capacity.Item{"PK": r.Item["PK"], "SK": r.Item["SK"]}
 }
 
-// Measure lets do make the call and returns its cost with do's answer.
+// Measure lets do make the call, and returns the call's cost.
 func (m *Meter) Measure(ctx context.Context, operation string, body []byte,
 	do func() (status int, answer []byte)) (capacity.Units, error) {
 	var in request
@@ -120,7 +121,7 @@ func read(operation string, in request, do func() (int, []byte)) (capacity.Units
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return capacity.Units{}, err
 	}
-	// What is evaluated but not returned costs too, and is not in the answer.
+	// Items that are evaluated but not returned cost units, too, and the answer does not have them.
 	if in.FilterExpression != "" || in.ProjectionExpression != "" {
 		return capacity.Units{}, fmt.Errorf("it does not return all that it evaluates")
 	}
@@ -162,7 +163,7 @@ func (m *Meter) write(ctx context.Context, in request, do func() (int, []byte)) 
 		return capacity.Units{}, err
 	}
 	var indexes []capacity.Index
-	if status == http.StatusOK { // a condition that fails costs as the write does, and no index hears of it
+	if status == http.StatusOK { // a condition that fails costs as much as the write, but nothing of an index
 		indexes = slices.Collect(maps.Values(m.Indexes))
 	}
 	var total capacity.Units
@@ -192,7 +193,7 @@ func (m *Meter) items(ctx context.Context, list []request) ([]capacity.Item, err
 	return out, nil
 }
 
-// Call makes a call of DynamoDB by its JSON.
+// Call sends DynamoDB a call as JSON.
 func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.Endpoint+"/", bytes.NewReader(body))
 	if err != nil {
@@ -211,8 +212,8 @@ func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, [
 	return resp.StatusCode, answer.Bytes(), err
 }
 
-// rowsOf counts the rows that a call would write, by their kind: what their key begins with. In a
-// transaction that is the kind alone, elsewhere it says so.
+// rowsOf counts the rows that a call would write, by kind. Rows outside of a transaction have " by single writes" after
+// their kind.
 func rowsOf(operation string, body []byte) map[string]int {
 	var in request
 	switch operation {
@@ -241,13 +242,11 @@ func rowsOf(operation string, body []byte) map[string]int {
 	return out
 }
 
-// kind is what the key of a row begins with: that of its partition for a row that is alone there.
+// kind is the beginning of a row's sort key, or of its partition key where each row has a partition of its own.
 func (r request) kind() string {
 	key := r.key()
-	pk, _ := capacity.Text(key["PK"])
-	sk, _ := capacity.Text(key["SK"])
-	kind, _, _ := strings.Cut(sk, "#")
-	if first, _, _ := strings.Cut(pk, "#"); first != "TASK" && first != "TENANT" {
+	kind, _, _ := strings.Cut(table.TextOf(key, "SK"), "#")
+	if first, _, _ := strings.Cut(table.TextOf(key, "PK"), "#"); first != "TASK" && first != "TENANT" {
 		kind = first
 	}
 	return kind

@@ -1,5 +1,4 @@
-// Package recorder writes down every call that the functions of a local stack
-// make, what each costs, and lets some of them fail.
+// Package recorder records every call that the functions of a local stack make, with its cost, and lets some calls fail.
 package recorder
 
 import (
@@ -16,19 +15,18 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// Call is one outgoing call of a function, or one of lambda's moments: the start
-// and the answer of an invocation.
+// Call is an outgoing call of a function, or the start or answer of an invocation.
 type Call struct {
 	Function string
 	Request  string // id of the invocation; empty while the process starts up
 	Name     string // service and action: DynamoDB.Query, slack chat.update, freee GET employees
 	At       time.Time
 	Units    capacity.Units
-	Rows     map[string]int // how many rows it writes, by kind; a check writes none
+	Rows     map[string]int // rows that it writes, by kind; a check writes none
 	Failed   bool           // the recorder made it fail
 }
 
-// Recorder is a lambda.Faults that kills nothing. Attach it before anything is invoked.
+// Recorder is a lambda.Faults that kills nothing. It has to be attached before anything is invoked.
 type Recorder struct {
 	mu     sync.Mutex
 	meter  *Meter
@@ -41,15 +39,15 @@ type Recorder struct {
 // New returns a recorder whose faults depend on seed alone.
 func New(seed uint64) *Recorder { return &Recorder{random: rand.New(rand.NewPCG(seed, seed))} }
 
-// Attach says how DynamoDB's calls are measured.
+// Attach sets the meter of DynamoDB's calls.
 func (r *Recorder) Attach(m *Meter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.meter = m
 }
 
-// Fail makes calls to AWS and Slack fail with these odds from now on. Calls
-// that a person would have to judge, a write step's, do not.
+// Fail makes calls to AWS and Slack fail with these odds from now on, except for calls of a step that writes, whose
+// outcome a person would have to judge.
 func (r *Recorder) Fail(odds float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +63,7 @@ func (r *Recorder) Take() ([]Call, error) {
 	return calls, err
 }
 
-// Meet records a moment.
+// Meet records a call, and lets it fail by the odds.
 func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 	call := Call{Function: c.Function, Request: c.RequestID, Name: name(c.Kind), At: time.Now()}
 	r.mu.Lock()
@@ -85,13 +83,10 @@ func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 	return lambda.Fault{}
 }
 
-// Busy and Cold leave processes as they are.
 func (r *Recorder) Busy(string, []byte) bool { return false }
 
-// Cold is said at Busy.
 func (r *Recorder) Cold(string, []byte) bool { return false }
 
-// Dying is never called: nothing is killed.
 func (r *Recorder) Dying(lambda.Call) {}
 
 func (r *Recorder) keep(c Call, err error) {
@@ -108,7 +103,7 @@ func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, op
 	if err != nil {
 		return
 	}
-	// The service does what has arrived, whether or not the caller is still there.
+	// A service carries a call out even if the caller is gone.
 	ctx := context.WithoutCancel(q.Context())
 	units, err := m.Measure(ctx, operation, body, func() (int, []byte) {
 		status, answer, err := m.Call(ctx, operation, body)
@@ -124,7 +119,7 @@ func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, op
 	r.keep(call, err)
 }
 
-// mayFail leaves out what a write step calls: its outcome would be for a person to judge.
+// mayFail reports whether Fail applies to a call.
 func mayFail(c Call) bool {
 	switch {
 	case c.Name == lambda.KindStart, c.Name == lambda.KindAnswer, c.Request == "":
@@ -135,7 +130,7 @@ func mayFail(c Call) bool {
 	return true
 }
 
-// refusal is a service's own way of saying that it can't now.
+// refusal answers as the service does when it is overloaded.
 func refusal(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if strings.HasPrefix(name, "slack ") {
@@ -150,10 +145,10 @@ func refusal(name string) http.Handler {
 	})
 }
 
-// services are short names of what AWS calls its own on the wire.
+// services are short names of AWS's services, by their names on the wire.
 var services = map[string]string{"AWSStepFunctions": "StepFunctions", "AmazonSQS": "SQS", "TrentService": "KMS", "secretsmanager": "SecretsManager"}
 
-// name makes service and action of what the Lambda service calls a moment.
+// name returns service and action for the kind of a lambda.Call.
 func name(kind string) string {
 	method, path, isPath := strings.Cut(kind, " /")
 	if !isPath {

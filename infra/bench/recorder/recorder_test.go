@@ -90,8 +90,8 @@ func TestRowsThatAreWritten(t *testing.T) {
 	}
 }
 
-// table is a meter and what calls the table that it measures.
-func table(t *testing.T) (m *Meter, call func(operation, body string) (int, string)) {
+// metered is a meter and what calls the table that it measures.
+func metered(t *testing.T) (m *Meter, call func(operation, body string) (int, string)) {
 	t.Helper()
 	m = &Meter{Endpoint: moto.StartForTest(t), Indexes: map[string]capacity.Index{"GSI1": {PK: "GSI1PK", SK: "GSI1SK"}}}
 	call = func(operation, body string) (int, string) {
@@ -115,7 +115,7 @@ func row(sk, more string) string {
 }
 
 func TestMeasure(t *testing.T) {
-	m, call := table(t)
+	m, call := metered(t)
 	for _, tt := range []struct {
 		name, operation, body string
 		status                int
@@ -167,7 +167,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestWhatDoesNotSayWhatItEvaluatesIsNotMeasured(t *testing.T) {
-	m, call := table(t)
+	m, call := metered(t)
 	for operation, body := range map[string]string{
 		"Scan":  `{"TableName":"t"}`,
 		"Query": `{"TableName":"t","KeyConditionExpression":"PK = :p","FilterExpression":"a = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`,

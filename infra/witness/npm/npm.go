@@ -15,10 +15,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// ErrNode says what to install when there is no suitable Node.
+// ErrNode is the error where there is no suitable Node. It says what to install.
 var ErrNode = errors.New("this witness needs Node 20 or newer with npm: install nodejs and npm")
 
-// withoutNode, set where CI has no Node, leaves these witnesses out; without it a missing Node fails there.
+// withoutNode is the variable that leaves these witnesses out in CI. Without it a missing Node is a failure there.
 const withoutNode = "RINGI_WITHOUT_NODE"
 
 // Node finds a Node that is new enough, or returns ErrNode.
@@ -49,8 +49,8 @@ func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 	return node, dir
 }
 
-// Install puts files and the packages that they lock below folder, once for each
-// content, and returns where. Several processes may ask at once.
+// Install puts files, and the packages that they lock, into a folder below folder, and returns its path. It does so once
+// for each content of the files. Several processes may ask at once.
 func Install(ctx context.Context, folder, name string, files fs.FS) (string, error) {
 	return process.Install(folder, name, files, func(dir string) error {
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")

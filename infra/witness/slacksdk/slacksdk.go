@@ -1,5 +1,5 @@
-// Package slacksdk has the witnesses on python-slack-sdk: an app, and the SDK's block
-// models, which check Slack's limits independently of this code.
+// Package slacksdk has the witnesses on python-slack-sdk: an app, and the SDK's block models, which check Slack's limits
+// independently of this code.
 package slacksdk
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed app.py blocks.py requirements.txt
 var files embed.FS
 
-// interpreter is the Python that has slack_sdk.
+// interpreter returns the path of a Python that has slack_sdk.
 func interpreter(ctx context.Context, notify func(string)) (string, error) {
 	folder, err := process.Folder()
 	if err != nil {
