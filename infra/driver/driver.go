@@ -19,8 +19,12 @@ import (
 )
 
 // defaultTimeout is how long one thing may take on a busy machine, defaultQuietTime how long nothing
-// may move before a request calls WhenQuiet, and poll how often it looks.
-const defaultTimeout, defaultQuietTime, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
+// may move before a request calls WhenQuiet, and poll how often it looks. Who has waited longer looks less often, as a look
+// may be many calls to the emulator, but never less often than rarest.
+const (
+	defaultTimeout, defaultQuietTime = 60 * time.Second, 6 * time.Second
+	poll, rarest                     = 40 * time.Millisecond, 250 * time.Millisecond
+)
 
 // T is a test, or what Try makes of a program.
 type T interface {
@@ -121,10 +125,12 @@ func (r *Request) wait(holds func() bool) bool {
 	})
 }
 
-// within polls until it holds, and reports false when that took too long or ctx ended.
+// within polls, after each tenth of the time that it has waited, until holds is true. It reports false when that took too long
+// or ctx ended.
 func within(ctx context.Context, patience, poll time.Duration, holds func() bool) bool {
-	for end := time.Now().Add(patience); !holds(); {
-		if time.Now().After(end) || sleep.For(ctx, poll) != nil {
+	for begun := time.Now(); !holds(); {
+		waited := time.Since(begun)
+		if waited > patience || sleep.For(ctx, max(poll, min(waited/10, rarest))) != nil {
 			return false
 		}
 	}

@@ -295,9 +295,9 @@ func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
 
 // stopRun ends the first run of an aggregate by hand.
 func (d *scenarioRun) stopRun(machine, id string) {
-	arn := strings.Replace(d.StateMachineARN(machine), ":stateMachine:", ":execution:", 1) + ":" + id + "-1"
-	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
-		failf("stop %s: %w", arn, err)
+	arn := d.RunARN(machine, id, 1)
+	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
+		failf("stop %s: %w", *arn, err)
 	}
 }
 

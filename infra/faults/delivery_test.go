@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
@@ -146,8 +145,8 @@ func (d *scenarioRun) stop(gate string) {
 		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not even kept
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
-	arn := strings.Replace(d.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.ID + "-" + string(rune('0'+d.Load().Head.Run))
-	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
+	arn := d.RunARN("Pipeline", d.Ref.ID, d.Load().Head.Run)
+	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
 		failf("stop: %w", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
@@ -19,11 +20,13 @@ import (
 // TestNoRoomToRun: Lambda refuses to run the function of an approved task for longer than its state tries. Nothing is shown as
 // failed and nobody has to do anything; the task goes on when there is room.
 func TestNoRoomToRun(t *testing.T) {
+	t.Parallel()
 	running.triesSoon(t)
 	for name, functions := range map[string][]string{
 		"for the steps": {execute}, "for any function of its run": {execute, "ResumeTaskFunction", "CloseTaskFunction"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			running.runHappy(t, func(d *scenarioRun) {
 				run := d.approvedWithoutRoom(functions...)
 				for n := 1; n <= 2; n++ {
@@ -72,8 +75,9 @@ func (d *scenarioRun) stands() {
 
 // ended reports whether a run of the task has failed.
 func (d *scenarioRun) ended(run int) bool {
-	view, err := d.Task(context.Background(), d.Ref.ID)
-	return err == nil && len(view.Runs) >= run && view.Runs[run-1].Status == "FAILED"
+	arn := d.RunARN("Pipeline", d.Ref.ID, run)
+	seen, err := sfn.NewFromConfig(d.AWS).DescribeExecution(context.Background(), &sfn.DescribeExecutionInput{ExecutionArn: arn})
+	return err == nil && seen.Status == types.ExecutionStatusFailed
 }
 
 // triesSoon makes the waits between tries a second at most, until the test ends: those of the machine take twelve minutes.

@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -217,8 +216,7 @@ func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	driver.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
 	runs := sfn.NewFromConfig(s.AWS)
-	arn := strings.Replace(s.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.ID + "-1"
-	expect.Value(runs.StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}))(t)
+	expect.Value(runs.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: s.RunARN("Pipeline", d.Ref.ID, 1)}))(t)
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	if a := d.Load(); a.Head.Run != 2 {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -316,6 +317,12 @@ func (s *Stack) QueueURL(id string) string {
 		}
 	}
 	return ""
+}
+
+// RunARN returns the ARN of an aggregate's n-th run on the state machine with a logical id.
+func (s *Stack) RunARN(machine, id string, n int) *string {
+	arn := fmt.Sprintf("%s:%s-%d", strings.Replace(s.StateMachineARN(machine), ":stateMachine:", ":execution:", 1), id, n)
+	return &arn
 }
 
 // StateMachineARN returns the ARN of the state machine with a logical id, "" if there is none.
