@@ -92,7 +92,7 @@ func (c *Site) ShowKept(
 	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use, back, what string,
 ) error {
 	i := slices.IndexFunc(made, func(u *aggregate.Use) bool { return u.ID == r.PathValue("use") })
-	if i < 0 || !WasKept(made[i]) {
+	if i < 0 || !made[i].Kept() {
 		return aggregate.ErrNotFound
 	}
 	use := made[i]
