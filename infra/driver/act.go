@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -79,7 +80,7 @@ func (r *Request) untilTaken(key, action string, press func(ts string)) {
 		if r.Pressed != nil {
 			r.Pressed()
 		}
-		return within(r.T.Context(), 3*time.Second, r.Poll, gone)
+		return expect.Holds(r.T.Context(), 3*time.Second, r.Poll, gone)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
@@ -48,7 +49,7 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 // SummedUp waits until a contest is summed up, and returns it.
 func SummedUp(t T, all *contests.Store, ref aggregate.Ref) (a *contest.Aggregate) {
 	t.Helper()
-	Eventually(t, "the contest is summed up", func() bool {
+	expect.Eventually(t, "the contest is summed up", func() bool {
 		var err error
 		a, err = all.Load(t.Context(), ref)
 		return err == nil && a.Summary != nil

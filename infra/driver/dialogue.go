@@ -13,6 +13,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -160,7 +161,7 @@ func (d *Dialogue) offers(ts, action string) bool {
 // Eventually polls until what holds.
 func (d *Dialogue) Eventually(what string, holds func() bool) {
 	d.T.Helper()
-	if !within(d.T.Context(), d.Timeout, poll, holds) {
+	if !expect.Holds(d.T.Context(), d.Timeout, poll, holds) {
 		_, faces := d.Faces()
 		d.T.Fatalf("session %s: not within %s: %s; the thread says\n%s", d.Ref().ID, d.Timeout, what, strings.Join(faces, "\n---\n"))
 	}

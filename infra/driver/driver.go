@@ -14,17 +14,13 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/tasks"
 )
 
 // defaultTimeout is how long one thing may take on a busy machine, defaultQuietTime how long nothing
-// may move before a request calls WhenQuiet, and poll how often it looks. Who has waited longer looks less often, as a look
-// may be many calls to the emulator, but never less often than rarest.
-const (
-	defaultTimeout, defaultQuietTime = 60 * time.Second, 6 * time.Second
-	poll, rarest                     = 40 * time.Millisecond, 250 * time.Millisecond
-)
+// may move before a request calls WhenQuiet, and poll how often it looks.
+const defaultTimeout, defaultQuietTime, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
 
 // T is a test, or what Try makes of a program.
 type T interface {
@@ -113,7 +109,7 @@ func (r *Request) wait(holds func() bool) bool {
 		return defaultQuietTime
 	}
 	nudge := time.Now().Add(pause())
-	return within(r.T.Context(), r.Timeout, r.Poll, func() bool {
+	return expect.Holds(r.T.Context(), r.Timeout, r.Poll, func() bool {
 		if holds() {
 			return true
 		}
@@ -125,26 +121,6 @@ func (r *Request) wait(holds func() bool) bool {
 	})
 }
 
-// within polls, after each tenth of the time that it has waited, until holds is true. It reports false when that took too long
-// or ctx ended.
-func within(ctx context.Context, patience, poll time.Duration, holds func() bool) bool {
-	for begun := time.Now(); !holds(); {
-		waited := time.Since(begun)
-		if waited > patience || sleep.For(ctx, max(poll, min(waited/10, rarest))) != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// Eventually polls until what holds.
-func Eventually(t T, what string, holds func() bool) {
-	t.Helper()
-	if !within(t.Context(), defaultTimeout, poll, holds) {
-		t.Fatalf("not within %s: %s", defaultTimeout, what)
-	}
-}
-
 // pressAgain is the time after which a person presses a button again if nothing happened.
 const pressAgain = 5 * time.Second
 
@@ -152,7 +128,7 @@ const pressAgain = 5 * time.Second
 func UntilTaken(t T, what string, press func(), taken func() bool) {
 	t.Helper()
 	var pressed time.Time
-	Eventually(t, what, func() bool {
+	expect.Eventually(t, what, func() bool {
 		if taken() {
 			return true
 		}
@@ -193,7 +169,7 @@ func (attempt) Helper()                           {}
 func (a attempt) Context() context.Context        { return a.ctx }
 func (attempt) Logf(string, ...any)               {}
 func (attempt) Errorf(format string, args ...any) { Failf(format, args...) }
-func (attempt) Fatal(args ...any)                 { Failf("%s", fmt.Sprint(args...)) }
+func (a attempt) Fatal(args ...any)               { a.Fatalf("%s", fmt.Sprint(args...)) }
 
 func (a attempt) Fatalf(format string, args ...any) {
 	if err := a.ctx.Err(); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/kinds"
 )
 
@@ -77,7 +78,7 @@ func (r *Request) ExpireLease(step string) {
 // RunsEnd waits until no run of the task is open.
 func (r *Request) RunsEnd() {
 	r.T.Helper()
-	Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })
+	expect.Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })
 }
 
 // RanOnce reads the execution history as the AWS console would.

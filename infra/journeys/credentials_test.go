@@ -64,7 +64,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
 	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
-	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
+	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
 	body := expect.Value(json.Marshal(map[string]any{
 		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
 		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
@@ -85,7 +85,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	}
 	d.Approve(workspace.Suzuki) // this Slack delivers all the same
 	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee人事労務 との接続は解除されています。")
-	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
+	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(t, s, body, 1)
 	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {

@@ -214,7 +214,7 @@ func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	driver.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
+	expect.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
 	runs := sfn.NewFromConfig(s.AWS)
 	expect.Value(runs.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: s.RunARN("Pipeline", d.Ref.ID, 1)}))(t)
 	d.Approve(workspace.Suzuki)

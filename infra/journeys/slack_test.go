@@ -32,7 +32,7 @@ func deliver(t *testing.T, s *stack.Stack, body []byte, times int) {
 	var all sync.WaitGroup
 	for range times {
 		all.Go(func() {
-			driver.Eventually(t, "the event is taken", func() bool {
+			expect.Eventually(t, "the event is taken", func() bool {
 				status, err := post(s, body)
 				if err != nil || status != http.StatusOK {
 					t.Logf("answered %d %v", status, err)
@@ -95,7 +95,7 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 			s := start(t)
 			expect.NoError(t, s.Sandbox.SetToggles(bad))
 			d := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
-			driver.Eventually(t, "the policy is drafted", func() bool {
+			expect.Eventually(t, "the policy is drafted", func() bool {
 				a, err := d.Store.Load(context.Background(), d.Ref)
 				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 			})

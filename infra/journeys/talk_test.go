@@ -92,9 +92,9 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 			}
 			for range 3 {
 				expect.NoError(t, s.Sandbox.OpenMessages(user))
-				driver.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
+				expect.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
 			}
-			driver.Eventually(t, "requests are suggested", func() bool {
+			expect.Eventually(t, "requests are suggested", func() bool {
 				p := s.Sandbox.Suggestions(dm)
 				return len(p) == 4 && p[0].Message == want[1] && strings.HasPrefix(p[3].Message, agent.Codex+": ")
 			})
@@ -119,7 +119,7 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 	}
 	for _, text := range []string{"ついでに残業も", "聞こえていますか"} {
 		expect.Value(s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, text))(t)
-		driver.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
+		expect.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
 	}
 	d.Cancel(workspace.Sato, d.Root)
 	d.Card("CARD#prompt#0001", "キャンセルされました")
@@ -138,7 +138,7 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 		return expect.Value(s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text))(t)
 	}
 	reply("やっぱり DM は不要です")
-	driver.Eventually(t, "the person is told how to correct", func() bool {
+	expect.Eventually(t, "the person is told how to correct", func() bool {
 		for _, m := range s.Sandbox.Messages(waits.Channel, waits.Root) {
 			if strings.Contains(m.Text, "[❌ 却下] を押して理由を書くか、このスレッドで Ringi にメンション") {
 				return true

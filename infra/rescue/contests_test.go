@@ -16,7 +16,7 @@ import (
 func TestAContestThatHangsIsClosedByHand(t *testing.T) {
 	s, ref := driver.Compete(t, running, "方針 demo: hang team-1", 1, 1)
 	team := contest.TeamRef(ref.Tenant, ref.ID, "team-1")
-	driver.Eventually(t, "the team hangs", func() bool {
+	expect.Eventually(t, "the team hangs", func() bool {
 		_, err := s.Teams.Load(t.Context(), team)
 		return err == nil
 	})
@@ -40,7 +40,7 @@ func TestRoundsThatNobodyCountedAreCountedOnce(t *testing.T) {
 	sums := func() contests.Statistics {
 		return expect.Value(s.TeamStatistics(t.Context(), ref.Tenant, "team-1"))(t)
 	}
-	driver.Eventually(t, "the round is counted", func() bool { return sums().TotalRounds == 1 })
+	expect.Eventually(t, "the round is counted", func() bool { return sums().TotalRounds == 1 })
 	was := sums()
 	db := dynamodb.NewFromConfig(running.AWS)
 	pk := "COUNTED#" + ref.Tenant + "#" + contest.TeamHash("team-1")

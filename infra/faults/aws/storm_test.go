@@ -16,7 +16,7 @@ import (
 func say(t *testing.T, s *stack.Stack, user, text string) *driver.Request {
 	t.Helper()
 	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
-	driver.Eventually(t, "the request is kept", func() bool {
+	expect.Eventually(t, "the request is kept", func() bool {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
 	})
@@ -53,7 +53,7 @@ func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d := say(t, s, workspace.Sato, "従業員一覧を確認したい "+markText)
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
-	driver.Eventually(t, "the cancel is taken", func() bool {
+	expect.Eventually(t, "the cancel is taken", func() bool {
 		_ = d.TryCancel(workspace.Sato, d.Root) // what counts are the rows
 		return d.Load().Head.Ended != nil
 	})

@@ -84,7 +84,7 @@ func (r request) send(t *testing.T, s *stack.Stack) (status int, body string) {
 // deliver sends an event until it is taken, as Slack does.
 func (r request) deliver(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	driver.Eventually(t, "the event is taken", func() bool {
+	expect.Eventually(t, "the event is taken", func() bool {
 		code, body := r.send(t, s)
 		if code != http.StatusOK || body != "" {
 			t.Logf("answered %d %s", code, body)

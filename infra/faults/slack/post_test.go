@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 )
 
 // say is a request whose cards may not be seen.
@@ -20,7 +21,7 @@ func say(t *testing.T, s *stack.Stack) *driver.Request { return sayAs(t, s, work
 func sayAs(t *testing.T, s *stack.Stack, user string) *driver.Request {
 	t.Helper()
 	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
-	driver.Eventually(t, "the request is kept", func() bool {
+	expect.Eventually(t, "the request is kept", func() bool {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
 	})
@@ -113,7 +114,7 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 			}
 			d := say(t, s)
 			var a *task.Aggregate
-			driver.Eventually(t, "the policy waits, and was tried", func() bool {
+			expect.Eventually(t, "the policy waits, and was tried", func() bool {
 				var err error
 				if a, err = d.Store.Load(t.Context(), d.Ref); err != nil {
 					t.Fatal(err)
@@ -147,7 +148,7 @@ func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
 		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
 	}
 	d := sayAs(t, s, workspace.Tanaka) // whom nobody has asked about within the last minute
-	driver.Eventually(t, "the request waits", func() bool {
+	expect.Eventually(t, "the request waits", func() bool {
 		a, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil && a.Head.PausedUntil != nil && a.Task == nil && a.Head.Parked == nil
 	})

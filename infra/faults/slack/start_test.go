@@ -68,7 +68,7 @@ func (e callCounter) count(method, channel string) (n int) {
 func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
-	driver.Eventually(t, "the card queue is empty", func() bool {
+	expect.Eventually(t, "the card queue is empty", func() bool {
 		out := expect.Value(queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"},
 		}))(t)

@@ -129,11 +129,11 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	id, err := task.ID(unknown, workspace.HR, root)
 	expect.NoError(t, err)
 	var a *task.Aggregate
-	driver.Eventually(t, "the request is refused", func() bool {
+	expect.Eventually(t, "the request is refused", func() bool {
 		a, err = rows.Load(t.Context(), task.RefOf(aggregate.TenantID(unknown), id))
 		return err == nil && a.Head.Ended != nil
 	})
-	driver.Eventually(t, "what there is to show is dealt with", func() bool {
+	expect.Eventually(t, "what there is to show is dealt with", func() bool {
 		a, err = rows.Load(t.Context(), a.Ref())
 		return err == nil && a.Head.ShownRev == a.Head.Rev
 	})
@@ -172,7 +172,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	id := expect.Value(task.ID(stranger, workspace.HR, root))(t)
 	own := *like
 	own.Root, own.Ref = root, task.RefOf(aggregate.TenantID(stranger), id)
-	driver.Eventually(t, "the other workspace's policy waits", func() bool {
+	expect.Eventually(t, "the other workspace's policy waits", func() bool {
 		a, err := own.Store.Load(t.Context(), own.Ref)
 		return err == nil && waits(a)
 	})

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -94,7 +95,7 @@ func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 		case by == workspace.Tanaka && status != http.StatusSeeOther, by == workspace.Suzuki && (status != http.StatusConflict || !strings.Contains(page, "鈴木")):
 			t.Errorf("%s was first, and the console says %d", by, status)
 		case by == workspace.Tanaka:
-			driver.Eventually(t, "who clicked second is told", func() bool { return len(running.Sandbox.Ephemerals(workspace.Suzuki)) > before })
+			expect.Eventually(t, "who clicked second is told", func() bool { return len(running.Sandbox.Ephemerals(workspace.Suzuki)) > before })
 		}
 		shows(t, d, desk, "✅ 承認: <@"+by+">", map[string]string{workspace.Suzuki: "鈴木", workspace.Tanaka: "田中"}[by])
 	}

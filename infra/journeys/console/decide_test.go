@@ -85,7 +85,7 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 // copyOf waits until a person's direct messages have something about a row that says this.
 func copyOf(t *testing.T, user, row, says string) {
 	t.Helper()
-	driver.Eventually(t, "the copy of "+user+" says "+says, func() bool {
+	expect.Eventually(t, "the copy of "+user+" says "+says, func() bool {
 		return slices.ContainsFunc(running.Sandbox.Messages(workspace.DirectMessage(user), ""), func(m workspace.Message) bool {
 			all := string(expect.Value(json.Marshal(m))(t))
 			return strings.Contains(all, row) && strings.Contains(all, says)

@@ -39,7 +39,7 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 	}
 	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, now))(t)
 	expect.NoError(t, all.Begin(t.Context(), c))
-	driver.Eventually(t, "the agent proposes to write files", func() bool {
+	expect.Eventually(t, "the agent proposes to write files", func() bool {
 		a, err := all.Load(t.Context(), ref)
 		return err == nil && a.Session.PendingActionID != ""
 	})

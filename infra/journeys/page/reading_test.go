@@ -139,7 +139,7 @@ func (v *visitor) hasRead(user, key string) {
 			_ = v.s.Sandbox.CloseView(user, open.ID)
 		}
 	})
-	driver.Eventually(v.t, "a reader has turned to the last page", func() bool {
+	expect.Eventually(v.t, "a reader has turned to the last page", func() bool {
 		open := v.s.Sandbox.Views(user)
 		if len(open) == 1 && open[0].Submit == nil {
 			_ = v.s.Sandbox.ClickView(user, open[0].ID, card.ReviewTurn+"on", nil) // again, where it was not answered in time

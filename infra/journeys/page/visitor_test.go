@@ -44,7 +44,7 @@ func (v *visitor) asks(text string) {
 	v.Keys(kb.Enter)
 	v.Keys(text)
 	v.Keys(kb.Enter)
-	driver.Eventually(v.t, "the message is said", func() bool { return len(v.s.Sandbox.Messages(v.channel, "")) > before })
+	expect.Eventually(v.t, "the message is said", func() bool { return len(v.s.Sandbox.Messages(v.channel, "")) > before })
 	v.Until(`document.querySelector("#composer-main").value === ""`)
 	said := v.s.Sandbox.Messages(v.channel, "")
 	v.d = driver.At(v.t, v.s, v.channel, said[len(said)-1].TS)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 func newest(t *testing.T, s *stack.Stack, channel, text string) workspace.Message {
 	t.Helper()
 	var found workspace.Message
-	driver.Eventually(t, "a message that says "+text, func() bool {
+	expect.Eventually(t, "a message that says "+text, func() bool {
 		for _, m := range s.Sandbox.Messages(channel, "") {
 			if m.User == workspace.Bot && (strings.Contains(m.Text, text) || strings.Contains(string(expect.Value(json.Marshal(m.Attachments))(t)), text)) {
 				found = m
@@ -42,7 +42,7 @@ func newest(t *testing.T, s *stack.Stack, channel, text string) workspace.Messag
 // homeShows waits until a person's Home tab has, or has not, a text.
 func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
 	t.Helper()
-	driver.Eventually(t, "the Home tab of "+user, func() bool {
+	expect.Eventually(t, "the Home tab of "+user, func() bool {
 		v, ok := s.Sandbox.Home(user)
 		return ok && strings.Contains(string(expect.Value(json.Marshal(v.Blocks))(t)), text) == want
 	})
@@ -75,7 +75,7 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 		return d.Shows("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
 	})
 	homeShows(t, s, workspace.Suzuki, prompt.ID, false)
-	driver.Eventually(t, "the copy shows the stamp", func() bool {
+	expect.Eventually(t, "the copy shows the stamp", func() bool {
 		m, err := s.Sandbox.Workspace().Message(workspace.DirectMessage(workspace.Tanaka), copied.TS, workspace.Tanaka)
 		return err == nil && strings.Contains(driver.Face(m), "✅ 承認: <@"+workspace.Suzuki+">")
 	})

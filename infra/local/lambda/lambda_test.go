@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -108,19 +109,9 @@ func invoke(t *testing.T, s *lambda.Service, event string) (probeAnswer, lambda.
 // waitForLog waits until the function has printed a line so often.
 func waitForLog(t *testing.T, s *lambda.Service, line string, times int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		n := 0
-		for _, x := range s.Logs("Probe") {
-			if x == line {
-				n++
-			}
-		}
-		if n >= times {
-			return
-		}
-		time.Sleep(time.Millisecond) // or the looks take the time of what they wait for
-	}
-	t.Fatalf("the function never printed %q %d times", line, times)
+	expect.Eventually(t, fmt.Sprintf("%q is printed %d times", line, times), func() bool {
+		return strings.Count("\n"+strings.Join(s.Logs("Probe"), "\n\n")+"\n", "\n"+line+"\n") >= times
+	})
 }
 
 // longSleep ends by a kill, of a function that is patient.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -41,16 +40,19 @@ func start(t *testing.T, o stack.Options) *stack.Stack {
 	return s
 }
 
-func until[T any](t *testing.T, what string, look func() (T, bool)) T {
+func until[T any](t *testing.T, what string, look func() (T, bool)) (v T) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if v, ok := look(); ok {
-			return v
-		}
-		time.Sleep(5 * time.Millisecond) // or the polls take the time of what they wait for
-	}
-	t.Fatalf("still waiting for %s", what)
-	panic("unreachable")
+	expect.Eventually(t, what, func() (there bool) {
+		v, there = look()
+		return there
+	})
+	return v
+}
+
+// written waits for an attribute of a task's row.
+func written(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
+	t.Helper()
+	return until(t, attribute+" of "+id, func() (string, bool) { v := row(t, s, id, sk, attribute); return v, v != "" })
 }
 
 // row reads an attribute of a task's row; "" while it isn't there.
@@ -81,7 +83,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	if got, want := keep(t, s, "n1"), "demo "+s.VendorsURL+"/freee/hr"; got != want {
 		t.Errorf("the function sees %q, want %q", got, want)
 	}
-	secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n1", "DRAWN", "secret"); return v, v != "" })
+	secret := written(t, s, "n1", "DRAWN", "secret")
 	if want := `{"bot_token":"xoxb-1","client_id":"` + sandbox.ClientID + `","client_secret":"` + s.ClientSecret + `","signing_secret":"sign"}`; secret != want {
 		t.Errorf("the secret is %s, want %s", secret, want)
 	}
@@ -90,7 +92,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		t.Errorf("the object is %q, %v", body, err)
 	}
 
-	token := until(t, "the token", func() (string, bool) { v := row(t, s, "n1", "WAIT", "token"); return v, v != "" })
+	token := written(t, s, "n1", "WAIT", "token")
 	view := until(t, "a waiting run", func() (stack.TaskView, bool) {
 		v, err := s.Task(t.Context(), "n1")
 		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting != nil
@@ -155,7 +157,7 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 		t.Fatalf("functions are told %v, %s", told, diff)
 	}
 	keep(t, s, "n8")
-	until(t, "the first machine's token", func() (string, bool) { v := row(t, s, "n8", "WAIT", "token"); return v, v != "" })
+	written(t, s, "n8", "WAIT", "token")
 	runs := sfn.NewFromConfig(s.AWS)
 	started := expect.Value(runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
 		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"), Input: aws.String(`{"tenant":"t","source":"me"}`),
@@ -179,7 +181,7 @@ func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
 	s := start(t, stack.Options{})
 	keep(t, s, "poison")
 	keep(t, s, "n2")
-	until(t, "the note after the poison", func() (string, bool) { v := row(t, s, "n2", "DRAWN", "type"); return v, v != "" })
+	written(t, s, "n2", "DRAWN", "type")
 	lost := s.QueueURL("LostNotes")
 	body := until(t, "the dead letter", func() (string, bool) {
 		out, err := sqs.NewFromConfig(s.AWS).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &lost, WaitTimeSeconds: 1})
@@ -209,7 +211,7 @@ func TestSchedulesFireByHand(t *testing.T) {
 func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 	one, two := start(t, stack.Options{}), start(t, stack.Options{})
 	keep(t, one, "n3")
-	until(t, "the drawing", func() (string, bool) { v := row(t, one, "n3", "DRAWN", "type"); return v, v != "" })
+	written(t, one, "n3", "DRAWN", "type")
 	if v := row(t, two, "n3", "NOTE", "type"); v != "" {
 		t.Error("the other stack has the note too")
 	}
@@ -235,7 +237,7 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
 	s := start(t, stack.Options{SlackAPIURL: "http://127.0.0.1:1/api"})
 	keep(t, s, "n5")
-	if secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n5", "DRAWN", "secret"); return v, v != "" }); !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
+	if secret := written(t, s, "n5", "DRAWN", "secret"); !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
 		t.Errorf("the functions see %s", secret)
 	}
 	resp := expect.Value(http.Get(s.URL + "/"))(t)

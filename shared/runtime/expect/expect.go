@@ -2,6 +2,7 @@
 package expect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,11 +11,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/runtime/sleep"
 )
 
 // T is a test: testing's own or rapid's.
 type T interface {
 	Helper()
+	Context() context.Context
 	Fatal(...any)
 	Errorf(string, ...any)
 }
@@ -102,11 +106,21 @@ func shown(v any) string {
 // Eventually ends the test unless a claim holds within a minute: a busy machine may take that long.
 func Eventually(t T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not within a minute: " + what)
+	Must(t, Holds(t.Context(), time.Minute, 40*time.Millisecond, holds), "not within a minute: %s", what)
+}
+
+// Holds looks until a claim holds: at first often, then once in each pause, and when it has waited long only four times a
+// second, as a look may be many calls to the emulator. It reports false when that takes longer than most, or when ctx ends.
+func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bool {
+	wait := min(2*time.Millisecond, pause)
+	for begun := time.Now(); !holds(); {
+		waited := time.Since(begun)
+		if waited > most || sleep.For(ctx, wait) != nil {
+			return false
 		}
+		wait = min(2*wait, max(pause, min(waited/10, 250*time.Millisecond)))
 	}
+	return true
 }
 
 // Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not
