@@ -61,7 +61,7 @@ func (r *Request) RejectUntilTaken(user, key, action, reason string) {
 			return
 		}
 		for _, v := range slices.Backward(r.S.Sandbox.Views(user)) {
-			_, _ = r.S.Sandbox.Submit(user, v.ID, map[string]any{reasonBlock: reason})
+			_, _ = r.S.Sandbox.Submit(user, v.ID, map[string]any{card.ReasonBlock: reason})
 			_ = r.S.Sandbox.CloseView(user, v.ID)
 		}
 	})
@@ -105,9 +105,6 @@ func AsksAgain(text string) bool {
 	return false
 }
 
-// reasonBlock is where a dialog asks for the reason.
-const reasonBlock = "rejection_reason_block"
-
 // Reject presses 却下, fills in the reason and sends it; told that it could not be saved, a person sends it again.
 func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Helper()
@@ -120,7 +117,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 		r.T.Fatalf("%d dialogs are open; notes: %v", len(views), r.Notes(user))
 	}
 	for range 5 {
-		errs, err := r.S.Sandbox.Submit(user, views[0].ID, map[string]any{reasonBlock: reason})
+		errs, err := r.S.Sandbox.Submit(user, views[0].ID, map[string]any{card.ReasonBlock: reason})
 		if trouble := (sandbox.InteractionError{}); err == nil && len(errs) == 0 {
 			return
 		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), AsksAgain) {

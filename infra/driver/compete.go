@@ -35,14 +35,9 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 			{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
 		}})
 	}
-	text, err := json.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(json.Marshal(config))(t)
 	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	if err := all.Begin(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, all.Begin(t.Context(), o))
 	return all, contest.Ref(o.Tenant, o.Execution)
 }
 

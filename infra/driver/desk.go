@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
 	"ringi/shared/store/websession"
 )
@@ -40,9 +41,7 @@ func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
 	team := s.Sandbox.TeamID()
 	x := websession.New(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
 	d := Desk{T: t, S: s, cookie: websession.Secret(), form: x.Form}
-	if err := websession.Of(table.New(dynamodb.NewFromConfig(s.AWS), s.TableName)).BeginWebSession(context.Background(), d.cookie, x); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, websession.Of(table.New(dynamodb.NewFromConfig(s.AWS), s.TableName)).BeginWebSession(context.Background(), d.cookie, x))
 	return d
 }
 
@@ -91,24 +90,14 @@ func (d Desk) do(method, path, form string) (status int, page string) {
 
 func (d Desk) once(method, path, form string) (status int, page string) {
 	d.T.Helper()
-	r, err := http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form))
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	r := expect.Value(http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form)))(d.T)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", d.S.URL)
 	}
 	r.AddCookie(&http.Cookie{Name: "ringi", Value: d.cookie})
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(r)
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	res := expect.Value(client.Do(r))(d.T)
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	return res.StatusCode, string(text)
+	return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(d.T))
 }

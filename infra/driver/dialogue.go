@@ -32,41 +32,29 @@ type Dialogue struct {
 // Talk begins a dialogue in somebody's direct messages.
 func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
 	t.Helper()
-	d := &Dialogue{T: t, S: s, User: user, Channel: workspace.DirectMessage(user), Timeout: defaultTimeout}
-	var err error
-	if d.Root, err = s.Sandbox.Say(user, d.Channel, text); err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return say(t, s, user, workspace.DirectMessage(user), text)
+}
+
+func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
+	t.Helper()
+	root := expect.Value(s.Sandbox.Say(user, channel, text))(t)
+	return &Dialogue{T: t, S: s, User: user, Channel: channel, Root: root, Timeout: defaultTimeout}
 }
 
 // TalkIn begins a dialogue in a channel, as agents are talked with that other surfaces lead there.
 func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	t.Helper()
-	d := &Dialogue{T: t, S: s, User: user, Channel: channel, Timeout: defaultTimeout}
-	var err error
-	if d.Root, err = s.Sandbox.Say(user, channel, text); err != nil {
-		t.Fatal(err)
-	}
+	d := say(t, s, user, channel, text)
 	in := conversation.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root, TS: d.Root, User: user, Text: text}
-	c, err := conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja", IdleDays: 14}, time.Now())
-	if err == nil {
-		err = d.Rows().Begin(context.Background(), c)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja", IdleDays: 14}, time.Now()))(t)
+	expect.NoError(t, d.Rows().Begin(context.Background(), c))
 	return d
 }
 
 // Reply says something more in it, and returns the message's timestamp.
 func (d *Dialogue) Reply(text string) string {
 	d.T.Helper()
-	ts, err := d.S.Sandbox.Reply(d.User, d.Channel, d.Root, text)
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	return ts
+	return expect.Value(d.S.Sandbox.Reply(d.User, d.Channel, d.Root, text))(d.T)
 }
 
 // Faces are the app's messages in the thread, as people see them.
@@ -86,11 +74,7 @@ func (d *Dialogue) Shows(texts ...string) workspace.Message {
 	d.Eventually("a message with "+strings.Join(texts, ", "), func() bool {
 		all, faces := d.Faces()
 		for i, face := range faces {
-			has := true
-			for _, text := range texts {
-				has = has && strings.Contains(face, text)
-			}
-			if has {
+			if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(face, text) }) {
 				found = all[i]
 			}
 		}
@@ -112,12 +96,9 @@ func (d *Dialogue) Count(text string) (n int) {
 func (d *Dialogue) Status(want string) {
 	d.T.Helper()
 	d.Eventually("the agent is "+want, func() bool {
-		for _, x := range d.S.Sandbox.Workspace().Sessions(d.Channel) {
-			if x.ThreadTS == d.Root && x.Status == want {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(d.S.Sandbox.Workspace().Sessions(d.Channel), func(x workspace.Session) bool {
+			return x.ThreadTS == d.Root && x.Status == want
+		})
 	})
 }
 
@@ -182,28 +163,16 @@ func (d *Dialogue) Rows() *conversations.Store {
 func (d *Dialogue) Page() string { return "/console/sessions/" + d.Ref().ID }
 
 // Audit are the session's entries of these actions in the audit log.
-func (d *Dialogue) Audit(actions ...aggregate.Action) (out []aggregate.AuditEntry) {
+func (d *Dialogue) Audit(actions ...aggregate.Action) []aggregate.AuditEntry {
 	d.T.Helper()
-	page, err := d.Rows().Of.Store.Audit(context.Background(), d.Ref().Tenant, store.AuditFilter{Resource: d.Ref().ID}, "", 100)
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	for _, e := range page.Items {
-		if slices.Contains(actions, e.Action) {
-			out = append(out, e)
-		}
-	}
-	return out
+	page := expect.Value(d.Rows().Of.Store.Audit(context.Background(), d.Ref().Tenant, store.AuditFilter{Resource: d.Ref().ID}, "", 100))(d.T)
+	return slices.DeleteFunc(page.Items, func(e aggregate.AuditEntry) bool { return !slices.Contains(actions, e.Action) })
 }
 
 // Load is every row of the session as it is now.
 func (d *Dialogue) Load() *conversation.Aggregate {
 	d.T.Helper()
-	a, err := d.Rows().Load(context.Background(), d.Ref())
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	return a
+	return expect.Value(d.Rows().Load(context.Background(), d.Ref()))(d.T)
 }
 
 // Rests waits until the agent has nothing to do, and all of it is shown.

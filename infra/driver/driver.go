@@ -24,11 +24,8 @@ const defaultTimeout, defaultQuietTime, poll = 60 * time.Second, 6 * time.Second
 
 // T is a test, or what Try makes of a program.
 type T interface {
-	Helper()
-	Context() context.Context
+	expect.T
 	Logf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
@@ -69,11 +66,7 @@ func AskIn(t T, s *stack.Stack, user, channel, text string) *Request {
 func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 	t.Helper()
 	asked := time.Now()
-	ts, err := s.Sandbox.Say(user, channel, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := At(t, s, channel, ts)
+	r := At(t, s, channel, expect.Value(s.Sandbox.Say(user, channel, text))(t))
 	r.Asked = asked
 	return r
 }
@@ -82,10 +75,7 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 func At(t T, s *stack.Stack, channel, ts string) *Request {
 	t.Helper()
 	team := s.Sandbox.TeamID()
-	id, err := task.ID(team, channel, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := expect.Value(task.ID(team, channel, ts))(t)
 	return &Request{
 		T: t, S: s, Channel: channel, Root: ts, Ref: task.RefOf(aggregate.TenantID(team), id),
 		Store: tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Timeout: defaultTimeout, Poll: poll,
@@ -102,11 +92,9 @@ func (r *Request) Eventually(what string, holds func() bool) {
 
 // wait polls until it holds, and reports whether it came to that.
 func (r *Request) wait(holds func() bool) bool {
-	pause := func() time.Duration {
-		if r.QuietTime != nil {
-			return r.QuietTime()
-		}
-		return defaultQuietTime
+	pause := r.QuietTime
+	if pause == nil {
+		pause = func() time.Duration { return defaultQuietTime }
 	}
 	nudge := time.Now().Add(pause())
 	return expect.Holds(r.T.Context(), r.Timeout, r.Poll, func() bool {

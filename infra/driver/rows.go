@@ -10,17 +10,14 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
 
 // Load is every row of the task as it is now.
 func (r *Request) Load() *task.Aggregate {
 	r.T.Helper()
-	a, err := r.Store.Load(context.Background(), r.Ref)
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	return a
+	return expect.Value(r.Store.Load(context.Background(), r.Ref))(r.T)
 }
 
 // Until waits for the rows to be so, and for the cards to show it. Cards that only show progress are left out while Slack's
@@ -51,10 +48,7 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 // AuditRows are the task's audit log, oldest first.
 func (r *Request) AuditRows() []aggregate.AuditEntry {
 	r.T.Helper()
-	page, err := r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "", 100)
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	page := expect.Value(r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "", 100))(r.T)
 	slices.Reverse(page.Items)
 	return page.Items
 }

@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/tasks"
 )
 
@@ -103,16 +104,10 @@ func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	ctx := context.Background()
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	x, err := rows.Settings(ctx, tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := expect.Value(rows.Settings(ctx, tenant))(t)
 	before, _ := json.Marshal(x)
 	change(&x)
-	if after, _ := json.Marshal(x); string(before) == string(after) {
-		return
-	}
-	if _, err := rows.SaveSettings(ctx, tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, time.Now()); err != nil {
-		t.Fatal(err)
+	if after, _ := json.Marshal(x); string(before) != string(after) {
+		expect.Value(rows.SaveSettings(ctx, tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, time.Now()))(t)
 	}
 }

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -47,9 +46,7 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 // SetRow changes a row that there must be; :v in the update is the time.
 func (r *Request) SetRow(sk, update string, v time.Time) {
 	r.T.Helper()
-	if !r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}) {
-		r.T.Fatalf("there is no row %s", sk)
-	}
+	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}), "there is no row %s", sk)
 }
 
 // Sweep makes the task due and lets the sweeper's minute pass.
@@ -57,20 +54,14 @@ func (r *Request) Sweep() {
 	r.T.Helper()
 	past := time.Now().Add(-time.Minute)
 	r.SetRow(aggregate.HeadKey, "SET due_at = :v, GSI1SK = :v", past)
-	if _, err := r.S.Fire(context.Background(), "SweepTasksFunction"); err != nil {
-		r.T.Fatal(err)
-	}
+	expect.Value(r.S.Fire(context.Background(), "SweepTasksFunction"))(r.T)
 }
 
 // ExpireLease lets the lease of a killed call run out now, instead of in a minute.
 func (r *Request) ExpireLease(step string) {
 	r.T.Helper()
-	a := r.Load()
-	for _, x := range a.Steps {
-		if x.Key() == step && x.Status != task.StepRunning {
-			b, _ := json.Marshal(x)
-			r.T.Fatalf("the step is not running: %s", b)
-		}
+	for _, x := range r.Load().Steps {
+		expect.Must(r.T, x.Key() != step || x.Status == task.StepRunning, "the step is not running: %+v", x)
 	}
 	r.SetRow(step, "SET claim.lease_until = :v", time.Now().Add(-time.Second))
 }
@@ -92,10 +83,7 @@ func (r *Request) RanOnce() {
 // runs are the names of the task's runs with a status; "" is any.
 func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
 	r.T.Helper()
-	out, err := sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status})
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	out := expect.Value(sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status}))(r.T)
 	for _, x := range out.Executions {
 		if strings.HasPrefix(*x.Name, r.Ref.ID) {
 			names = append(names, *x.Name)
