@@ -18,14 +18,11 @@ import (
 // with a fresh time and a signature, both of which hold for five minutes.
 func signedEvent(ctx context.Context, args []string, s streams) error {
 	f, addr := commandFlags("event <file>", s)
-	if err := f.Parse(args); err != nil {
+	file, err := onlyArgument(f, args)
+	if err != nil {
 		return err
 	}
-	if f.NArg() != 1 {
-		f.Usage()
-		return errUsage
-	}
-	event, err := readEvent(f.Arg(0), s.in)
+	event, err := readEvent(file, s.in)
 	if err != nil {
 		return err
 	}
@@ -63,12 +60,7 @@ func containerTemplate(ctx context.Context, args []string, s streams) error {
 }
 
 func commandFlags(usage string, s streams) (f *flag.FlagSet, addr *string) {
-	f = flag.NewFlagSet("local", flag.ContinueOnError)
-	f.SetOutput(s.err)
-	f.Usage = func() {
-		fmt.Fprintln(s.err, "usage: go run ./infra/local "+usage+" [flags]")
-		f.PrintDefaults()
-	}
+	f = flags("usage: go run ./infra/local "+usage+" [flags]\n", s)
 	return f, f.String("aws-addr", "127.0.0.1:4566", "`address` of the running stack's AWS endpoint")
 }
 

@@ -54,12 +54,7 @@ func parseInvoke(args []string, s streams) (invocation, error) {
 	in := invocation{options: options()}
 	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err,
 		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
-	f := flag.NewFlagSet("local invoke", flag.ContinueOnError)
-	f.SetOutput(s.err)
-	f.Usage = func() {
-		fmt.Fprintln(s.err, "usage: go run ./infra/local invoke <logical id or folder> [flags]")
-		f.PrintDefaults()
-	}
+	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
 	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
 	f.StringVar(&in.variablesFile, "n", "", "`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
 	f.StringVar(&in.options.Template, "t", "", "template `file`; the default is the module's template.yaml")

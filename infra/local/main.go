@@ -18,8 +18,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
+	"ringi/infra/local/admin"
+	"ringi/infra/local/process"
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/model/teamconfig"
@@ -117,17 +121,35 @@ func ready(url, model, host string) string {
 	return "ready " + url + " with " + model + " at " + host
 }
 
-// parse reads the flags. The secrets come from the environment, where a flag
-// would show them to everyone on the machine. host is where the model is, empty for the demo's.
-func parse(args []string, s streams) (o stack.Options, host string, err error) {
-	o = options()
-	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
+// flags are those of a command, which says its usage before it lists them.
+func flags(usage string, s streams) *flag.FlagSet {
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
 	f.SetOutput(s.err)
 	f.Usage = func() {
 		fmt.Fprint(s.err, usage)
 		f.PrintDefaults()
 	}
+	return f
+}
+
+// onlyArgument reads the flags of a command that takes one argument.
+func onlyArgument(f *flag.FlagSet, args []string) (string, error) {
+	if err := f.Parse(args); err != nil {
+		return "", err
+	}
+	if f.NArg() != 1 {
+		f.Usage()
+		return "", errUsage
+	}
+	return f.Arg(0), nil
+}
+
+// parse reads the flags. The secrets come from the environment, where a flag
+// would show them to everyone on the machine. host is where the model is, empty for the demo's.
+func parse(args []string, s streams) (o stack.Options, host string, err error) {
+	o = options()
+	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
+	f := flags(usage, s)
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "where the sandbox and Slack's calls are `served`")
 	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "where AWS calls are `served`, for the AWS CLI")
 	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN are its")
@@ -158,4 +180,30 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	}
 	announce(&o, host)
 	return o, host, nil
+}
+
+// options are those of the stack that a person starts.
+func options() stack.Options {
+	o := stack.Options{Sandbox: sandbox.Options{
+		Banner:   "デモモデルで動いています。外部のサービスには接続しません。",
+		BannerEN: "This runs on a demo model and talks to no outside service.",
+	}}
+	admin.Configure(&o)
+	o.PrepareTeam = admin.Readable
+	return o
+}
+
+// functionLog opens the file for what functions print: log lines and metrics, too many for a
+// terminal. Each start empties the file; two stacks that run at the same time both append to
+// it.
+func functionLog() (*os.File, error) {
+	dir, err := process.Folder()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "functions.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keep what functions print: %w", err)
+	}
+	return f, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -24,17 +23,9 @@ var unused string
 
 // rights compares what the roles of template.yaml grant with what stacks noted that functions used.
 func rights(_ context.Context, args []string, s streams) error {
-	f := flag.NewFlagSet("local rights", flag.ContinueOnError)
-	f.SetOutput(s.err)
-	f.Usage = func() {
-		fmt.Fprintf(s.err, "usage: go run ./infra/local rights <the folder that %s named in the tests>\n", iam.NotesVariable)
-	}
-	if err := f.Parse(args); err != nil {
+	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the folder that "+iam.NotesVariable+" named in the tests>\n", s), args)
+	if err != nil {
 		return err
-	}
-	if f.NArg() != 1 {
-		f.Usage()
-		return errUsage
 	}
 	root, err := process.ModuleRoot()
 	if err != nil {
@@ -51,7 +42,7 @@ func rights(_ context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	wrong, err := iam.Unused(roles, f.Arg(0), packages, unused)
+	wrong, err := iam.Unused(roles, folder, packages, unused)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,6 +15,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
@@ -87,3 +89,17 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	}
 	return v.Allow(ctx, tenant, tenancy.SlackProvider, setup())
 }
+
+// tools makes the vendors fail.
+type tools struct{ vendors *vendors.Vendors }
+
+// List says which tools fail.
+func (p tools) List() (out []sandbox.ToolFault) {
+	for _, name := range vendors.Tools() {
+		out = append(out, sandbox.ToolFault{Tool: name, Failing: p.vendors.Fails(name)})
+	}
+	return out
+}
+
+// Set switches a tool's failure: a definite one, so that trying again is safe.
+func (p tools) Set(tool string, failing bool) { p.vendors.Fail(tool, http.StatusBadRequest, failing) }

@@ -285,19 +285,18 @@ func Read[T any](p *Tab, js string) T {
 // Whole writes the page from its top to its end as a PNG file.
 func (p *Tab) Whole(path string) {
 	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(path, png, 0o644)
-	}
-	if err != nil {
-		p.t.Fatalf("screenshot: %v", err)
-	}
+	p.picture(path, chromedp.FullScreenshot(100))
 }
 
 // Screenshot writes what the window shows as a PNG file.
 func (p *Tab) Screenshot(path string) {
 	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	p.picture(path, chromedp.CaptureScreenshot())
+}
+
+func (p *Tab) picture(path string, take chromedp.Action[[]byte]) {
+	p.t.Helper()
+	png, err := chromedp.Run(p.ctx, take)
 	if err == nil {
 		err = os.WriteFile(path, png, 0o644)
 	}

@@ -61,25 +61,15 @@ func query(r *http.Request) map[string]string {
 // encode is the split that forms fall to: text and a few application types
 // arrive as they are, everything else arrives in base64.
 func encode(body []byte, contentType string) (text string, isBase64 bool) {
-	if len(body) == 0 {
-		return "", false
+	media, _, _ := mime.ParseMediaType(contentType) // "" for what is none
+	switch media {
+	case "application/json", "application/xml", "application/javascript":
+		return string(body), false
 	}
-	if isText(contentType) {
+	if len(body) == 0 || strings.HasPrefix(media, "text/") {
 		return string(body), false
 	}
 	return base64.StdEncoding.EncodeToString(body), true
-}
-
-func isText(contentType string) bool {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil && media == "" {
-		return false
-	}
-	switch media {
-	case "application/json", "application/xml", "application/javascript":
-		return true
-	}
-	return strings.HasPrefix(media, "text/")
 }
 
 func sourceIP(r *http.Request) string {

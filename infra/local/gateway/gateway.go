@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"ringi/infra/local/lambda"
@@ -47,12 +48,10 @@ func New(functions []template.Function, account string, invoker Invoker, log *sl
 
 // Serves tells whether some route has this path, whatever the method.
 func (g *Gateway) Serves(path string) bool {
-	for _, r := range g.routes {
-		if _, ok := r.match(path); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.routes, func(r route) bool {
+		_, fits := r.match(path)
+		return fits
+	})
 }
 
 // ServeHTTP answers one request.

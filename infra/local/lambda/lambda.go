@@ -90,35 +90,38 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUnknown, plainName(name))
 	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return Result{}, ErrClosed
+	if err := s.begin(); err != nil {
+		return Result{}, err
 	}
-	s.active.Add(1)
-	s.mu.Unlock()
-
-	type answer struct {
-		result Result
-		err    error
-	}
-	answers := make(chan answer, 1)
+	var result Result
+	var err error
+	ended := make(chan struct{})
 	go func() {
 		defer s.active.Done()
+		defer close(ended)
 		if p.function.Managed {
-			result, err := s.whole(p.function, payload)
-			answers <- answer{result, err}
-			return
+			result, err = s.whole(p.function, payload)
+		} else {
+			result, err = p.run(payload)
 		}
-		result, err := p.run(payload)
-		answers <- answer{result, err}
 	}()
 	select {
-	case a := <-answers:
-		return a.result, a.err
+	case <-ended:
+		return result, err
 	case <-ctx.Done():
 		return Result{}, fmt.Errorf("invoke %s: %w", name, ctx.Err())
 	}
+}
+
+// begin counts an invocation, which ends by active.Done. It returns ErrClosed once the service has been closed.
+func (s *Service) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.active.Add(1)
+	return nil
 }
 
 // Kill ends every environment of a function at once, whatever it is doing, as

@@ -2,6 +2,7 @@ package lambda
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"sync"
@@ -18,10 +19,7 @@ type sink struct {
 }
 
 func newSink(out io.Writer) *sink {
-	if out == nil {
-		out = io.Discard
-	}
-	return &sink{out: out, kept: map[string][]string{}}
+	return &sink{out: cmp.Or(out, io.Discard), kept: map[string][]string{}}
 }
 
 func (s *sink) lines(function string) []string {

@@ -117,14 +117,10 @@ func (s *Service) serveStream(w http.ResponseWriter, r *http.Request) {
 		deny(w, http.StatusBadRequest, "InvalidRequestContentException", f.Name+" streams no answers")
 		return
 	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		deny(w, http.StatusInternalServerError, "ServiceException", ErrClosed.Error())
+	if err := s.begin(); err != nil {
+		deny(w, http.StatusInternalServerError, "ServiceException", err.Error())
 		return
 	}
-	s.active.Add(1)
-	s.mu.Unlock()
 	defer s.active.Done()
 	h := w.Header()
 	h.Set("Content-Type", "application/vnd.amazon.eventstream")
