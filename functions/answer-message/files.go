@@ -42,7 +42,7 @@ func (t *answering) attach(ctx context.Context, history []turn.Message) {
 // unread is the kind of an attachment of which nothing was read.
 const unread = "unread"
 
-// remember notes what earlier answers were made of: they say so themselves.
+// remember notes the attachments on which earlier answers say that they were based.
 func (t *answering) remember(all []conversation.Message) {
 	t.read = map[string]conversation.Attachment{}
 	for _, m := range all {
@@ -55,7 +55,7 @@ func (t *answering) remember(all []conversation.Message) {
 	}
 }
 
-// files are a message's, with the hash of what an earlier answer was made of.
+// files are a message's files, with the hashes of the contents on which an earlier answer was based.
 func (t *answering) files(m conversation.Message) []turn.File {
 	var out []turn.File
 	for _, f := range m.Attachments {
@@ -65,8 +65,8 @@ func (t *answering) files(m conversation.Message) []turn.File {
 	return out
 }
 
-// readings are the files of a history that no earlier answer says it was made of, as they were read now, or why they
-// were not.
+// readings are the files of a history on which no earlier answer was based, as they were read now, or why they were
+// not read.
 func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	var out []conversation.Attachment
 	noted := map[string]bool{}
@@ -90,7 +90,7 @@ func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	return out
 }
 
-// reader is File of a client that calls Slack for whichever workspace.
+// reader makes Handler.File of a client that calls Slack for any workspace.
 func reader(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
 	return func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
 		return slack.File(slackapi.For(ctx, ref.Tenant), id, most)

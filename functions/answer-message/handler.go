@@ -33,7 +33,7 @@ type Store interface {
 	pipeline.SpentReader
 }
 
-// Payloads keeps and opens those that are too large for a row.
+// Payloads keeps and opens payloads, also those that are too large for a row.
 type Payloads interface {
 	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 		members map[string]any) (aggregate.Blob, error)
@@ -45,15 +45,15 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
-	// keeps what models are sent
+	// Prompts keeps the requests to models.
 	Prompts func(ref aggregate.Ref) model.Keep
-	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
-	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what these ask for together there.
+	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack who somebody is
+	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people ask for together there.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	// of Slack's; nil: none is read
+	// File reads a file from Slack; nil: no file is read.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
-	// shows answers while they are made; nil: none is
+	// Streamer shows answers while they are made; nil: they are shown when they are done.
 	Streamer Streamer
 	Notes    Notes
 	Every    time.Duration // between two calls that show more of an answer
@@ -70,12 +70,11 @@ type answering struct {
 	a        *conversation.Aggregate
 	seen     []*conversation.Inbox
 	settings tenancy.Settings
-	from     string                             // key after which what was said is told by itself
-	read     map[string]conversation.Attachment // by Slack's id: what earlier answers were made of
+	from     string                             // messages after this key are told; the summary stands for those before
+	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 }
 
-// Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says
-// so alone.
+// Handle answers the messages that wait in the conversation, if there are any, and returns the run's next state.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	ctx = slackapi.For(ctx, ref.Tenant)
@@ -164,7 +163,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
-		if x.Usage.Free() { // the summary is not the model's: another try makes one
+		if x.Usage.Free() { // the model made no summary: another try does
 			x.Summary, x.Through, x.Folded = "", "", nil
 		}
 		x.Usage = used
@@ -244,7 +243,7 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 	}
 }
 
-// alone records what an answer cost that was not taken.
+// alone records the cost of an answer that was not taken.
 func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
 	return func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -260,7 +259,7 @@ func (t *answering) say(ctx context.Context, why conversation.Refusal) (*convers
 	})
 }
 
-// again is what comes next after somebody else was faster.
+// again returns the next state after somebody else was faster.
 func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 	a, err := t.Store.Load(ctx, t.ref)
 	if err != nil {
@@ -280,7 +279,7 @@ func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 	return next, nil
 }
 
-// proposal is what the agent proposed, with its payload kept and the terms under which people decide.
+// proposal is the agent's proposal, with its payload kept and the terms under which people decide.
 func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversation.Proposal, error) {
 	if p == nil {
 		return nil, nil
@@ -309,8 +308,8 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	return out, nil
 }
 
-// failed says what a model's error means: what another try may mend is left to the state machine, all else is a
-// sentence. x carries what was paid until then.
+// failed handles a model's error. A passing one is left to the state machine, which tries again; any other is answered
+// by a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
@@ -323,8 +322,8 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 	}, nil)
 }
 
-// tried leaves the answer to another try, which the state machine makes. What the vendor charges for this one is
-// recorded first: where nothing more is tried, it is known what it cost, and what to tell people.
+// tried leaves the answer to another try of the state machine. It first records this try's cost and reason, in case
+// there is no other try.
 func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer,
 	err error) (aggregate.Next, error) {
 	if x.Usage.Free() {
@@ -338,7 +337,7 @@ func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversat
 	switch {
 	case failed != nil:
 		return aggregate.Next{}, fmt.Errorf("record what was tried: %w", failed)
-	case a.Next(t.Now()).State != conversation.StateAnswer: // meanwhile there is nothing to answer any more
+	case a.Next(t.Now()).State != conversation.StateAnswer: // nothing waits for an answer any more
 		return t.again(ctx)
 	}
 	return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/model/turn"
 )
 
-// history is what was said, as the agent knows it: the summary of what is folded away, then what was answered, then
-// what is answered now. The session is read again after the messages, so that every message that came meanwhile is
+// history is the conversation for the agent: the summary of folded messages, the answered messages, and the messages
+// that are answered now. The rows are loaded again after the messages, so that every message that came meanwhile is
 // known to wait.
 func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	s := t.a.Session
@@ -55,7 +55,7 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	}
 	summary, err := t.Store.Message(ctx, t.in.Tenant, s.ID, s.SummaryKey)
 	switch {
-	case errors.Is(err, aggregate.ErrNotFound): // the session is not kept, and its time is over as that of what it stands for
+	case errors.Is(err, aggregate.ErrNotFound): // the summary has expired with the messages that it stands for
 		return out, nil
 	case err != nil:
 		return nil, fmt.Errorf("read the summary: %w", err)
@@ -64,9 +64,9 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 		Collapsed: true}), nil
 }
 
-// asked are the messages that are answered now, in the order of their inbox rows: a message may stand before t.from,
-// where Slack brought it late; one that is folded is told by the summary. A row whose message can't be read is no part
-// of the turn. Where none can be, another try reads again.
+// asked are the messages that are answered now, in the order of their inbox rows. A message that Slack delivered late
+// may stand before t.from. A folded one is told by the summary. A row whose message can't be read is left out of the
+// turn; if none can be read, another try reads again.
 func (t *answering) asked(ctx context.Context, said []conversation.Message) ([]conversation.Message, error) {
 	found := map[string]conversation.Message{}
 	for _, m := range said {
@@ -98,7 +98,7 @@ func (t *answering) asked(ctx context.Context, said []conversation.Message) ([]c
 	return out, nil
 }
 
-// late are the messages before t.from that this one answered, as far as they are kept.
+// late are the messages before t.from that this one answered, if they are still kept.
 func (t *answering) late(ctx context.Context, m conversation.Message) (out []conversation.Message, err error) {
 	for _, key := range m.Late {
 		if key > t.from {
@@ -116,9 +116,9 @@ func (t *answering) late(ctx context.Context, m conversation.Message) (out []con
 	return out, nil
 }
 
-// standsThrough is the key through which a summary of older stands for all that was said; empty if for nothing. What is
-// shown or waits is never before it, though it may have been written before an answer that is folded: while that was
-// made. Messages before t.from don't matter here: they are read by their keys.
+// standsThrough is the last key for which a summary of older stands; empty if for none. Messages that are shown, or
+// wait, must come after it, though they may have been written before a folded answer, while that was made. Messages
+// before t.from don't matter here: they are read by their keys.
 func (t *answering) standsThrough(older, shown []turn.Message) (key string) {
 	folded := map[string]bool{}
 	for _, m := range older {
@@ -152,7 +152,7 @@ func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 	return keys
 }
 
-// told are messages as the agent is told them.
+// told translates messages for the agent.
 func (t *answering) told(ctx context.Context, all []conversation.Message) ([]turn.Message, error) {
 	var people []string
 	for _, m := range all {
@@ -193,7 +193,7 @@ func (t *answering) told(ctx context.Context, all []conversation.Message) ([]tur
 	return out, nil
 }
 
-// actions are those that messages are about, by id.
+// actions are the actions that messages are about, by id.
 func (t *answering) actions(ctx context.Context, all []conversation.Message) (map[string]*conversation.Action, error) {
 	out := map[string]*conversation.Action{}
 	for _, x := range t.a.Actions {
@@ -212,7 +212,7 @@ func (t *answering) actions(ctx context.Context, all []conversation.Message) (ma
 	return out, nil
 }
 
-// proposed is what the agent proposed, as it wrote it. A large one of long ago is not read again.
+// proposed is the agent's own form of a proposal. A large payload of long ago is not read again.
 func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.Proposal {
 	p := &turn.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
 	if p.Payload == "" {

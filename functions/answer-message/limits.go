@@ -19,10 +19,10 @@ import (
 const (
 	reasonSessionCost aggregate.Reason = "session_cost"
 	reasonHourly      aggregate.Reason = "messages_per_hour"
-	reasonTooLong     aggregate.Reason = "answer_too_long" // for a row of the table
+	reasonTooLong     aggregate.Reason = "answer_too_long" // DynamoDB's limit of an item
 )
 
-// words are what is said where no model answers.
+// words are said in the place of a model's answer.
 type words struct{ cost, hourly, busy, long string }
 
 var inEach = language.InEach(
@@ -41,8 +41,8 @@ var inEach = language.InEach(
 
 func wordsIn(locale string) words { return inEach.In(locale) }
 
-// outsider says why no model is asked where a guest, or somebody who is of another workspace or has left ours, wrote:
-// they may not ask for anything here. Only the messages themselves wait for Slack's answer.
+// outsider refuses messages of guests, and of people who belong to another workspace or have left this one: they may
+// not ask for anything here. It asks Slack only for the authors of messages that wait.
 func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error) {
 	team, asked := t.a.Session.TeamID, map[string]bool{"": true}
 	for _, i := range t.seen {
@@ -68,7 +68,7 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 	return nil, nil
 }
 
-// undecidable says why no model is asked where nobody could approve what the agent may propose to whoever wrote.
+// undecidable refuses messages if nobody could approve what the agent may propose to their authors.
 func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
 	var askers []string
 	for _, i := range t.seen {
@@ -76,7 +76,7 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 			askers = append(askers, i.User)
 		}
 	}
-	if askers == nil { // it is about what the agent is told
+	if askers == nil { // only the system's messages wait
 		askers = t.a.LastAskers()
 	}
 	err := t.Approvable(ctx, t.ref, t.a.Session.Origin(), t.settings, askers)
@@ -91,8 +91,8 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 	return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 }
 
-// limits says why no model is asked: somebody may not ask, nobody could approve what comes of it, the session has cost
-// enough, the tenant's budgets are used up, or somebody has written too much within the hour.
+// limits says why no model is asked: somebody may not ask, nobody could approve a proposal, the conversation or the
+// tenant has used up its budget, or somebody has written too much within the hour.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
@@ -157,7 +157,7 @@ func (t *answering) counted(c aggregate.Change, err error) (aggregate.Change, er
 	return c, nil
 }
 
-// count adds to a counter, which a transaction moves once.
+// count adds to a counter. A transaction may change each counter only once.
 func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
 	if i := slices.IndexFunc(counts, func(c aggregate.Count) bool { return c.Key == n.Key }); i >= 0 {
 		counts[i].By += n.By

@@ -1,4 +1,4 @@
-// Command answer-message has an agent answer what people said to it: one turn of the model for all that waits.
+// Command answer-message has an agent answer all messages that wait, in one turn of its model.
 package main
 
 import (

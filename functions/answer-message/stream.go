@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// streamFrom is how long an answer must be before any of it is shown early, in characters.
+	// streamFrom is the length from which an answer is shown early, in characters.
 	streamFrom = 200
 	// streamEvery is the time between two calls: Slack takes 100 appends a minute of a workspace (its Tier 4).
 	streamEvery = 1200 * time.Millisecond
-	// streamWithin bounds each call of Slack's: the answer itself must not wait for long.
+	// streamWithin bounds each call to Slack, since the answer itself must not wait for long.
 	streamWithin = 5 * time.Second
 )
 
@@ -34,26 +34,26 @@ type Streamer interface {
 	Delete(ctx context.Context, channel, ts string) error
 }
 
-// Notes keeps which message grows.
+// Notes records which message grows.
 type Notes interface {
 	PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 }
 
-// growing is the message of one turn. What goes wrong with it ends it, and never the answer: the card of the answer is
-// drawn in its place, or posted where there is none.
+// growing is the message that shows one turn's answer early. A failure ends only the message: the answer's card is
+// then drawn in its place, or posted.
 type growing struct {
 	*answering
 	row    *conversation.Stream
 	latest chan string // holds the newest text alone
 	ended  chan struct{}
 	over   chan struct{}
-	shown  string // what Slack has got
+	shown  string // the text that Slack has
 	failed bool
 }
 
-// grow has the text so far shown while the answer is made. end returns once nothing is sent any more. A turn that is
-// tried again begins no second message: its answer takes the first one's place.
+// grow shows the text while the answer is made. end returns once nothing is sent any more. A repeated turn begins no
+// second message: its answer takes the first one's place.
 func (t *answering) grow(ctx context.Context) (onText func(string), end func()) {
 	if t.Streamer == nil || !t.clear(ctx) {
 		return nil, func() {}
@@ -66,7 +66,7 @@ func (t *answering) grow(ctx context.Context) (onText func(string), end func()) 
 	}
 }
 
-// say replaces the text that waits to be shown. One goroutine says.
+// say replaces the text that waits to be shown. Only one goroutine calls it.
 func (g *growing) say(text string) {
 	select {
 	case <-g.latest:
@@ -78,7 +78,7 @@ func (g *growing) say(text string) {
 func (g *growing) run(ctx context.Context) {
 	defer close(g.over)
 	var err error
-	defer panics.Recover(ctx, &err, g.ref.Log()) // else it would end the answer too
+	defer panics.Recover(ctx, &err, g.ref.Log()) // a panic must not end the answer
 	for {
 		select {
 		case <-g.ended:
@@ -96,7 +96,7 @@ func (g *growing) run(ctx context.Context) {
 	}
 }
 
-// show sends what is new of a text, and reports whether it did.
+// show sends the new part of a text, and reports whether it did.
 func (g *growing) show(ctx context.Context, text string) bool {
 	if utf8.RuneCountInString(text) <= streamFrom {
 		return false
@@ -106,7 +106,7 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	whole := card.Streamed(sure(text))
 	more, follows := strings.CutPrefix(whole, g.shown)
 	switch {
-	case !follows: // the model began anew, or what it wrote means something else by now
+	case !follows: // the model started over, or the shown text is formatted differently now
 		g.failed = true
 		return false
 	case more == "" || utf8.RuneCountInString(more) > slackapi.MaxStreamed:
@@ -126,7 +126,7 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	return true
 }
 
-// sure is the part of a growing text that stays as it is: whole words, and no more than one message shows.
+// sure is the part of a growing text that will not change: whole words, at most as much as one message shows.
 func sure(text string) string {
 	if parts := conversation.Parts(text); len(parts) > 1 {
 		return parts[0]
@@ -140,7 +140,7 @@ func sure(text string) string {
 	return text[:end+size]
 }
 
-// begin makes the row, then the message, then notes in the row which one it is.
+// begin makes the row, then the message, and then notes the message in the row.
 func (g *growing) begin(ctx context.Context, text string) error {
 	s := g.a.Session
 	row := conversation.NewStream(g.seen[0], g.Now())
@@ -148,7 +148,7 @@ func (g *growing) begin(ctx context.Context, text string) error {
 		return err
 	}
 	ts, err := g.Streamer.StartStream(ctx, s.Channel, s.ThreadTS, s.TeamID, asker(g.seen, s), text)
-	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // it may be there: the card updater looks
+	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // the message may exist: the card updater looks for it
 		return err
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (g *growing) begin(ctx context.Context, text string) error {
 	return nil
 }
 
-// asker is who wrote last of what is answered.
+// asker is the author of the newest message that is answered.
 func asker(seen []*conversation.Inbox, s *conversation.Session) string {
 	for _, i := range slices.Backward(seen) {
 		if i.User != "" {
@@ -173,8 +173,7 @@ func asker(seen []*conversation.Inbox, s *conversation.Session) string {
 	return s.Opener
 }
 
-// stop ends the message's growing, so that the card can be drawn in its place. The card updater does it where this
-// fails.
+// stop ends the stream, so that the card can be drawn in the message's place. If stop fails, the card updater ends it.
 func (g *growing) stop(ctx context.Context) {
 	if g.row == nil {
 		return
@@ -186,7 +185,7 @@ func (g *growing) stop(ctx context.Context) {
 	}
 }
 
-// clear deals with the message that an earlier turn left, and reports whether this one may begin its own.
+// clear handles a message that an earlier turn left, and reports whether this turn may begin its own.
 func (t *answering) clear(ctx context.Context) bool {
 	row := t.a.Stream
 	if row == nil {
@@ -231,7 +230,7 @@ func (t *answering) orphaned(ctx context.Context) {
 	}
 }
 
-// discard deletes a message that nobody's answer is, and its row. It reports whether both are gone.
+// discard deletes a message that belongs to no answer, and its row.
 func (t *answering) discard(ctx context.Context, row *conversation.Stream) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamWithin)
 	defer cancel()

@@ -33,7 +33,7 @@ type environment struct {
 	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
 }
 
-// namesWithin bounds each call that asks Slack how a person is called.
+// namesWithin bounds each call that asks Slack for a person's name.
 const namesWithin = 5 * time.Second
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -19,15 +19,15 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// Contests keeps what a contest's teams are, and has what they came to.
+// Contests keeps the configurations of contests, and has their summaries.
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
 	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
 }
 
-// contest leaves the version to a contest where the settings want one, and opens its gate with the best submission once
-// there is one. It reports false where the model of the settings drafts by itself: no contest is wanted, or no team of
-// it has a submission that people could approve.
+// contest leaves the version to a contest if the settings want one, and opens its gate with the best submission once
+// there is one. It reports false when the settings' model drafts by itself: no contest is wanted, or no team has a
+// submission that people could approve.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregate.Next, done bool, err error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.BeginPrompt(in.Run, h.Now())
@@ -79,7 +79,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.AskContest(in.Run, asked, h.Now())
 	})
-	if errors.As(err, new(aggregate.ErrFull)) { // others have taken what the day had left
+	if errors.As(err, new(aggregate.ErrFull)) { // the day's budget has been used up meanwhile
 		return next, false, h.skip(ctx, in, s, task.ContestNoBudget)
 	}
 	if err != nil {
@@ -96,8 +96,9 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 	return err
 }
 
-// budget is what a contest may cost: what the settings give one, what the day and the month leave, and half of what the
-// task's own leaves, since the policy is still to be planned and carried out. 0: there is nothing left.
+// budget is the most that a contest may cost: the settings' budget, within what is left of the day's and the month's,
+// and within half of what is left of the task's, since the policy is still to be planned and executed. 0: nothing is
+// left.
 func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.MicroUSD, error) {
 	left, err := pipeline.WithinBudgets(ctx, h.Store, a.Head.TenantID, s, h.Now())
 	switch over := (task.StopError{}); {
@@ -121,7 +122,7 @@ type notForTeams string
 
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
-// order is the contest that the version asks for; wrong is why its files can't be used, or a notForTeams.
+// order is the order of the version's contest. wrong says why its files can't be used, or is a notForTeams.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
 	budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
 	config, wrong := h.config(ctx, a.Head.TenantID, s.DraftContest)
@@ -167,8 +168,8 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	return o, nil, err
 }
 
-// config reads the files of a contest; the settings bound its rounds. It returns errorclass.ErrUnavailable when nobody
-// knows what is in them.
+// config reads the files of a contest. The settings limit its rounds. It returns errorclass.ErrUnavailable when the
+// files can't be read now.
 func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftContest) (teamconfig.Contest, error) {
 	w, err := h.Workspace(ctx, tenant)
 	if err != nil {

@@ -74,12 +74,12 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 	return model.Draft(ctx, g, inputOf(s, a, bounds))
 }
 
-// inputOf is what is known of the policy to be drafted.
+// inputOf is the input of a draft.
 func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale,
 		Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for i, p := range a.Prompts {
-		// Where a person took another draft instead, the reason is not theirs and nothing is to be changed.
+		// If a person picked another draft instead, the reason is not a person's, and asks for no change.
 		picked := i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
 		if p.Status == aggregate.Rejected && !picked {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/versions"
 )
 
-// execute does what the action says. An error other than sandbox.ErrNotBegun leaves open what was done.
+// execute carries out the action. After an error other than isolated.ErrNotBegun nobody knows what was done.
 func (j *job) execute(ctx context.Context) (conversation.Result, error) {
 	if j.action.ActionType == conversation.CodeGenerate {
 		return j.write(ctx)
@@ -22,8 +22,8 @@ func (j *job) execute(ctx context.Context) (conversation.Result, error) {
 	return j.run(ctx)
 }
 
-// write applies files to the workspace. Nothing of it can be seen before its version is the session's, so that whatever
-// goes wrong has done nothing.
+// write applies files to the workspace. They can't be seen before their version is the conversation's, so that a
+// failure has no effect.
 func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
@@ -31,7 +31,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	if err == nil {
 		t, err = t.Apply(j.payload.Files)
 	}
-	switch { // what no other try changes
+	switch { // errors that another try does not mend
 	case errors.Is(err, conversation.ErrRefused):
 		return j.says(reasonRefused, j.words().refused, err), nil
 	case errors.Is(err, versions.ErrGone):
@@ -47,7 +47,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	return conversation.Result{Status: conversation.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
 }
 
-// gone is the result where the workspace's time was over: the next action begins with an empty one.
+// gone is the result for a workspace that has expired: the next action begins with an empty one.
 func (j *job) gone(err error) conversation.Result {
 	r := j.says(reasonRefused, j.words().gone, err)
 	r.Gone = true
@@ -93,7 +93,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	return j.result(ctx, end, l), nil
 }
 
-// watch asks the head whether the action still executes, and tells its sandbox to stop when it does not.
+// watch polls the head, and tells the sandbox to stop when the action no longer executes.
 func (j *job) watch(ctx context.Context) {
 	for {
 		select {
@@ -103,7 +103,7 @@ func (j *job) watch(ctx context.Context) {
 		}
 		head, err := j.Store.Head(ctx, j.ref)
 		if err != nil || head.Acting == j.action.ActionID {
-			continue // while nobody can tell, the action goes on: its claim ends some time
+			continue // unknown: the action goes on until its claim ends
 		}
 		if j.Files.Cancel(ctx, j.files(), j.action.ActionID) == nil {
 			return
@@ -111,7 +111,7 @@ func (j *job) watch(ctx context.Context) {
 	}
 }
 
-// result is what a command's end means.
+// result is the action's result after a command's end.
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
 	r := conversation.Result{
 		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped,
@@ -145,7 +145,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	}
 	if end.Version != "" {
 		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
-		if r.Version = version; err != nil { // the command has run; only its files stay as they were
+		if r.Version = version; err != nil { // the command has run, but its files are not kept
 			j.noted = append(j.noted, "workspace_not_kept", err.Error())
 			r.Version, said = "", append(said, w.notKept)
 		} else if r.Error != "" && version != j.action.BaseVersion {
@@ -156,7 +156,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	return r
 }
 
-// mostLeft is how many names are told of what a workspace can't keep.
+// mostLeft is how many names are told of files that the workspace can't keep.
 const mostLeft = 5
 
 // logged writes the action's end into the structured log, in one line.
@@ -191,7 +191,7 @@ type lines struct {
 	drawn   time.Time
 }
 
-// add takes a line. Lines that can't be kept are no reason to stop a command that people approved.
+// add takes a line. It never fails: a command that people approved is not stopped because its output can't be kept.
 func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,7 +211,7 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	return nil
 }
 
-// keepUp keeps the lines of a command that has fallen silent, too.
+// keepUp also keeps the last lines of a command that has fallen silent.
 func (l *lines) keepUp(ctx context.Context) {
 	for {
 		select {
@@ -223,10 +223,10 @@ func (l *lines) keepUp(ctx context.Context) {
 	}
 }
 
-// logKept is how long lines are kept, whether the session is or not.
+// logKept is how long lines are kept, even if the conversation is not.
 const logKept = 30 * 24 * time.Hour
 
-// flush is keep for whoever adds no line.
+// flush keeps the lines when no new line comes.
 func (l *lines) flush(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

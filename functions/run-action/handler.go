@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	// leaseSpare is what a claim holds beyond the command's time: to fetch and pack the workspace, to upload it, and to
-	// commit.
+	// leaseSpare is the time of a claim beyond the command's: to fetch, pack and upload the workspace, and to commit.
 	leaseSpare = 75 * time.Second
-	// commitSpare of that is left to this function after the sandbox has ended.
+	// commitSpare is the part of it that this function has after the sandbox has ended.
 	commitSpare = 20 * time.Second
 	// writeWithin is how long writing files may take.
 	writeWithin = 40 * time.Second
@@ -50,7 +49,7 @@ type Store interface {
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
-// Payloads opens those that are too large for a row.
+// Payloads opens payloads, also those that are too large for a row.
 type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
@@ -84,15 +83,14 @@ type job struct {
 	action     *conversation.Action
 	payload    conversation.Payload
 	invocation string
-	cause      error // of what failed, for the log
-	noted      []any // for the log, of an end that people are told of in words
+	cause      error // the failure's cause, for the log
+	noted      []any // for the log; people are told in words
 }
 
-// files are whose workspaces the action works on.
+// files identifies the workspace of the conversation.
 func (j *job) files() versions.Session { return versions.Session{Tenant: j.ref.Tenant, ID: j.ref.ID} }
 
-// Handle executes the session's approved action, once, and says what the run does next. It ends quietly where there is
-// nothing to execute any more.
+// Handle executes the conversation's approved action, if there is one, at most once, and returns the run's next state.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	a, err := h.Store.Load(ctx, ref)
@@ -147,7 +145,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
-// decide commits what became of an action and says what comes next. It is no error where the action is in another state by now.
+// decide commits what became of an action and returns the next state. An action that is in another state by now is no
+// error.
 func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), decide)
 	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
@@ -179,7 +178,7 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Ne
 	return a.Next(h.Now()), nil
 }
 
-// prepare reads what is to be done, and says why it can't be.
+// prepare reads the payload, or says why the action can't be executed.
 func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error) {
 	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
 	if err != nil {
@@ -209,8 +208,8 @@ func (j *job) lease() time.Duration {
 	return time.Duration(j.payload.TimeoutSeconds)*time.Second + leaseSpare
 }
 
-// claim commits that this invocation executes the action. When the commit's answer was lost, it reads the rows to learn
-// whether the claim is there.
+// claim commits that this invocation executes the action. If the commit's answer was lost, claim reads the rows to
+// learn whether the commit was made.
 func (j *job) claim(ctx context.Context, run int) error {
 	until := j.Now().Add(j.lease())
 	a, err := j.Store.Decide(ctx, j.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {

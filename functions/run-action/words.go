@@ -9,7 +9,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are what people and the agent are told beside the reason. The error's own text goes to the log alone.
+// words are for people and the agent, beside the reason. An error's own text goes only to the log.
 type words struct{ refused, gone, seconds, early, memory, disk, notKept, kept, left string }
 
 var inEach = language.InEach(
@@ -32,7 +32,7 @@ var inEach = language.InEach(
 
 func (j *job) words() words { return inEach.In(j.session.Locale) }
 
-// limit is what a sandbox says of a limit, for people.
+// limit translates a sandbox's word for a limit.
 func (w words) limit(said string) string {
 	switch {
 	case said == "":
@@ -44,10 +44,10 @@ func (w words) limit(said string) string {
 	case strings.HasPrefix(said, isolated.NotKept):
 		return w.notKept
 	}
-	return w.early // EndedEarly, and what is not known
+	return w.early // EndedEarly and unknown words
 }
 
-// says is the result of an action that failed by why, of which people are told no more than the detail.
+// says is the result of a failed action. People are told the reason and the detail, and the log has the error.
 func (j *job) says(why aggregate.Reason, detail string, err error) conversation.Result {
 	j.cause = err
 	return conversation.Result{Status: conversation.ActionFailed, Error: why, ErrorDetail: detail}

@@ -83,11 +83,10 @@ func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
 	return &archiving{Store: contests.Of(rows, large.Open(cfg, config.Results{ResultsBucket: bucket})), tenant: tenant}
 }
 
-// errNoContests is a tenant without any, or another's id than was meant.
+// errNoContests: the tenant has no contests, or its id is wrong.
 var errNoContests = errors.New("no contests")
 
-// export writes the three tables. An earlier file is replaced once the new one is whole, and removed when there are no
-// contests.
+// export writes the three tables. It replaces an earlier file once the new one is whole.
 func (a *archiving) export(ctx context.Context, folder string) error {
 	all, rounds, err := a.index(ctx)
 	if err != nil {
@@ -128,7 +127,7 @@ func (a *archiving) export(ctx context.Context, folder string) error {
 	return errors.Join(history.keep(), board.keep(), summaries.keep())
 }
 
-// scored is where a scored round stands.
+// scored locates a scored round.
 type scored struct {
 	at              time.Time
 	execution, team string
@@ -138,7 +137,8 @@ type scored struct {
 // perPage is how many contests are read at once.
 const perPage = 100
 
-// index are all contests, the oldest first, and all their rounds in the order of their ids: by created_at, then key.
+// index returns all contests, the oldest first, and all their rounds in the order of their ids: by created_at, then
+// key.
 func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []scored, err error) {
 	for cursor := ""; ; {
 		page, err := a.Contests(ctx, a.tenant, cursor, perPage)
@@ -157,7 +157,7 @@ func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []
 		for _, t := range c.Teams {
 			w, err := a.team(ctx, c.ExecutionID, t.TeamID)
 			if errors.Is(err, aggregate.ErrNotFound) {
-				continue // it never began
+				continue // the team never began
 			} else if err != nil {
 				return nil, nil, fmt.Errorf("team %q of %s: %w", t.TeamID, c.ExecutionID, err)
 			}
@@ -173,7 +173,7 @@ func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []
 	return all, rounds, nil
 }
 
-// team is a team's work; the one that was read last is not read again.
+// team is a team's work. The last one is not read again.
 func (a *archiving) team(ctx context.Context, execution, id string) (*contest.Work, error) {
 	ref := contest.TeamRef(a.tenant, execution, id)
 	if a.last != nil && a.last.Ref() == ref {
@@ -226,7 +226,7 @@ func (a *archiving) round(ctx context.Context, at scored, history *table[roundHi
 	})
 }
 
-// summary writes what a contest came to, if it is over.
+// summary writes the summary of a contest that is over.
 func (a *archiving) summary(ctx context.Context, c contest.Contest, summaries *table[executionSummary]) error {
 	s, err := a.Summary(ctx, a.tenant, c.ExecutionID)
 	if errors.Is(err, aggregate.ErrNotFound) {

@@ -96,7 +96,7 @@ func (p program) json(v any, code int) int {
 	return code
 }
 
-// flags are those of one command; its problems go where the others go.
+// flags makes the flags of one command. Its problems go where the others go.
 func (p program) flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet("contest "+name, flag.ContinueOnError)
 	f.SetOutput(p.problem)
@@ -170,7 +170,7 @@ func (p program) init(_ context.Context, args []string) int {
 	return exitDone
 }
 
-// sample are the files to write. It returns an error that names those that are there already.
+// sample are the files to write. It returns an error that names the files that exist already.
 func sample(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var there []error

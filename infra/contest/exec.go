@@ -23,7 +23,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// What the exit of exec says. A contest that never began has failed too.
+// The exit codes of exec. A contest that never began has failed too.
 const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
@@ -31,10 +31,10 @@ const (
 	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] \"prompt\""
 )
 
-// usualFiles are where a contest's file is looked for.
+// usualFiles are the places of a contest's file when the command names none.
 var usualFiles = []string{contests.File, "configs/orchestrator.toml"}
 
-// execution is what exec was asked for.
+// execution has exec's flags.
 type execution struct {
 	file, model, trace, locale string
 	servers                    string
@@ -65,8 +65,8 @@ func (x *execution) flags(f *flag.FlagSet) {
 	})
 }
 
-// exec runs a contest. It exits with 0 when every team has a result, with 1 when some have failed, with 2 when all
-// have, or when it could not begin.
+// exec runs a contest. Its exit code is 0 when every team has a result, 1 when some have failed, and 2 when all have
+// failed or the contest could not begin.
 func (p program) exec(ctx context.Context, args []string) int {
 	var x execution
 	flags := p.flags("exec")
@@ -97,8 +97,8 @@ func (p program) exec(ctx context.Context, args []string) int {
 	return p.hold(ctx, x, g)
 }
 
-// ready is a contest that can be held: its files are valid, its keys are there, its servers have the tools that are
-// listed. All that is wrong is said at once.
+// ready prepares a contest: its files are valid, its keys are there, its servers have the listed tools. All mistakes
+// are told at once.
 func (p program) ready(ctx context.Context, x execution) (g *game, release func(), code int) {
 	release = func() {}
 	w, err := p.workspace()
@@ -115,7 +115,7 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 		return nil, release, exitMisused
 	}
 	g = &game{config: config, timeout: x.timeout, names: config.Models()}
-	if x.model != "" { // it stands for every one
+	if x.model != "" { // it replaces every model
 		g.names = []string{x.model}
 	}
 	if g.models, err = p.open(g.names, x.model); err != nil {
@@ -133,7 +133,7 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	return g, release, exitDone
 }
 
-// equip gives members what runs their code, and says which of them can't work on this machine.
+// equip gives members a sandbox, and names those that can't work on this machine.
 func (p program) equip(ctx context.Context, g *game, file string) (release func()) {
 	release = func() {}
 	lacks := map[contest.AgentType]string{}
@@ -176,7 +176,7 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 	return config, found, nil
 }
 
-// tell says all that was found, and reports whether none of it is more than a warning.
+// tell prints all findings, and reports whether none of them is more than a warning.
 func (p program) tell(found []teamconfig.Finding) bool {
 	for _, f := range found {
 		kind := "error"
@@ -188,7 +188,7 @@ func (p program) tell(found []teamconfig.Finding) bool {
 	return teamconfig.Valid(found)
 }
 
-// plan says what would be run.
+// plan prints what a run would do.
 func (p program) plan(x execution, g *game) int {
 	type team struct {
 		TeamID  string `json:"team_id"`
@@ -229,7 +229,7 @@ func (p program) plan(x execution, g *game) int {
 	return exitDone
 }
 
-// counted is a number of things in words.
+// counted is a number with its noun.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -237,7 +237,7 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// hold lets the teams compete and prints what came of it.
+// hold runs the contest and prints its result.
 func (p program) hold(ctx context.Context, x execution, g *game) int {
 	lines := p.out
 	if x.asJSON {
@@ -278,7 +278,7 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 		return exitFailedTeams
 	case s.Status == contest.SummaryFailed:
 		return exitFailedTeams
-	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // interrupted: teams have less than they were given
+	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // after an interruption some teams lost time
 		return exitPartial
 	}
 	return exitDone
@@ -292,10 +292,10 @@ func localeOf(prompt string) string {
 	return "en"
 }
 
-// tracing is where a trace goes, if it goes anywhere. One that can't be written ends no contest.
+// tracing writes the trace, if one is wanted. A failure to write it ends no contest.
 type tracing struct {
 	to  io.Writer
-	err error // of the first line that is not there
+	err error // why the first missing line could not be written
 }
 
 func (t *tracing) add(e traced) {

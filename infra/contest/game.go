@@ -21,10 +21,10 @@ import (
 // game is a contest on this machine. Nothing of it is kept.
 type game struct {
 	config  teamconfig.Contest
-	names   []string // of the models that are called
+	names   []string // models that are called
 	models  round.Models
 	listed  *listed       // nil: no member reads
-	reads   round.Reads   // what is listed
+	reads   round.Reads   // the listed tools
 	sandbox round.Sandbox // nil: none is needed, or this machine has none
 	prompt  string
 	locale  string
@@ -36,7 +36,7 @@ type game struct {
 	teams []*outcome
 }
 
-// outcome is what a team has so far.
+// outcome is a team's result so far.
 type outcome struct {
 	TeamID     string                `json:"team_id"`
 	TeamName   string                `json:"team_name"`
@@ -124,7 +124,7 @@ func (o *outcome) best() *contest.RoundResult {
 	return nil
 }
 
-// ranked are the teams that have a result, the best first, and of equal ones the earlier.
+// ranked are the teams with a result, the best first. Of equal ones the earlier comes first.
 func ranked(teams []*outcome) []*outcome {
 	with := slices.DeleteFunc(slices.Clone(teams), func(o *outcome) bool { return o.best() == nil })
 	slices.SortStableFunc(with, func(a, b *outcome) int {
@@ -135,7 +135,7 @@ func ranked(teams []*outcome) []*outcome {
 	return with
 }
 
-// ranking is what teams are told of one another.
+// ranking is what a team is told about the others.
 func (g *game) ranking() (standings []round.Standing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -166,13 +166,13 @@ func (g *game) summary(began, ended time.Time) summary {
 	return s
 }
 
-// changed says that a tool is not the one that the contest began with.
+// changed says that a tool is no longer the one with which the contest began.
 var changed = language.InEach(
 	"ツール %s は、コンテストを始めた後にサーバーで変更または削除されたため、呼び出しませんでした。",
 	"The server has changed or removed the tool %s since the contest began, so it was not called.",
 )
 
-// reads are the listed tools as a deployment's members have them, with its limits.
+// reads are the listed tools, under the limits that members have in a deployment.
 func (p program) reads(ctx context.Context, l *listed, locale string) (round.Reads, error) {
 	tools, err := reading.Source{Rows: l, Credentials: l, Client: p.caller(), Now: time.Now}.Open(ctx, ownTenant, locale)
 	if err != nil {
@@ -187,7 +187,7 @@ type kept struct {
 	locale string
 }
 
-// Read calls a tool. Of a listed tool nothing but a change of its server's makes it one that may not be called.
+// Read calls a tool. A listed tool is refused only after its server has changed it.
 func (k kept) Read(ctx context.Context, tool string, input json.RawMessage) (string, error) {
 	text, err := k.Reads.Read(ctx, tool, input)
 	if refused := round.Refused(""); errors.As(err, &refused) {

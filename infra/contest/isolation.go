@@ -19,12 +19,12 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// isolation runs each order in a process of functions/run-sandbox, which needs nothing of a deployment.
+// isolation runs each order in a process of functions/run-sandbox, which needs no deployment.
 type isolation struct{ binary string }
 
 var _ isolated.Runner = isolation{}
 
-// Run implements isolated.Runner. The process has nothing of this one's environment, and ends with ctx.
+// Run implements isolated.Runner. The process inherits no environment, and ends with ctx.
 func (s isolation) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	order, err := json.Marshal(o)
 	if err != nil {
@@ -43,15 +43,15 @@ func (s isolation) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 		out.Close()
 	}()
 	end, err := isolated.Read(answer, onLine)
-	answer.Close() // should it have more to say, it is told that nobody listens
+	answer.Close() // further output fails
 	<-p.Done()
 	return end, err
 }
 
-// scriptsAtOnce bounds what members run side by side: each script may use as much as its sandbox gives it.
+// scriptsAtOnce bounds the scripts that run at the same time: each may use all that its sandbox allows.
 const scriptsAtOnce = 4
 
-// turns lets few scripts run at once.
+// turns limits how many scripts run at once.
 type turns struct {
 	round.Sandbox
 	places chan struct{}
@@ -73,8 +73,8 @@ func (t turns) Run(ctx context.Context, script string) (string, error) {
 	return t.Sandbox.Run(ctx, script)
 }
 
-// sandbox returns what runs members' scripts, after trying whether this machine isolates them. The error tells people
-// what is missing. release removes what was built.
+// sandbox returns a sandbox for members' scripts, after a trial on this machine. The error tells people what is
+// missing. release removes what was built.
 func (p program) sandbox(ctx context.Context) (_ round.Sandbox, release func(), err error) {
 	folder, err := os.MkdirTemp("", "contest-")
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// open makes what opens models, with the keys of the environment. It returns an error that names all that is missing.
+// open makes the opener of models, with the keys of the environment. Its error names all missing keys.
 func (p program) open(names []string, instead string) (round.Models, error) {
 	config := provider.Config{Vendor: provider.VendorClient(), At: map[string]string{}}
-	config.AWS.Region = "us-east-1" // Bedrock's client needs one: its address says which it is
+	config.AWS.Region = "us-east-1" // Bedrock's client needs a region, but calls the address
 	keys := map[string]any{}
 	compatible := map[string]map[string]string{}
 	var allow []string
@@ -50,7 +50,7 @@ func (p program) open(names []string, instead string) (round.Models, error) {
 	return provider.Wires{Config: config, Instead: instead, Demo: round.Demo{}, Unlimited: true}, nil
 }
 
-// given is a secret that is known.
+// given is the secret as a text.
 type given string
 
 // GetSecretValue is the secret.

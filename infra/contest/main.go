@@ -19,7 +19,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// What the command's exit says.
+// The command's exit codes.
 const (
 	exitDone    = 0
 	exitFailed  = 1
@@ -66,7 +66,7 @@ func (p program) run(ctx context.Context, args []string) int {
 	return exitMisused
 }
 
-// misused says what is wrong with how the command was called.
+// misused says what is wrong with the command line.
 func (p program) misused(format string, a ...any) int {
 	fmt.Fprintln(p.problem, legible.Visible(fmt.Sprintf(format, a...)))
 	return exitMisused

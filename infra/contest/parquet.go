@@ -70,7 +70,7 @@ func create[R any](folder, name string) (*table[R], error) {
 	return &table[R]{file: f, name: filepath.Join(folder, name+".parquet"), writer: w}, nil
 }
 
-// put writes a row, which is told its number, from 1.
+// put writes a row. Rows are numbered from 1.
 func (t *table[R]) put(row func(id int32) R) error {
 	t.rows++
 	if _, err := t.writer.Write([]R{row(t.rows)}); err != nil {
@@ -91,8 +91,8 @@ func (t *table[R]) keep() error {
 	return nil
 }
 
-// discard removes what has not taken its name.
+// discard removes a file that was not kept.
 func (t *table[R]) discard() {
 	t.file.Close()
-	os.Remove(t.file.Name()) // it is gone when it was kept
+	os.Remove(t.file.Name()) // a kept file has another name
 }

@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// usualServers is the file of the MCP servers that members read by.
+	// usualServers is the usual file of MCP servers.
 	usualServers = "configs/servers.toml"
 	// connectWithin is how long a server has to say which tools it has.
 	connectWithin = 20 * time.Second
-	// outboundAllow is the variable that functions have too: host:port, with commas between, of what needn't be public.
+	// outboundAllow is a variable of functions, too: addresses host:port, separated by commas, that need not be public.
 	outboundAllow = "OUTBOUND_ALLOW"
 	ownTenant     = "this-machine"
 )
 
-// listed are the MCP servers of a file, and their tools as they were when the contest began: what a deployment's
-// administrator would have decided. It is what reading.Source asks.
+// listed are a file's MCP servers and their tools at the contest's beginning. They stand in the place of an
+// administrator's decisions, for reading.Source.
 type listed struct {
 	settings tenancy.Settings
 	tokens   map[string]string // by server
@@ -95,8 +95,8 @@ func having(c teamconfig.Contest, of contest.AgentType) bool {
 	})
 }
 
-// servers reads the file of the MCP servers: the one that is named, or, for a contest whose members read, the usual one
-// if it is there. It returns the file's name in the workspace.
+// servers reads the named file of MCP servers. If none is named and the contest has members that read, it reads the
+// usual file, if that exists. It returns the file's name in the workspace.
 func servers(w teamconfig.Workspace, file string,
 	c teamconfig.Contest) (string, []teamconfig.Server, []teamconfig.Finding) {
 	if file == "" {
@@ -113,12 +113,12 @@ func servers(w teamconfig.Workspace, file string,
 	return at, all, found
 }
 
-// caller calls servers where functions may, and tools only while their server says that they only read.
+// caller calls only addresses that functions may call, and tools only while their server says that they only read.
 func (p program) caller() mcp.Client {
 	return mcp.Client{HTTP: outbound.Allowing(p.env(outboundAllow)).Client(), ReadOnly: true}
 }
 
-// connect asks every server for its tools, all at once, and takes those that the file lists as they are now.
+// connect asks all servers for their tools at the same time, and pins those that the file lists.
 func (p program) connect(ctx context.Context, file string, all []teamconfig.Server) (*listed, []teamconfig.Finding) {
 	l := &listed{tokens: map[string]string{}}
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
@@ -155,7 +155,7 @@ func (p program) connect(ctx context.Context, file string, all []teamconfig.Serv
 	return l, found
 }
 
-// pinned is what came of asking one server.
+// pinned is the result of asking one server.
 type pinned struct {
 	teamconfig.Server
 	file  string
@@ -168,7 +168,7 @@ func (s *pinned) wrong(field, value, format string, a ...any) {
 	s.found = append(s.found, s.Wrong(s.file, field, value, format, a...))
 }
 
-// take lists the tools of the file among those that the server has, or says why it can't.
+// take pins the file's tools that the server has, or says why it can't.
 func (s *pinned) take(now []mcp.Tool, err error) {
 	if err != nil {
 		s.unreachable(err)

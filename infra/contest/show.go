@@ -19,10 +19,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxLine is how much of a text a line shows, in characters.
+// maxLine is how many characters of a text a line shows.
 const maxLine = 60
 
-// watching prints what happens, a line each, and traces it. An evaluator is shown by its metric.
+// watching prints and traces events, a line each. An evaluator is shown by its metric.
 func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func(round.Event) {
 	began := time.Now()
 	var mu sync.Mutex
@@ -38,8 +38,8 @@ func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func
 	}
 }
 
-// metricOf is the place of the metric that an evaluator's answer is of, from 1, by the answer's key: 02/evaluator/3/1.
-// 0: none.
+// metricOf is the number of an evaluator's metric, from 1, by the answer's key: 02/evaluator/3/1. It is 0 for other
+// events.
 func metricOf(e round.Event) int {
 	parts := strings.Split(e.Key, "/")
 	if e.Kind != round.EvaluatorSay || len(parts) < 3 {
@@ -79,15 +79,15 @@ func detail(e round.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// oneLine is the beginning of a text without what moves a terminal's cursor.
+// oneLine is the beginning of a text in one line.
 func oneLine(s string) string {
 	return legible.Clip(still(s), maxLine)
 }
 
-// still is a text on one line, without what moves a terminal's cursor or says something to it: names come from files.
+// still is a text in one line without characters that control a terminal. Names come from files, which may have any.
 func still(s string) string { return strings.Join(strings.Fields(quiet(s)), " ") }
 
-// quiet is a text as people see it, with a blank for each character that is for the terminal, line ends too.
+// quiet is a text's visible part, with a blank for each control character and line end.
 func quiet(s string) string {
 	return legible.Visible(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
@@ -97,8 +97,7 @@ func quiet(s string) string {
 	}, s))
 }
 
-// quietJSON is an encoded value in which what a terminal obeys, and what people can't see, stands as its number: the
-// same value.
+// quietJSON escapes control characters and invisible ones in an encoded value. The value stays the same.
 func quietJSON(b []byte) []byte {
 	var out []byte
 	for _, r := range string(b) {
@@ -116,7 +115,7 @@ func quietJSON(b []byte) []byte {
 // points is a score of 0.0 to 1.0 as people see it.
 func points(score float64) string { return fmt.Sprintf("%.2f", score*100) }
 
-// show prints the table of a contest and the best submission. Names come last: their width differs by language.
+// show prints the contest's table and the best submission. Names come last, since their width differs by language.
 func show(out io.Writer, s summary) {
 	fmt.Fprintf(out, "\n%s: %s, %.1f s\n\n", s.ExecutionID, s.Status, s.TotalExecutionTimeSeconds)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

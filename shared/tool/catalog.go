@@ -36,8 +36,8 @@ type Spec struct {
 	Destination []string
 	// Said names the arguments of a write whose words reach people.
 	Said []string
-	// Bound names the argument that each constraint holds; empty where only the tool can
-	// hold it, with what the vendor says.
+	// Bound names the argument that each constraint limits; empty where the tool has to check the constraint itself, with
+	// the vendor's data.
 	Bound map[tenancy.Constraint]string
 	// Bounds are the constraints of a tenant's permission. They are no part of the
 	// version: they only narrow what people approved.
@@ -52,8 +52,8 @@ func (s Spec) Knows() []tenancy.Constraint { return slices.Sorted(maps.Keys(s.Bo
 // Title is the tool's name for people.
 func (s Spec) Title(locale string) string { return s.Titles.In(locale) }
 
-// Version changes when the tool is another one than people approved: its name,
-// its arguments or its effect; of an MCP server's, anything that was allowed.
+// Version changes with everything that people approved of a tool: its name, arguments and effect, or for an MCP
+// server's tool all that was allowed.
 func (s Spec) Version() string {
 	if s.Pin != nil {
 		return s.Pin.Version()
@@ -65,9 +65,9 @@ func (s Spec) Version() string {
 // shortVersion is how many digits of a version steps once kept.
 const shortVersion = 12
 
-// Approved reports whether the tool is the one whose version a stamped step has. Steps
-// stamped long ago have the first 12 digits: enough for a tool of Ringi's own, which only
-// a release changes; an MCP server can make a second tool with the same 12, so its is another.
+// Approved reports whether the tool still has the version of a stamped step. Steps stamped long ago have the first 12
+// digits. That is enough for a tool of Ringi's own, which only a release changes, but not for an MCP server's: a
+// server could make another tool with the same 12.
 func (s Spec) Approved(version string) bool {
 	is := s.Version()
 	return version == is || s.Pin == nil && len(version) == shortVersion && strings.HasPrefix(is, version)
@@ -80,8 +80,7 @@ type Catalog struct {
 	outputs map[string]any
 }
 
-// NewCatalog makes a catalog. It returns an error when a name is taken twice or
-// a schema is not one.
+// NewCatalog makes a catalog. It returns an error for a name that is taken twice and for an invalid schema.
 func NewCatalog(specs ...Spec) (*Catalog, error) {
 	c, err := newCatalog(specs)
 	if err != nil {
@@ -206,8 +205,8 @@ type Call struct {
 	Locale string
 	// Thread is where the request was made.
 	Thread Thread
-	// Bounds are the constraints of the tenant's permission. Those on arguments have been checked;
-	// the tool checks those that need the vendor's data, such as departments.
+	// Bounds are the constraints of the tenant's permission. Those on arguments have been checked. The tool itself checks
+	// those that need the vendor's data, such as departments.
 	Bounds tenancy.Constraints
 	// Pin is the tool as it was allowed, when it is an MCP server's.
 	Pin *tenancy.Pin

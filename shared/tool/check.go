@@ -15,8 +15,8 @@ import (
 // maxNamed is how many of a value's problems an error names.
 const maxNamed = 10
 
-// Check compares resolved arguments with a tool's input schema, and returns them as checked. Those that were checked
-// with the same schema are not looked at again.
+// Check compares resolved arguments with a tool's input schema, and returns them marked as checked. Arguments that
+// were checked with the same schema are not checked again.
 func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	input, err := c.input(name)
 	if err != nil || r.fits == input {
@@ -29,10 +29,9 @@ func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	return r, nil
 }
 
-// CheckPlanned compares planned arguments with a tool's input schema; a reference
-// stands for any value. earlier finds the tool of a step that comes before; a
-// reference must name such a step, and something that its tool returns. What stands
-// there as a value must keep to the tool's constraints.
+// CheckPlanned compares planned arguments with a tool's input schema. A reference fits everywhere, but it must name an
+// earlier step, which earlier finds, and something that this step's tool returns. Literal values must keep to the
+// tool's constraints.
 func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
 	input, err := c.input(name)
 	if err != nil {

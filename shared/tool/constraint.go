@@ -31,10 +31,10 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 	return out, unread
 }
 
-// Hold checks resolved arguments against the constraints. It returns the first that they break, with the problem that
-// names it, nil when they break none. It also refuses a whole argument of Ringi's own tools that an earlier result made
-// null, with ProblemNoValue: null means all there is, and those who stamped the reference have not seen that. A null
-// that was planned is shown as one; one inside of a list or an object is an empty cell.
+// Hold checks resolved arguments against the constraints, and returns the first one that they break, nil for none.
+// With ProblemNoValue it also refuses a whole argument of Ringi's own tools that an earlier result made null: null
+// means everything, and people who stamped the reference did not see that. A planned null is shown to them, and one
+// inside of a list or an object is an empty cell.
 func (s Spec) Hold(r Resolved) *failedcall.Error {
 	if s.Pin == nil && len(r.nulls) > 0 {
 		from := r.nulls[0].Path

@@ -82,12 +82,11 @@ func isID(value string) bool {
 	return mark || letter && digit
 }
 
-// place is where a value stands: its edges, and what is beside it, outwards, without
-// what can't be seen.
+// place is a value in a text: its first and last rune, and the visible runes on either side, from the value outwards.
 type place struct {
 	first, last rune
 	left, right []rune
-	sheet       bool // as the id in the address of a Google spreadsheet
+	sheet       bool // the value is the id in the address of a Google spreadsheet
 }
 
 // beside is how many characters on either side are looked at.
@@ -118,19 +117,19 @@ func appendVisible(runes []rune, r rune) []rune {
 	return append(runes, r)
 }
 
-// asID: nothing that an id could go on with is on either side.
+// asID reports whether nothing on either side could be a part of the id.
 func asID(p place) bool {
 	p = p.unmarked()
 	return p.sheet || !goesOn(p.left, p.first, kanaOrKanji) && !goesOn(p.right, p.last, kanaOrKanji)
 }
 
-// behindParticles is asID, but before it only hiragana may stand.
+// behindParticles is asID, but of Japanese letters only hiragana may stand before the value.
 func behindParticles(p place) bool {
 	p = p.unmarked()
 	return !goesOn(p.left, p.first, hiragana) && !goesOn(p.right, p.last, kanaOrKanji)
 }
 
-// unmarked is a place without the marks in pairs that format what stands there.
+// unmarked is a place without pairs of formatting marks around the value.
 func (p place) unmarked() place {
 	for len(p.left) > 0 && len(p.right) > 0 && p.left[0] == p.right[0] && strings.ContainsRune("*`'", p.left[0]) {
 		p.left, p.right = p.left[1:], p.right[1:]
@@ -138,7 +137,8 @@ func (p place) unmarked() place {
 	return p
 }
 
-// asName: quotes are on both sides or on none, and beyond spaces there are no words.
+// asName reports whether a name stands whole: with quotes on both sides or on none, and without words beyond the
+// spaces.
 func asName(p place) bool {
 	if len(p.left) > 0 && len(p.right) > 0 {
 		if i := slices.Index(opening, p.left[0]); i >= 0 && closing[i] == p.right[0] {
@@ -171,9 +171,9 @@ func pastSpaces(side []rune) []rune {
 // opening and closing are quotes and brackets, in the same order.
 var opening, closing = []rune("「『“‘\"'`（(【[［〈《<"), []rune("」』”’\"'`）)】]］〉》>")
 
-// goesOn reports whether a word goes on from its edge to what is beside it: to a letter,
-// mark or digit, by itself or behind what joins words. ends says which letters end it
-// that stand directly beside it, or behind a colon.
+// goesOn reports whether a word continues beyond its edge: with a letter, mark or digit, directly or behind a
+// character that joins words. ends tells which letters end the word when they stand directly beside it, or behind a
+// colon.
 func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
 	for i, r := range side {
 		switch {
@@ -192,7 +192,7 @@ func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
 	return len(side) == beside
 }
 
-// colon reports whether marks are a colon, bold or not: what stands before it is what it explains.
+// colon reports whether marks are a colon, bold or not. The text before it is explained by the text behind it.
 func colon(marks []rune) bool {
 	s := string(marks)
 	return strings.Contains(s, ":") && strings.Trim(s, ":*`") == ""
@@ -202,7 +202,7 @@ func colon(marks []rune) bool {
 // mark, which looks like a dash, may not.
 func kanaOrKanji(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
-// hiragana is what particles are written in, which stand before addresses: 宛先はb@x.example.
+// hiragana is the script of the particles that stand before addresses: 宛先はb@x.example.
 func hiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
 
 // wordly reports whether a character is part of a word or an id, in any script: letters,
@@ -212,14 +212,14 @@ func wordly(r rune) bool {
 		!strings.ContainsRune(bullets, r)
 }
 
-// bullets stand before items of a list; stops are all else at which an id ends, beside spaces.
+// bullets begin items of a list. stops are the other characters, beside spaces, that end an id.
 const (
 	bullets = "・•‣●○◯◎■□▪▫◆◇▶▷►★☆※→⇒"
 	stops   = "、，,;；()（）[]［］<>＜＞\"“”‘’„«»「」『』｢｣【】〈〉《》〔〕…‥："
 )
 
-// joins reports whether a character may hold the parts of an address, a path or a number
-// together: whatever is no space, and not known to end them.
+// joins reports whether a character may join the parts of an address, a path or a number: every character but spaces,
+// bullets and stops.
 func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
 // sheetForm is how the address of a Google spreadsheet begins.
@@ -231,8 +231,8 @@ func opensSheet(left string) bool {
 	return strings.HasSuffix(left, "/d/") && sheetForm().MatchString(left[max(0, len(left)-100):])
 }
 
-// closesID reports whether an id in an address ends here. A path that climbs or hides
-// where it goes ends none.
+// closesID reports whether an id in an address ends here. A path with dots or escapes, which may lead elsewhere, does
+// not end it.
 func closesID(right string) bool {
 	if path, ok := strings.CutPrefix(right, "/"); ok {
 		return !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "%")

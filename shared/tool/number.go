@@ -17,8 +17,8 @@ func saysNumber(text string, n json.Number) bool {
 	})
 }
 
-// calculated reports whether a sign beside a number, beyond spaces, makes another one of it.
-// A dash that begins a line is an item's.
+// calculated reports whether a sign beside a number, beyond spaces, makes another number of it. A dash at a line's
+// beginning marks an item of a list.
 func calculated(side []rune) bool {
 	sign := pastSpaces(side)
 	if len(sign) == 0 {
@@ -35,8 +35,8 @@ func calculated(side []rune) bool {
 	return strings.ContainsRune("%％‰/／", r)
 }
 
-// multiplied reports whether what is beside a number, beyond spaces, is more of it: digits,
-// a word for many, or one letter, such as k; the last two in brackets too.
+// multiplied reports whether the text beside a number, beyond spaces, makes it larger: digits, a word such as million,
+// or a single letter such as k; words and letters also in brackets.
 func multiplied(side []rune) bool {
 	side = pastSpaces(side)
 	if len(side) > 0 && unicode.IsNumber(side[0]) {
@@ -57,8 +57,8 @@ func multiplied(side []rune) bool {
 		"per cent", "ダース", "パーセント"}, func(s string) bool { return strings.HasPrefix(word, s) })
 }
 
-// counts reports whether a number is that of an item of the text itself: at a line's
-// beginning before a mark, behind a word such as step, or before 番目.
+// counts reports whether a number counts the text's own items: at a line's beginning before a mark, behind a word such
+// as step, or before 番目.
 func counts(p place) bool {
 	if len(p.right) > 0 && strings.ContainsRune(".)．）:：、", p.right[0]) {
 		before := strings.TrimLeft(string(p.left), " \t\u3000#*>_-([（【"+bullets)

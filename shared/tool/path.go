@@ -15,7 +15,7 @@ const (
 	MaxArguments = 16_384  // bytes, as planned
 	MaxResolved  = 4 << 20 // bytes, with the results put in
 	maxDepth     = 32
-	maxNested    = 10_000 // with the results put in: encoding/json reads nothing deeper
+	maxNested    = 10_000 // with the results put in; the limit of encoding/json
 )
 
 // Path refers to a value of an earlier step's result: step-1.result.employees.0.email.

@@ -14,12 +14,12 @@ import (
 // MaxPinned is the longest a call of an MCP server's tool may take.
 const MaxPinned = time.Minute
 
-// textOutput is what a tool gives that declares no output schema.
+// textOutput is the output schema of a tool that declares none.
 const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
 
-// Pinned is the tool of an MCP server that a permission allows, as one of the
-// catalog. It reports false for a tool of Ringi's own, for one that is off, and for
-// one whose server the settings no longer name at the address where it was allowed.
+// Pinned is the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
+// Ringi's own, for one that is off, and for one whose server the settings no longer name with the address at which it
+// was allowed.
 func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
 	server, _, foreign := tenancy.ServerTool(p.ToolName)
 	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil ||

@@ -71,13 +71,13 @@ func (a Arguments) JSON() (aggregate.JSON, error) {
 	return aggregate.JSON(b), err
 }
 
-// Resolved are the arguments of a call, as one text and as the values that it says. They carry the schema that they
-// were checked with, so that they are read and checked once, whoever asks. Nobody may change what they share.
+// Resolved are the arguments of a call, as a text and as values. They carry the schema with which they were checked,
+// so that they are read and checked only once. Nobody may change the shared values.
 type Resolved struct {
 	text    json.RawMessage
 	members map[string]any
 	fits    *schema.Schema // nil: not checked yet
-	nulls   []Ref          // the references that are a whole argument, and found null
+	nulls   []Ref          // references to null that are a whole argument
 }
 
 // JSON is the arguments' text.
@@ -165,7 +165,7 @@ func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (a
 	return v, nil
 }
 
-// encode writes JSON as people read it, with < > & as they are.
+// encode writes JSON for people, with < > & as they are.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -32,8 +32,8 @@ func Unseen(s Spec, a Arguments, seen ...string) bool {
 	return false
 }
 
-// chosenNames are the names of members that the model chose: those that the tool's
-// schema does not declare; all names if the schema can't be read.
+// chosenNames are names that the model chose: of members that the tool's schema does not declare, or of all if the
+// schema can't be read.
 func (s Spec) chosenNames(a Arguments) []string {
 	input, err := schema.Compile(s.Name+".input", s.InputSchema)
 	if err != nil {
@@ -54,8 +54,8 @@ func saysEmpty(seen []string, member string) bool {
 	return false
 }
 
-// named reports whether every text, number and boolean of a member stands in a text, and
-// one says of what is empty that it is.
+// named reports whether a text has every text, number and boolean of a member, and says of each empty value that it is
+// empty.
 func named(member string, v any, seen []string) bool {
 	switch v := v.(type) {
 	case string:

@@ -44,7 +44,7 @@ func untold(v any, policy string) bool {
 	return false
 }
 
-// spaced is a text with one space for each run of them.
+// spaced is a text in which one space stands for each run of them.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // listMark is how an item of a list begins.
@@ -104,7 +104,7 @@ func beginsSentence(before string) bool {
 		strings.ContainsRune(asciiEnds+":", last)
 }
 
-// endsSentence reports whether all[:end] ends a sentence or a quotation, by its own last sign or by what is behind it.
+// endsSentence reports whether all[:end] ends a sentence or a quotation, by its last sign or by the next one.
 func endsSentence(all string, end int) bool {
 	after := all[end:]
 	last, _ := utf8.DecodeLastRuneInString(all[:end])

@@ -1,5 +1,5 @@
-// Package bots knows the token of each workspace's bot: that of the deployment's own workspace is in the Slack secret,
-// those of workspaces that installed the app later are sealed in their tenants' rows.
+// Package bots knows the token of each workspace's bot. The deployment's own workspace has it in the Slack secret.
+// Workspaces that installed the app later have it sealed in their tenants' rows.
 package bots
 
 import (
@@ -28,12 +28,12 @@ const (
 	mostKept  = 1000
 )
 
-// Keys give each call of Slack the token of its tenant's bot (slackapi.For); a call for no tenant is the deployment's
-// own. A call for the deployment's own workspace reads nothing but the Slack secret.
+// Keys give each call to Slack the token of its tenant's bot (slackapi.For). A call without a tenant gets the
+// deployment's own. Calls for the deployment's own workspace read only the Slack secret.
 type Keys struct {
 	// Deployment is the Slack secret.
 	Deployment slackapi.Keys
-	// Sealed is the token in a tenant's row. It returns tenancy.ErrNotConnected when the row has none.
+	// Sealed returns the token in a tenant's row, or tenancy.ErrNotConnected when the row has none.
 	Sealed func(ctx context.Context, tenant string) (string, error)
 	// Own reports whether a tenant is the deployment's own workspace.
 	Own func(ctx context.Context, tenant string) (bool, error)
@@ -49,14 +49,14 @@ type kept struct {
 	read  time.Time
 }
 
-// Open is a client that calls Slack as the bot of whichever workspace a context is for.
+// Open makes a client that calls Slack as the bot of the context's workspace.
 func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
 	timeout time.Duration) *slackapi.Client {
 	_, c := New(cfg, slack, key, rows, timeout)
 	return c
 }
 
-// New is Open, with the keys.
+// New is Open, and returns the keys, too.
 func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
 	timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
@@ -72,8 +72,8 @@ func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
 	return token, err
 }
 
-// lateKMS is made when it is first called: most environments never meet another workspace than the deployment's own,
-// and none is to start later for it.
+// lateKMS makes the client at its first call. Most environments never serve another workspace than the deployment's
+// own, and should not start later for a client that they don't need.
 type lateKMS func() *kms.Client
 
 func late(cfg aws.Config) lateKMS {
@@ -92,7 +92,7 @@ func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput,
 	return l().Decrypt(ctx, in, opts...)
 }
 
-// Bot is the token for the tenant of the context, and where Slack is.
+// Bot is the token for the context's tenant, and Slack's address.
 func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 	token, address, err = k.Deployment.Bot(ctx)
 	tenant := slackapi.Tenant(ctx)
@@ -107,7 +107,7 @@ func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 		return token, address, nil
 	}
 	token, err = k.of(ctx, tenant)
-	if err != nil && unknown != nil { // it may be the deployment's own workspace, so what Slack says of that counts
+	if err != nil && unknown != nil { // the tenant may be the deployment's own workspace, so that error counts
 		err = unknown
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// consentWithin is how long a person may take; freee's codes live as long.
+// consentWithin is how long a person may take. freee's codes live as long.
 const consentWithin = 10 * time.Minute
 
 // Consent is one authorization request (OAuth's code flow with PKCE). The caller keeps it until the person
@@ -50,7 +50,7 @@ func (p Provider) Begin(c Client, tenant, redirect string, now time.Time) (Conse
 	return consent, p.Ask(c, redirect, consent.State, consent.Verifier)
 }
 
-// Ask is where a person consents, and comes back from to redirect with state.
+// Ask is the address where a person consents. It leads back to redirect with state.
 func (p Provider) Ask(c Client, redirect, state, verifier string) string {
 	options := append(p.about(), oauth2.S256ChallengeOption(verifier))
 	for name, value := range p.Params {
@@ -59,7 +59,7 @@ func (p Provider) Ask(c Client, redirect, state, verifier string) string {
 	return p.config(c, redirect).AuthCodeURL(state, options...)
 }
 
-// about says what tokens are for, where that must be said.
+// about names the resource of tokens, if there is one.
 func (p Provider) about() []oauth2.AuthCodeOption {
 	if p.Resource == "" {
 		return nil
@@ -67,7 +67,7 @@ func (p Provider) about() []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("resource", p.Resource)}
 }
 
-// Code is what a person's redirect brings, or ErrDenied with the reason's code when it is one.
+// Code is the code of a person's redirect, or ErrDenied with the reason's code, if that has the form of one.
 func Code(returned url.Values) (string, error) {
 	if returned.Get("error") == "" && returned.Get("code") != "" {
 		return returned.Get("code"), nil

@@ -19,12 +19,12 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// exchangeWithin bounds one exchange. An exchange does not end when its caller's context does: the
-// answer would be lost, and with it a one-time refresh token.
+// exchangeWithin bounds one exchange. An exchange goes on when its caller's context ends, since the answer, and with
+// it a one-time refresh token, would be lost.
 const exchangeWithin = 10 * time.Second
 
-// Refresh exchanges a refresh token, with one request that is never repeated. Where
-// the answer brings no new refresh token, the old one stays. Its errors are *Error.
+// Refresh exchanges a refresh token, with one request that is never repeated. If the answer has no new refresh token,
+// the old one stays. Its errors are *Error.
 func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token, error) {
 	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
 		if p.Resource == "" {
@@ -79,7 +79,7 @@ func company(id any) string {
 	return digits().FindString(text)
 }
 
-// answer records the response's status, which is then known even if its body is cut off.
+// answer records the response's status, so that it is known even if the body is cut off.
 type answer struct {
 	next   http.RoundTripper
 	status int
@@ -130,8 +130,8 @@ func (p Provider) failed(err error, a *answer) *Error {
 // ErrNoRevoking: the vendor has no place where tokens are revoked.
 var ErrNoRevoking = errors.New("the vendor takes no tokens back")
 
-// Revoke makes a token invalid at the vendor, and with a refresh token all that came of it (RFC 7009). A token that was
-// invalid before is no error. Of the answer only its code is kept.
+// Revoke makes a token invalid at the vendor, and with a refresh token all tokens that were made of it (RFC 7009). A
+// token that was invalid before is no error. Only the code of the answer is kept.
 func (p Provider) Revoke(ctx context.Context, c Client, token string) error {
 	if p.RevokeURL == "" {
 		return ErrNoRevoking

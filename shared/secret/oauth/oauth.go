@@ -18,16 +18,17 @@ type Provider struct {
 	AuthURL  string // where people consent
 	TokenURL string
 	Scopes   []string
-	Params   map[string]string // of the address where people consent
+	Params   map[string]string // further parameters of AuthURL
 	// OneTime: a refresh token works once, and its answer brings the next.
 	OneTime bool
-	// RevokeURL is where tokens are made invalid; empty: the vendor has no such place. RevokesAlone: it wants to know no
-	// client.
+	// RevokeURL is where tokens are revoked; empty: the vendor has no such place. RevokesAlone says that the request
+	// names no client.
 	RevokeURL    string
 	RevokesAlone bool
-	// Resource is what tokens are for, where one authorization server has several (RFC 8707): an MCP server's address.
+	// Resource is an MCP server's address for which tokens are made, since an authorization server may have several (RFC
+	// 8707).
 	Resource string
-	// Transport makes the calls; nil: a usual one. One whose addresses a tenant chooses needs a guarded one.
+	// Transport makes the calls; nil: a default one. A guarded one is needed for addresses that a tenant chooses.
 	Transport http.RoundTripper
 }
 
@@ -39,9 +40,8 @@ const (
 	GoogleTokenURL = "https://oauth2.googleapis.com/token"
 )
 
-// Freee is freee's: access tokens of 6 hours, refresh tokens of 90 days that work
-// once. A person chooses the company that the token is for. Without an address for
-// consent it is beside that of the tokens, as is that for revoking them
+// Freee is freee's authorization server. Access tokens last 6 hours, and refresh tokens 90 days, for one use. A person
+// chooses the company of the token. If authURL is empty it is beside tokenURL, as is the address for revoking
 // (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
 func Freee(authURL, tokenURL string) Provider {
 	return Provider{
@@ -51,14 +51,14 @@ func Freee(authURL, tokenURL string) Provider {
 	}
 }
 
-// beside is an address that differs from another in its last part.
+// beside is an address with another last part.
 func beside(address, last string) string {
 	i := strings.LastIndexByte(address, '/')
 	return address[:i+1] + last
 }
 
-// Google is Google's: access tokens of an hour, a refresh token that stays. Google
-// gives one only for offline access, and only when it asks for consent.
+// Google is Google's authorization server. Access tokens last an hour, and refresh tokens stay. Google gives a refresh
+// token only for offline access, and only when it asks for consent.
 func Google(authURL, tokenURL string) Provider {
 	if authURL == "" && tokenURL == GoogleTokenURL {
 		authURL = GoogleAuthURL
@@ -87,7 +87,7 @@ type Token struct {
 	CompanyID string    // freee's, of the company that the person chose
 }
 
-// TokenState is what is known of a token or code after its exchange failed.
+// TokenState is the state of a token or code after its exchange failed.
 type TokenState string
 
 const (

@@ -12,10 +12,9 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// Connect seals a credential and saves it as the tenant's connection to a provider,
-// over the one that was there, with integration.connected in the audit log. It
-// returns aggregate.ErrConflict when somebody saved in between, aggregate.ErrField for an MCP
-// server's credential that names no address.
+// Connect seals a credential and saves it as the tenant's connection to a provider, in the place of an earlier one,
+// with integration.connected in the audit log. It returns aggregate.ErrConflict when somebody saved in between, and
+// aggregate.ErrField for an MCP server's credential without an address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON,
 	by aggregate.Actor) error {
 	row, err := v.Row(ctx, tenant, provider)
@@ -25,7 +24,7 @@ func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credentia
 	return v.ConnectOver(ctx, row, c, metadata, by)
 }
 
-// ConnectOver is Connect over a row as it was read: who decides by the row whether it may be connected.
+// ConnectOver is Connect for a row that the caller has read, to decide whether it may be connected.
 func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Credential, metadata aggregate.JSON,
 	by aggregate.Actor) error {
 	if strings.HasPrefix(row.Provider, tenancy.ServerProvider) != (c.Address != "") {
@@ -82,7 +81,8 @@ type sealedClient struct {
 	Secret string `json:"client_secret,omitempty"`
 }
 
-// clientOf is what a client is sealed for: not for the credential of the same provider.
+// clientOf is the name under which a client is sealed, so that it can't be opened as the credential of the same
+// provider.
 func clientOf(provider string) string { return "client:" + provider }
 
 // SealClient seals a tenant's client at a vendor into its row.

@@ -49,7 +49,7 @@ func (e Envelope) Seal(ctx context.Context, tenant, provider string, secret []by
 	return s.seal(secret)
 }
 
-// sealer seals one secret with a data key from KMS, without a call that can fail.
+// sealer seals one secret with a data key that KMS has given before, so that sealing itself calls nobody.
 type sealer struct {
 	tenant, provider string
 	wrapped          []byte

@@ -23,12 +23,9 @@ const (
 	pollEvery = 200 * time.Millisecond
 )
 
-// Token is the tenant's token for a provider, good for a few minutes at least. It
-// renews one that expires.
-//
-// It returns aggregate.ErrNotFound when the tenant has not connected the provider, as an
-// ErrNotConnected when it no longer is; an *oauth.Error when the token could not be
-// renewed for now.
+// Token is the tenant's token for a provider, valid for a few minutes at least. It renews one that expires. It returns
+// aggregate.ErrNotFound when the tenant never connected the provider, an ErrNotConnected when the connection has
+// ended, and an *oauth.Error when the token can't be renewed now.
 func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
 	return v.token(ctx, tenant, provider, "", v.lasts)
 }
@@ -38,9 +35,9 @@ func (v Vault) lasts(c Credential) bool {
 	return c.ExpiresAt.IsZero() || v.Now().Add(renewBefore).Before(c.ExpiresAt)
 }
 
-// ServerToken is the secret of an MCP server at its address. Its errors are those of Token. A
-// secret that was given for another address, or for none, is an ErrNotConnected, so that a
-// person who changes a server's address can't have its secret sent there.
+// ServerToken is the secret of an MCP server at its address. Its errors are those of Token. A secret for another
+// address, or for none, is an ErrNotConnected, so that a person who changes a server's address can't have its secret
+// sent there.
 func (v Vault) ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error) {
 	return v.token(ctx, tenant, s.Provider(), s.URL, v.lasts)
 }
@@ -68,8 +65,8 @@ func (v Vault) Refused(ctx context.Context, tenant, provider, token string) erro
 	return err
 }
 
-// token returns the access token once good holds for it. If it has to be renewed, one call
-// among all processes does it, by a claim in the row, and the others wait.
+// token returns the access token once good holds for it. If the token has to be renewed, one call of all processes
+// does it, by a claim in the row, and the others wait.
 func (v Vault) token(ctx context.Context, tenant, provider, address string,
 	good func(Credential) bool) (string, error) {
 	for {
@@ -130,7 +127,7 @@ func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integ
 	if err == nil {
 		return held, nil
 	}
-	// The write may have succeeded although its answer was lost; then this call holds the claim.
+	// The write may have succeeded although its answer was lost. Then this call holds the claim.
 	is, again := v.Rows.Integration(ctx, row.TenantID, row.Provider)
 	if again == nil && is.Refreshing != nil && is.Refreshing.By == row.Refreshing.By {
 		return is, nil
@@ -138,8 +135,8 @@ func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integ
 	return row, fmt.Errorf("claim the refresh of %s: %w", row.Provider, err)
 }
 
-// save writes the row without its claim. The new token exists nowhere else, so it tries again
-// for saveWithin, also when the caller's context has ended.
+// save writes the row without its claim. The new token exists nowhere else, so save tries for saveWithin, even if the
+// caller's context has ended.
 func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()
@@ -174,7 +171,7 @@ func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integra
 	return err
 }
 
-// end marks the integration as one that a person must connect again. It returns
+// end marks the integration as broken, so that a person must connect it again. It returns
 // aggregate.ErrConflict when the row has changed, such as by a new connection.
 func (v Vault) end(ctx context.Context, row tenancy.Integration, why tenancy.IntegrationReason) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)

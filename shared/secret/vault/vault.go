@@ -28,7 +28,7 @@ type Rows interface {
 type Vault struct {
 	Rows     Rows
 	Envelope Envelope
-	// Providers are the authorization servers by provider; one without is never asked for tokens.
+	// Providers are the authorization servers by provider. A provider without one has no tokens to renew.
 	Providers map[string]oauth.Provider
 	// Outbound calls the authorization servers that MCP servers name; without it those are never asked.
 	Outbound http.RoundTripper
@@ -36,7 +36,7 @@ type Vault struct {
 	NewID    func() string
 }
 
-// New makes a vault with the clock on the wall.
+// New makes a vault with the real clock.
 func New(rows Rows, e Envelope, providers ...oauth.Provider) Vault {
 	v := Vault{Rows: rows, Envelope: e, Providers: map[string]oauth.Provider{}, Now: time.Now, NewID: aggregate.NewID}
 	for _, p := range providers {
@@ -56,9 +56,9 @@ type Credential struct {
 	// Address is the only server to which the credential may be sent; empty for providers
 	// whose address a tenant can't choose.
 	Address string
-	// TokenURL and RevokeURL are those of the authorization server that an MCP server named; empty for a token that
-	// somebody made by hand, and for providers whose addresses are known.
-	// Resource is what that server gives tokens for; empty: the address.
+	// TokenURL and RevokeURL are the addresses of the authorization server that an MCP server named, and Resource is the
+	// resource of its tokens; empty: Address. All three are empty for a token that somebody made by hand, and for
+	// providers with known addresses.
 	TokenURL, RevokeURL, Resource string
 }
 
@@ -99,7 +99,7 @@ func (e Envelope) SealCredential(ctx context.Context, tenant, provider string, c
 	return s.credential(c)
 }
 
-// credential seals one, without a call that can fail.
+// credential seals a credential without a call to KMS.
 func (s sealer) credential(c Credential) (string, error) {
 	b, err := c.clear()
 	if err != nil {
@@ -108,9 +108,8 @@ func (s sealer) credential(c Credential) (string, error) {
 	return s.seal(b)
 }
 
-// find reads the tenant's row for a provider and opens its credential. It returns
-// aggregate.ErrNotFound when there is none, as an ErrNotConnected with the reason when
-// there was one, or it is another address's.
+// find reads the tenant's row for a provider and opens its credential. It returns aggregate.ErrNotFound when there is
+// none, and an ErrNotConnected with the reason when it has ended or is for another address.
 func (v Vault) find(ctx context.Context, tenant, provider, address string) (tenancy.Integration, Credential, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err != nil {
@@ -167,9 +166,9 @@ func unusable(row tenancy.Integration) error {
 	return tenancy.ErrNotConnected{Provider: row.Provider, Status: row.Status, Reason: row.StatusReason}
 }
 
-// SlackToken is the token of a tenant's bot: its own, or else the deployment's, which only the deployment's own
-// workspace is given, and nobody after Slack said that the app was removed or the token revoked. own reports whether a
-// tenant is that workspace. For others it returns tenancy.ErrNotConnected.
+// SlackToken is the token of a tenant's bot: its own, or the deployment's. Only the deployment's own workspace gets
+// the latter, and only until Slack says that the app was removed or the token revoked. own reports whether a tenant is
+// that workspace. For others SlackToken returns tenancy.ErrNotConnected.
 func (v Vault) SlackToken(ctx context.Context, tenant, deployments string,
 	own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
@@ -189,8 +188,8 @@ func (v Vault) SlackToken(ctx context.Context, tenant, deployments string,
 	return v.Token(ctx, tenant, tenancy.SlackProvider)
 }
 
-// Bot is the token of a tenant's own bot, which its row holds since the app was installed there. It returns
-// tenancy.ErrNotConnected when there is none: the deployment's own workspace needs none.
+// Bot is the token of a tenant's own bot, which its row has since the app was installed there. It returns
+// tenancy.ErrNotConnected when there is none, as in the deployment's own workspace.
 func (v Vault) Bot(ctx context.Context, tenant string) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
 	switch {
@@ -222,7 +221,7 @@ func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 	return about.CompanyID, nil
 }
 
-// About is what a connection's row says unencrypted about its token.
+// About is the unencrypted part of a connection's row about its token.
 func About(t oauth.Token) aggregate.JSON {
 	if t.CompanyID == "" {
 		return "{}"

@@ -16,7 +16,7 @@ import (
 // parallel is how many employees are asked about at once: freee answers bursts with 403.
 const parallel = 4
 
-// Record is an employee's month as freee sums it up; minutes where it says mins.
+// Record is freee's summary of an employee's month. Fields called mins are minutes.
 type Record struct {
 	EmployeeID  int64   `json:"employee_id"`
 	Num         *string `json:"num"`
@@ -45,10 +45,9 @@ type Attendance struct {
 	Records []Record `json:"records"`
 }
 
-// ListAttendance fetches each employee's summary of the month that was worked, in
-// the order given. freee names months by when they are paid: a person who is paid
-// in the month after is asked for by that month. When departments are given, nobody
-// is asked about who belongs to none of them.
+// ListAttendance fetches each employee's summary of the month that was worked, in the given order. freee names months
+// by their payment, so a person who is paid in the month after is asked for by that month. When departments are given,
+// people outside of them are refused.
 func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee,
 	departments []string) (Attendance, error) {
 	company, err := c.company(ctx)
@@ -87,10 +86,9 @@ func (c *Client) ListAttendance(ctx context.Context, year, month int, employees 
 	return Attendance{Year: year, Month: month, Period: Period(records), Count: len(records), Records: records}, nil
 }
 
-// record is an employee's summary of the month that was worked, by the dates that freee
-// counted. Whether a person is paid in the month after may have changed since, or be
-// known to nobody: a summary of the month beside it is asked for once more, by the other
-// month of payment. One that is of no such month is refused.
+// record is an employee's summary of the month that was worked, by the dates that freee counted. The month of payment
+// may have changed, or be unknown. So if the summary is of the month before or after, it is fetched once more by the
+// other month of payment. A summary of any other month is refused.
 func (c *Client) record(ctx context.Context, company int64, year, month int, e Employee) (Record, error) {
 	asked := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 	paid := asked
@@ -119,8 +117,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 	}
 }
 
-// month is the month that a summary is of: the one in which its days end, whatever the
-// closing day. It reports false for days that are no month.
+// month is a summary's month: the one in which its days end, whatever the closing day. It reports false for days that
+// make no month.
 func (r Record) month() (time.Time, bool) {
 	start, err1 := time.Parse(time.DateOnly, r.StartDate)
 	end, err2 := time.Parse(time.DateOnly, r.EndDate)
@@ -135,8 +133,7 @@ func monthsBetween(from, to time.Time) int {
 	return (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
 }
 
-// Period says which days records count, as people read it; several closing days make
-// several of them.
+// Period is the text for the days that records count. Different closing days give several periods.
 func Period(records []Record) string {
 	var all []string
 	for _, r := range records {
@@ -151,5 +148,5 @@ func Period(records []Record) string {
 	return strings.Join(all, ", ")
 }
 
-// maxPeriods is how many periods are written out: a company has a few closing days.
+// maxPeriods is how many periods are written out. A company has a few closing days.
 const maxPeriods = 5

@@ -87,7 +87,7 @@ func (c *Client) departments(ctx context.Context, company int64) ([]group, error
 // maxNamed is how much of the departments' names a sentence holds, in characters.
 const maxNamed = 150
 
-// unknown says that there is no department of a name, and which there are: whoever asks again needs one of them.
+// unknown says that there is no department of that name, and names those that exist, for the next try.
 func unknown(name string, all []group) *failedcall.Error {
 	var names []string
 	used := 0
@@ -123,8 +123,8 @@ func below(all []group, names []string) map[int64]bool {
 	return within
 }
 
-// members are the ids of those who belong today to departments of these names or codes,
-// or to any below them. Nothing else that freee says of people here is read.
+// members are the ids of those who belong today to departments of these names or codes, or to any below them. Nothing
+// else that freee returns about people here is read.
 func (c *Client) members(ctx context.Context, company int64, all []group,
 	names []string) (ids map[int64]bool, err error) {
 	within := below(all, names)
@@ -178,8 +178,8 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	return nil
 }
 
-// pages reads a list until a page is not full; read returns how many it has found.
-// A list that does not end is an error: a part of it would look like the whole.
+// pages reads a list up to the first page that is not full. read returns a page's length. A list that does not end is
+// an error, since a part of it would look like the whole.
 func pages(name string, read func(offset int) (int, error)) error {
 	for page := range maxPages {
 		n, err := read(page * pageSize)

@@ -12,7 +12,7 @@ import (
 // pageSize is the most that freee returns at once.
 const pageSize = 100
 
-// maxPages is how many a list may have; the catalog's max_rows is what they hold.
+// maxPages is how many pages a list may have. The catalog's max_rows is the number of their rows.
 const maxPages = 200
 
 // Employee is what steps may know of a person.
@@ -33,9 +33,8 @@ type Employees struct {
 	Employees []Employee `json:"employees"`
 }
 
-// ListEmployees lists people in freee's order: of a department, by its name or code
-// and with those below it, or of the whole company when none is named. Who is active
-// has not retired before today.
+// ListEmployees lists people in freee's order: of a department, by its name or code and with those below it, or of the
+// whole company when none is named. activeOnly leaves out those who retired before today.
 func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department string) (Employees, error) {
 	company, err := c.company(ctx)
 	if err != nil {
@@ -83,9 +82,8 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 	return out, nil
 }
 
-// paidNextMonth reads month_of_pay_day: next_month in freee's schema, next in older
-// answers, null for people whose pay freee does not work out. A value that nobody here
-// knows is refused: whose month it is would be a guess.
+// paidNextMonth reads month_of_pay_day: next_month in freee's schema, next in older answers, null for people whose pay
+// freee does not compute. Any other value is refused, since the month would be a guess.
 func paidNextMonth(said *string) (bool, error) {
 	if said == nil {
 		return false, nil

@@ -34,8 +34,8 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 	}
 }
 
-// company finds the company to ask about: the one that was chosen, else the first
-// that the token's owner administers, for only administrators may list employees.
+// company finds the company to ask about: the chosen one, or else the first that the token's owner administers, since
+// only administrators may list employees.
 func (c *Client) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
 // errCancelled ends the other calls once one has failed.
 var errCancelled = errors.New("another call failed")
 
-// throttle is how long freee refuses with 403 after too many calls in a short time: its
-// API's description says about ten minutes.
+// throttle is how long freee refuses with 403 after too many calls in a short time: about ten minutes, says the API's
+// description.
 const throttle = 10 * time.Minute
 
 // explain reads freee's errors, which have two forms: {status_code, errors: [{type,

@@ -21,8 +21,8 @@ type Rows interface {
 		known ...tenancy.Constraint) (tenancy.ToolPermission, error)
 }
 
-// Credentials finds a server's secret for its address. An error that is aggregate.ErrNotFound
-// means that there is none, an ErrNotConnected that there was, or that it is for another address.
+// Credentials finds a server's secret for its address. It returns aggregate.ErrNotFound if there never was one, and
+// ErrNotConnected if it was removed or is for another address.
 type Credentials interface {
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
@@ -51,7 +51,7 @@ type Listed struct {
 	Name    string // <server>.<tool>
 	URL     string // of the server
 	Tool    Tool
-	Hash    string // to be given when it is allowed; empty when it is gone
+	Hash    string // Allow wants it; empty when the tool is gone
 	State   State
 	Access  aggregate.Access // as it was allowed; empty before
 	Problem string           // why it is unfit
@@ -59,8 +59,8 @@ type Listed struct {
 	Contests bool
 }
 
-// Tools lists a server's tools, those that were allowed and are gone too. It returns
-// ErrField for a server that the settings don't name, and *failedcall.Error when it can't be asked.
+// Tools lists a server's tools, including allowed ones that are gone. It returns ErrField for a server that the
+// settings don't name, and *failedcall.Error when the server can't be asked.
 func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 	return all, nil
 }
 
-// server is one that the settings name, with its secret if it has one.
+// server is a server of the settings, with its secret if it has one.
 func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) {
 	settings, err := d.Rows.Settings(ctx, tenant)
 	if err != nil {

@@ -17,8 +17,8 @@ const MaxAllowed = 128 << 10
 // ErrChanged says that a tool is not the one that the administrator saw.
 var ErrChanged = errors.New("the tool is not the one that was shown: look at it again")
 
-// Allow lets a tenant's tasks call a tool, exactly as it was shown: hash is that of
-// the Listed. ErrChanged: the server has another one now. ErrField: it can't be allowed.
+// Allow lets a tenant's tasks call a tool exactly as it was shown. hash is that of the Listed. Allow returns
+// ErrChanged when the server has another tool now, and ErrField when the tool can't be allowed.
 func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access,
 	by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
@@ -56,8 +56,8 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
 
-// ForContests lists a tool that is allowed for contests, exactly as it was shown, or takes it off the list. ErrChanged:
-// another one is allowed now, or none. ErrField: it can't be listed.
+// ForContests puts an allowed tool, exactly as it was shown, on the list for contests, or takes it off. It returns
+// ErrChanged when another tool, or none, is allowed now, and ErrField when the tool can't be listed.
 func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermi
 	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]
 	}
-	// contests get nothing that was not listed as it is now
+	// a changed tool has to be listed for contests anew
 	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false
 	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
 	return err

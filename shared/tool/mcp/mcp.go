@@ -24,15 +24,16 @@ import (
 // Client calls servers.
 type Client struct {
 	HTTP *http.Client // of the outbound dialer
-	// ReadOnly calls a tool only while its server says that it only reads: where nobody else has said so.
+	// ReadOnly lets a tool be called only while its server says that the tool only reads. It is for callers without an
+	// administrator who decided that.
 	ReadOnly bool
 }
 
-// Server is one server, with the secret that authenticates us to it.
+// Server is a server with the secret for it.
 type Server struct {
 	tenancy.MCPServer
-	// Secret goes with every request: a token for the Authorization header, or a
-	// whole header as `Name: value`. Empty: the server asks for none, or refuses.
+	// Secret is sent with every request: a token for the Authorization header, or a whole header as `Name: value`. Empty:
+	// none is sent.
 	Secret string
 }
 
@@ -135,8 +136,8 @@ func binary(kind, mime string, bytes int) string {
 	return fmt.Sprintf("[%s %s, %d bytes]", kind, mime, bytes)
 }
 
-// CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never
-// connected is called without credentials: it may ask for none. Its errors are those of Call.
+// CallAllowed calls a tenant's tool <server>.<tool> at the address and in the form that was allowed. It calls a server
+// that was never connected without credentials, since the server may need none. Its errors are those of Call.
 func (c Client) CallAllowed(ctx context.Context, of Credentials, tenant, name string, pin tenancy.Pin,
 	arguments json.RawMessage) (any, error) {
 	server, tool, _ := tenancy.ServerTool(name)

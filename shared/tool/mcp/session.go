@@ -35,7 +35,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
 	client := sdk.NewClient(&sdk.Implementation{Name: "ringi", Version: "1"}, &sdk.ClientOptions{
-		Capabilities:   &sdk.ClientCapabilities{}, // we offer a server no capability: it can request nothing
+		Capabilities:   &sdk.ClientCapabilities{}, // none, so that a server can request nothing
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	r := new(record)
@@ -98,7 +98,7 @@ var (
 	ownHeader = lazy.Regexp(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
 )
 
-// header is where a secret goes. Its errors quote nothing of it.
+// header is the name and value of the header that carries a secret. Its errors quote nothing of the secret.
 func header(secret string) (name, value string, err error) {
 	secret = strings.TrimSpace(secret)
 	if secret == "" {

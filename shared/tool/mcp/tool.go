@@ -22,7 +22,7 @@ const (
 	MaxSchema      = 16 << 10 // bytes, each
 )
 
-// Tool is what a server says of one of its tools.
+// Tool is a tool as its server describes it.
 type Tool struct {
 	Name        string
 	Title       string
@@ -60,7 +60,7 @@ func text(schema any) string {
 	return tool.Canonical(b)
 }
 
-// Hash changes when anything changes that the server says of the tool.
+// Hash changes with every part of the server's description of the tool.
 func (t Tool) Hash() string {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -73,7 +73,7 @@ func (t Tool) Hash() string {
 // slash of servers that group theirs.
 var toolForm = lazy.Regexp(`^[A-Za-z0-9_./-]{1,128}$`)
 
-// Problem says why a tool can't be allowed, nothing if it can.
+// Problem says why a tool can't be allowed; empty if it can.
 func (t Tool) Problem() string {
 	switch {
 	case !toolForm().MatchString(t.Name):

@@ -71,7 +71,7 @@ type record struct {
 
 type recordKey struct{}
 
-// in makes the requests of an operation's context known to the record.
+// in is a context whose requests are recorded.
 func (r *record) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, recordKey{}, r)
 }
@@ -82,7 +82,7 @@ func (r *record) note(change func()) {
 	change()
 }
 
-// tee keeps what is read of a body; the outbound dialer bounds it.
+// tee records a body while it is read. The outbound dialer bounds it.
 type tee struct {
 	io.ReadCloser
 	record *record
@@ -124,15 +124,15 @@ func (r *record) response() (m message, found bool) {
 	return m, false
 }
 
-// Codes of a call that was not started: JSON-RPC's own, then the protocol's, of a header
-// that does not match, a capability that the client lacks, a version that the server does
-// not have (schema 2026-07-28) and something that a person has to do first (2025-11-25).
+// notBegun are the codes of a call that was not started. The first are JSON-RPC's own. The others are the protocol's:
+// a header that does not match, a capability that the client lacks, a version that the server does not have (schema
+// 2026-07-28), and something that a person has to do first (2025-11-25).
 var notBegun = map[int]bool{
 	-32700: true, -32600: true, -32601: true, -32602: true,
 	-32020: true, -32021: true, -32022: true, -32042: true,
 }
 
-// judge says what a failed operation may have done; nil when it did not fail.
+// judge says whether a failed operation can have had an effect; nil when it did not fail.
 func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Error {
 	if err == nil {
 		return nil

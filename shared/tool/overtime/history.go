@@ -59,7 +59,7 @@ func histories(records []freee.Record, earlier [][]freee.Record) (before [][]fre
 	return before, problems
 }
 
-// monthOf counts months: of two that follow each other, the numbers do.
+// monthOf numbers months: consecutive months have consecutive numbers.
 func monthOf(r freee.Record) (int, error) {
 	end, err := time.Parse(time.DateOnly, r.EndDate)
 	if err != nil {
@@ -74,7 +74,7 @@ func about(r freee.Record, what string) string {
 	return fmt.Sprintf("%s (%d): %s", r.DisplayName, r.EmployeeID, what)
 }
 
-// note says which limits the months given can't show. It is short enough for a summary.
+// note says which limits can't be judged by so many months.
 func note(locale string, months int) string {
 	texts := language.InEach(
 		[]string{

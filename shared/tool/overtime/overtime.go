@@ -25,11 +25,10 @@ import (
 	"ringi/shared/tool/freee"
 )
 
-// The marks of a row: the highest limit that its month is above, and what follows
-// from the months before.
+// The marks of a row: the highest limit that its month exceeds, and limits that the months together exceed.
 const (
 	over45h        = "> 45h"
-	over80h        = "> 80h" // one month above the average that is allowed
+	over80h        = "> 80h" // in a single month
 	over100h       = "≥ 100h"
 	over80hAverage = "> 80h avg"
 	over360h       = "> 360h/year"
@@ -74,9 +73,8 @@ type Result struct {
 	Rows               []Row   `json:"rows"`
 }
 
-// Calculate judges everybody's month by it and by the months before, each a list of
-// its own in any order. It keeps the records' order. Problems name months that are
-// there twice or that come after; then there is no result.
+// Calculate judges everybody's month, together with the months before, which are lists in any order. It keeps the
+// order of the records. problems name months that occur twice or come after; then there is no result.
 func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) (out Result, problems []string) {
 	before, problems := histories(records, earlier)
 	if len(problems) > 0 {

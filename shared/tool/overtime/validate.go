@@ -16,8 +16,8 @@ type Validated struct {
 // minutesOfAMonth is the most that anyone can work in a month.
 const minutesOfAMonth = 31 * 24 * 60
 
-// Validate names what cannot be true of a month's records: nobody at all, a person
-// twice, days that do not exist, negative or impossible values, parts above the whole.
+// Validate names what can't be true in a month's records: nobody at all, a person twice, days that don't exist,
+// negative or impossible values, parts above the whole.
 func Validate(records []freee.Record) (problems []string) {
 	if len(records) == 0 {
 		return []string{"no records"}

@@ -19,9 +19,8 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// Credentials finds the token with which a tenant calls a provider, and another one
-// for a token that the provider refused. An error that is aggregate.ErrNotFound means that
-// the tenant has not connected it.
+// Credentials finds the token with which a tenant calls a provider, and another one after the provider refused it. It
+// returns aggregate.ErrNotFound when the tenant has not connected the provider.
 type Credentials interface {
 	Token(ctx context.Context, tenant, provider string) (string, error)
 	Renew(ctx context.Context, tenant, provider, refused string) (string, error)
@@ -35,12 +34,12 @@ type Config struct {
 	FreeeURL    string // up to and including /hr
 	SheetsURL   string // without /v4
 	Credentials Credentials
-	// Slack is a tenant's bot: its token, empty for none, and the Web API's address, which ends with a slash.
+	// Slack returns the token of a tenant's bot, empty for none, and the Web API's address, which ends with a slash.
 	Slack func(ctx context.Context, tenant string) (token, address string, err error)
-	// SlackRefused says that Slack did not take the token, and reports whether there is another now; may be nil.
+	// SlackRefused is called when Slack refused the token, and reports whether there is another one now; may be nil.
 	SlackRefused func(ctx context.Context) bool
 	Outbound     *http.Client // reaches MCP servers
-	// Company is the id of the freee company that a tenant chose, empty for none; may be nil.
+	// Company returns the id of the freee company that a tenant chose, empty for none; may be nil.
 	Company func(ctx context.Context, tenant string) (string, error)
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -54,7 +53,7 @@ type Runner struct {
 	tools   map[string]function
 }
 
-// function makes a call and returns what becomes the result's JSON.
+// function makes a call and returns the value of its result.
 type function func(ctx context.Context, c tool.Call) (any, error)
 
 // New makes a runner. It returns an error when the catalog has a tool that nothing here can call.
@@ -101,8 +100,8 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// find returns the function that makes a call. It checks the arguments against the schema of
-// a tool of Ringi's own; those of a server's tool were checked against the schema that was allowed.
+// find returns the function that makes a call. Arguments of Ringi's own tools are checked here. Those of a server's
+// tool were checked against the schema that was allowed.
 func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	if c.Pin != nil {
 		return c.Pin.Access, r.callServer, nil
@@ -121,8 +120,8 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	}, nil
 }
 
-// known turns any error into a *failedcall.Error. One that no client has classified has the
-// outcome Unknown, because it doesn't tell whether the call had an effect.
+// known turns any error into a *failedcall.Error. An unclassified error doesn't tell whether the call had an effect,
+// so its outcome is Unknown.
 func (r *Runner) known(err error, name string) *failedcall.Error {
 	var e *failedcall.Error
 	if errors.As(err, &e) {

@@ -19,7 +19,7 @@ type tokens struct {
 
 	mu     sync.Mutex
 	token  string
-	failed error // to renew it: asked for once, also when many requests need it
+	failed error // why there is no token; asked once for all requests
 }
 
 func (r *Runner) tokens(c tool.Call, p failedcall.Provider) *tokens {

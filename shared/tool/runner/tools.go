@@ -124,7 +124,7 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	var e *failedcall.Error
 	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil &&
 		r.config.SlackRefused(ctx) {
-		return r.send(ctx, c, in) // with the refused token Slack sent nothing
+		return r.send(ctx, c, in) // with the refused token nothing was sent
 	}
 	return sent, err
 }

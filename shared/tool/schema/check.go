@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// check adds what is wrong with a measurable value that stands at a place.
+// check adds the problems of a measurable value at a place.
 func (p *part) check(v any, at []string, found *problems) {
 	if len(*found) == maxProblems {
 		return
@@ -78,9 +78,8 @@ func (p *part) checkMembers(v map[string]any, at []string, found *problems) {
 	}
 }
 
-// choose counts the forms that a value fits, one where there is nothing to
-// choose. If it is none, nearest is what is wrong in that form of the value's type
-// which has the least of it.
+// choose counts the forms that a value fits; 1 where there is no choice. If it fits none, nearest are the problems of
+// the form that has the fewest, among those of the value's type.
 func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
 	if len(forms) == 0 {
 		return 1, nil
@@ -105,7 +104,7 @@ func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
 	return fits, nearest
 }
 
-// innermost is the library's error without where in the schema it arose.
+// innermost is the library's error without its path in the schema.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -159,9 +158,9 @@ func kind(v any) string {
 	return "object"
 }
 
-// Undeclared lists the names of members, anywhere in a decoded value, that the schema
-// does not name one by one: whoever made the value chose them. What stands under
-// conditions (if, dependentSchemas) and beside unevaluated… counts as not named.
+// Undeclared lists the names of members, anywhere in a decoded value, that the schema does not name: whoever made the
+// value chose them. Members that only stand under conditions (if, dependentSchemas) or beside unevaluated… count as
+// not named.
 func (s *Schema) Undeclared(value any) []string {
 	var names []string
 	undeclared(s.root.whole(), value, &names)
@@ -207,7 +206,7 @@ func undeclared(parts []*part, value any, names *[]string) {
 	}
 }
 
-// whole is a part with all that it is made of at the same place.
+// whole is a part with all its alternatives and conditions at the same place.
 func (p *part) whole() []*part {
 	if p == nil {
 		return nil

@@ -19,7 +19,7 @@ const (
 	maxProgram  = 10_000 // instructions of all patterns: as many may run for each character of a text
 )
 
-// limits count what a schema has used of them.
+// limits count the used part of the limits.
 type limits struct{ written, program int }
 
 func (l *limits) write(bytes int) error {
@@ -29,7 +29,7 @@ func (l *limits) write(bytes int) error {
 	return nil
 }
 
-// data is what a keyword holds that is no schema.
+// data checks a keyword's value that is not a schema.
 func (l *limits) data(keyword string, v any) (json.RawMessage, error) {
 	var err error
 	switch keyword {
@@ -69,7 +69,7 @@ func (l *limits) pattern(text string) error {
 	return nil
 }
 
-// checkTypes refuses what no value could be.
+// checkTypes refuses types that no value has.
 func checkTypes(v any) error {
 	list, ok := v.([]any)
 	if !ok {
@@ -87,8 +87,8 @@ func checkTypes(v any) error {
 	return nil
 }
 
-// exact refuses whole numbers that a float64 can't hold exactly: the library keeps numbers as such, so that another
-// number would equal them.
+// exact refuses whole numbers that a float64 can't hold exactly: the library compares numbers as float64, so that
+// another number would equal them.
 func exact(v any) error {
 	switch v := v.(type) {
 	case json.Number:

@@ -67,7 +67,7 @@ func (t *taker) part(s *jsonschema.Schema) *part {
 		p.types = []string{s.Type}
 	}
 	own.Type, own.Types, own.MultipleOf = "", nil, nil
-	if s.UnevaluatedItems == nil && s.UnevaluatedProperties == nil { // they see what the others leave
+	if s.UnevaluatedItems == nil && s.UnevaluatedProperties == nil { // these keywords depend on all others
 		p.all, p.any, p.one = t.parts(s.AllOf), t.parts(s.AnyOf), t.parts(s.OneOf)
 		p.first, p.rest = t.parts(s.PrefixItems), t.part(s.Items)
 		p.members = map[string]*part{}

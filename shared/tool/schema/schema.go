@@ -83,8 +83,8 @@ func (f *problems) take(more problems) {
 	*f = append(*f, more[:min(len(more), maxProblems-len(*f))]...)
 }
 
-// measurable copies a value with numbers that can be compared in the place of
-// their text. One that is beyond a float64 is a problem.
+// measurable copies a value with comparable numbers in the place of their texts. A number beyond a float64 is
+// a problem.
 func (f *problems) measurable(v any, at []string) any {
 	switch v := v.(type) {
 	case json.Number:

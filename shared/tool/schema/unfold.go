@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// unfold reads a schema and writes it with what it refers to in the place of each
-// reference. It leaves out what does not bear on a value, and has older drafts'
-// keywords as the newest spells them.
+// unfold reads a schema and replaces each reference by what it refers to. It drops keywords that don't concern values,
+// and spells older drafts' keywords as the newest draft does.
 func unfold(text string) (any, error) {
 	if len(text) > maxText {
 		return nil, fmt.Errorf("it is %d bytes long, the limit is %d", len(text), maxText)
@@ -49,7 +48,7 @@ func (u *unfolder) schema(v any, depth int) (any, error) {
 
 func (u *unfolder) object(in map[string]any, depth int) (any, error) {
 	out := map[string]any{}
-	var all []any // what else a value must fit
+	var all []any // further schemas that a value must fit
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
 		var more []any
 		var err error
@@ -142,8 +141,8 @@ func (u *unfolder) named(keyword string, v any, depth int) (map[string]any, erro
 	return out, nil
 }
 
-// follow unfolds what a reference names. Within one document that cannot go round
-// in circles, a schema has an end.
+// follow unfolds the target of a reference. References stay within the document and can't form circles, so that a
+// schema has an end.
 func (u *unfolder) follow(v any, depth int) ([]any, error) {
 	ref, _ := v.(string)
 	fragment, here := strings.CutPrefix(ref, "#")

@@ -1,6 +1,6 @@
-// Package sheets writes rows into Google spreadsheets. It writes one fixed range,
-// so that the same call made twice leaves what one call leaves; what stood below or
-// beside that range stays, for it may be a person's. How many rows stand below is said.
+// Package sheets writes rows into Google spreadsheets. It writes one fixed range, so that a repeated call leaves what
+// one call leaves. Cells below or beside that range stay, since they may be a person's; the result says how many rows
+// stand below.
 package sheets
 
 import (
@@ -54,9 +54,8 @@ type Written struct {
 	MoreBelow     bool   `json:"more_below,omitempty"` // there may be more than those
 }
 
-// Write puts the table at A1 of its tab, which it makes first if it is missing, and
-// enlarges if it is too small. Nothing is written into a spreadsheet that has no room.
-// Values are stored raw: nothing becomes a formula.
+// Write puts the table at A1 of its tab. It makes a missing tab, and enlarges one that is too small. It writes nothing
+// into a spreadsheet without room. Values are stored raw, so that none becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm().MatchString(t.SpreadsheetID) {
 		return Written{}, failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet",
@@ -88,8 +87,8 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	}, nil
 }
 
-// idForm is a spreadsheet's id: letters, digits, hyphens and underscores, as Google's
-// guide on Sheets concepts says. What else would change the address of the call.
+// idForm is the form of a spreadsheet's id: letters, digits, hyphens and underscores, says Google's guide on Sheets
+// concepts. Any other character could change the address of the call.
 var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,200}$`)
 
 // explain reads Google's errors: {error: {code, message, status, details: [{reason}]}},

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/explain/failedcall"
 )
 
-// The grid of a tab that is made, if the table is no larger: Google's own default.
+// The grid of a new tab, if the table is no larger: Google's own default.
 const defaultRows, defaultColumns = 1000, 26
 
 // grid is a tab's size.
@@ -38,9 +38,9 @@ type properties struct {
 	Grid    grid   `json:"gridProperties"`
 }
 
-// tab makes the tab if it is missing, enlarges it if it is too small, and returns the
-// address at which people find the spreadsheet, and how many rows the tab had. When that has an unknown outcome, the
-// call as a whole has failed: no row was written, and the next call finds the tab.
+// tab makes a missing tab, and enlarges one that is too small. It returns the spreadsheet's address for people, and
+// how many rows the tab had. If the outcome of that is unknown, the whole call has failed: no row was written, and the
+// next call finds the tab.
 func (c *Client) tab(ctx context.Context, t Table) (address string, height int, err error) {
 	var s struct {
 		SpreadsheetURL string `json:"spreadsheetUrl"`
@@ -108,8 +108,8 @@ func (t Table) values() [][]any {
 	return rows
 }
 
-// cell is a value as a cell holds it. A null would leave the old value standing. Cells
-// hold numbers as float64: an integer that would become another is written as text.
+// cell is a value in the form of a cell. A null becomes an empty text, since null would leave the old value. Cells
+// hold numbers as float64, so an integer that would change is written as text.
 func cell(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -125,8 +125,7 @@ func cell(v any) any {
 	return fmt.Sprint(v)
 }
 
-// holds reports whether a float64 is the integer that is written; a fraction is
-// as near as it gets.
+// holds reports whether a float64 holds an integer exactly. A fraction needs not be exact.
 func holds(f float64, n json.Number) bool {
 	want, whole := new(big.Int).SetString(n.String(), 10)
 	if !whole {
@@ -150,18 +149,16 @@ func letters(n int) string {
 	return letters(n/26) + string(rune('A'+n%26))
 }
 
-// How much is read below a table: at most so many cells, for at most so long.
+// Limits of reading below a table: the number of cells, and the time.
 const (
 	cellsBelow  = 50_000
 	belowWithin = 10 * time.Second
 )
 
-// below counts the rows that stand below a table in its columns; whole is false when
-// the tab goes on below what was read. height is the tab's before the table was written.
-// It returns nil when they can't be counted: what was written stands all the same.
-// Rows without any value are not counted; Google leaves them out at the end, and says of
-// those before it nothing or empty texts (spreadsheets.values.get, "Empty trailing rows
-// and columns are omitted").
+// below counts the rows below a table in its columns. whole is false when the tab goes on below the rows that were
+// read. height is the tab's height before the table was written. count is nil when the rows can't be counted, which is
+// no failure of the write. Rows without a value don't count: Google leaves them out at the end, and returns nothing or
+// empty texts for others (spreadsheets.values.get, "Empty trailing rows and columns are omitted").
 func (c *Client) below(ctx context.Context, t Table, height int) (count *int, whole bool) {
 	first := len(t.Rows) + 2
 	last := min(height, first+max(1, cellsBelow/len(t.Columns))-1)

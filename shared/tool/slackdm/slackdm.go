@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	// EventType names the metadata that tells a message sent by a step.
+	// EventType names the metadata of messages that steps send.
 	EventType = "ringi_dm"
 	// pages and pageSize are how far back a repeated call looks for its message.
 	pages    = 5
 	pageSize = 200
-	// answerTime is what must be left for another try after a wait.
+	// answerTime is the time that another try after a wait needs.
 	answerTime = 5 * time.Second
 )
 
@@ -104,8 +104,7 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 	return out, nil
 }
 
-// fitting is the message's text. One that is cut links to the request's thread, unless
-// Slack gives no link now: that keeps no message back.
+// fitting is the message's text. A cut text gets a link to the request's thread, unless Slack gives no link now.
 func (c *Client) fitting(ctx context.Context, m Message) string {
 	text, cut := m.text()
 	if cut == 0 {
@@ -121,13 +120,12 @@ func (c *Client) fitting(ctx context.Context, m Message) string {
 	return text + "\n" + rest(m.Locale, cut, link)
 }
 
-// patiently makes a call, counts it, and makes it again as long as Slack says that it has done nothing and
-// when to ask again: nothing is written twice by it. It gives up when the call's time
-// would not suffice.
+// patiently makes a call and counts it. When Slack says that it did nothing and when to ask again, patiently repeats
+// the call, unless the remaining time is too short.
 func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
 		got, err := call()
-		_ = slackapi.Count(err) // what can have been done is classify's to say
+		_ = slackapi.Count(err) // classify judges the error
 		var limited *slack.RateLimitedError
 		if !errors.As(err, &limited) || limited.RetryAfter <= 0 {
 			return got, err
@@ -141,8 +139,8 @@ func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	}
 }
 
-// find looks for the message of an earlier call with the same key. Any app, and whoever
-// has a token, may post a message with it: only our own counts.
+// find looks for the message of an earlier call with the same key. Any app may post a message with that key, so only
+// messages of Ringi's bot count.
 func (c *Client) find(ctx context.Context, channel, key string) (ts string, err error) {
 	var self *slack.AuthTestResponse
 	cursor := ""
@@ -176,15 +174,15 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 	return "", nil
 }
 
-// before is an error of the calls that come before the post: nothing was sent.
+// before classifies the error of a call before the post: nothing was sent.
 func before(err error, recipient string) error {
 	e := classify(err, recipient)
 	e.Outcome = failedcall.Failed
 	return e
 }
 
-// classify tells what a failed call can have done. Slack says of fatal_error and
-// internal_error that some of the work may have been done.
+// classify tells whether a failed call can have had an effect. For fatal_error and internal_error Slack says that some
+// of the work may have been done.
 func classify(err error, recipient string) *failedcall.Error {
 	var limited *slack.RateLimitedError
 	if errors.As(err, &limited) {

@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	// maxText is the most of a message, in characters as Slack counts them: it splits what
-	// is longer into several, and truncates from 40,000 on.
+	// maxText is the limit of a message, in characters as Slack counts them. Slack splits longer messages, and truncates
+	// from 40,000 on.
 	maxText = 4000
-	// maxValue is the most of one detail, in characters.
+	// maxValue is the limit of a detail, in characters.
 	maxValue = 500
-	// tail is kept for what is said of the rest, with a link.
+	// tail is reserved for the line about the rest, and its link.
 	tail = 400
 )
 
-// text is the message in Slack's markup, by the rule of cards, but that web addresses link: those
-// in the text, and one that is the whole value of a detail. cut is how many characters are left
-// out to keep Slack's limits.
+// text is the message in Slack's markup, by the rule of cards, except that web addresses link: those in the text, and
+// a detail's value that is one. cut is the number of characters that Slack's limits leave out.
 func (m Message) text() (text string, cut int) {
 	var lines []string
 	left := maxText - tail
@@ -59,8 +58,8 @@ func (m Message) text() (text string, cut int) {
 	return strings.Join(lines, "\n"), cut
 }
 
-// beginning is the part of a value that has at most so many characters, and at most room
-// of them in its form with an ellipsis: all of it where it fits.
+// beginning is the longest beginning of a value with at most most characters whose form, with an ellipsis, has at most
+// room; the whole value where it fits.
 func beginning(value string, most, room int, form func(string) string) string {
 	fits := func(s string) bool { return card.Units(form(s)) <= room }
 	if len(value) <= utf8.UTFMax*maxText && utf8.RuneCountInString(value) <= most && fits(value) {
@@ -73,11 +72,10 @@ func beginning(value string, most, room int, form func(string) string) string {
 
 func plain(s string) string { return card.Line(s, maxText) }
 
-// address is where a web address may stand in a line; what follows it need not be a space.
+// address finds web addresses in a line. A space need not follow.
 var address = regexp.MustCompile("https?://[^\\x00-\\x20<>|\"`\\x7f-\\x{10FFFF}]+")
 
-// addressed is a line in which web addresses link, as people had them stamped: with the mark that
-// keeps others from linking, one that is copied would lead nowhere. One that is cut links nowhere.
+// addressed is a line in which web addresses link, just as people stamped them. A cut address does not link.
 func addressed(line string) string {
 	var b strings.Builder
 	done := 0
@@ -94,7 +92,7 @@ func addressed(line string) string {
 	return strings.Trim(b.String()+spaced(line[done:]), " ")
 }
 
-// spaced is plain for a part of a line: the spaces at its ends part it from what stands beside it.
+// spaced is plain for a part of a line. It keeps a space at either end, which separates the part from its neighbours.
 func spaced(s string) string {
 	shown := plain(s)
 	if shown == "" && s != "" {
@@ -109,7 +107,7 @@ func spaced(s string) string {
 	return shown
 }
 
-// linked is a value as it stands in its line. A whole web address links, and shows where to.
+// linked is a value in the form of a line. A whole web address links, and shows its target.
 func linked(value string) string {
 	u, err := url.Parse(value)
 	odd := func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune("<>|\"`", r) }
@@ -120,7 +118,7 @@ func linked(value string) string {
 	return plain(value)
 }
 
-// rest says that a part of the message was left out, and where the whole matter is: link may be empty.
+// rest says how much of the message was left out, and links to the whole; link may be empty.
 func rest(locale string, cut int, link string) string {
 	said := fmt.Sprintf(language.InEach("…(以下 %d 文字を省略しました)", "… (%d more characters were left out)").In(locale), cut)
 	if link == "" {

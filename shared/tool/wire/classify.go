@@ -35,8 +35,8 @@ func Broken(p failedcall.Provider, err error) *failedcall.Error {
 	return e
 }
 
-// plain removes from an error what it quotes: the URL, which holds ids, and numbers
-// from the vendor, which may be pay or phone numbers.
+// plain removes quotations from an error: the URL, which holds ids, and numbers from the vendor, which may be pay or
+// phone numbers.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -66,7 +66,7 @@ func Refused(p failedcall.Provider, status int, header http.Header, said string)
 		e.Problem, e.Args = failedcall.ProblemUnauthorized, []any{p}
 	case http.StatusForbidden:
 		e.Problem, e.Args = failedcall.ProblemForbidden, []any{p}
-		if e.RetryAfter > 0 { // freee throttles with 403; this one says that it does
+		if e.RetryAfter > 0 { // freee throttles with 403, and this 403 says so
 			e.Problem = failedcall.ProblemRateLimited
 		}
 	case http.StatusNotFound:
@@ -97,8 +97,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 // longest is the longest wait that a vendor may ask for; a longer one is ignored.
 const longest = 24 * time.Hour
 
-// backoff is how long to wait before the next attempt: as long as the vendor asks, else half a
-// second, doubled each time, plus up to half of it at random so that clients don't retry together.
+// backoff is the wait before the next attempt: the vendor's, or half a second, doubled each time. Up to half of it is
+// added at random so that clients don't retry together.
 func backoff(attempt int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -116,11 +116,11 @@ func Short(s string) string {
 	return string(r)
 }
 
-// Refusal is what the body of a refusal says in a vendor's own form.
+// Refusal is the content of a refusal's body in the vendor's own form.
 type Refusal struct {
 	Said string // the vendor's words, for people
-	// Problem is what the body tells that the status doesn't: ProblemUnauthorized,
-	// ProblemDenied or ProblemRateLimited; empty where it tells no more.
+	// Problem is what the body tells beyond the status: ProblemUnauthorized, ProblemDenied or ProblemRateLimited; empty
+	// if nothing.
 	Problem failedcall.Problem
 }
 

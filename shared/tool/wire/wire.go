@@ -40,13 +40,13 @@ type Client struct {
 	mayRead sync.Map // endpoints that were read
 }
 
-// Tokens are the credentials of one tenant for one vendor. Their errors are *failedcall.Error
-// that say Failed: without a token nothing is called.
+// Tokens are the credentials of one tenant for one vendor. Their errors are *failedcall.Error with the outcome Failed:
+// without a token nothing is called.
 type Tokens interface {
 	Token(ctx context.Context) (string, error)
-	// Renew returns another one than the refused.
+	// Renew returns another token than the refused one.
 	Renew(ctx context.Context, refused string) (string, error)
-	// Refused takes note that a token was refused which had just been renewed.
+	// Refused notes that a token was refused which had just been renewed.
 	Refused(ctx context.Context, token string)
 }
 
@@ -116,9 +116,8 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 	return nil
 }
 
-// call makes a call with the tenant's token, and once more with another one when
-// the vendor refused it: a call without a valid token does nothing. It returns a nil
-// error of its own type only when out is filled.
+// call makes a call with the tenant's token, and repeats it with another token if the vendor refused the first: a call
+// without a valid token has no effect. It returns a nil *failedcall.Error only when out is filled.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) *failedcall.Error {
 	token, err := c.Tokens.Token(ctx)
 	if err != nil {
