@@ -30,26 +30,19 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 	if err != nil {
 		return err
 	}
-	if err := s.t.Get(ctx, pk, p.Key, into); err != nil {
-		return fmt.Errorf("read %s of %s: %w", p.Key, p.Ref, err)
-	}
-	return nil
+	return table.Wrapped(s.t.Get(ctx, pk, p.Key, into), "read %s of %s", p.Key, p.Ref)
 }
 
 // RowsAt are the rows at some places, at most a hundred of them, as T. What is not there is left out, and what DynamoDB
 // did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
-	err := s.rowsAt(ctx, places, func(p Place, it table.Item) error {
+	return out, s.rowsAt(ctx, places, func(p Place, it table.Item) error {
 		var x T
 		err := table.Unpack(it, &x)
 		out[p] = x
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // Origins are where aggregates were asked for, and by whom; what is gone, or was asked for by nobody, is left out.
@@ -62,7 +55,7 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 		}
 	}
 	out := map[aggregate.Ref]aggregate.Origin{}
-	err := s.rowsAt(ctx, places, func(p Place, it table.Item) error {
+	return out, s.rowsAt(ctx, places, func(p Place, it table.Item) error {
 		kind, _ := s.kinds.Of(p.Ref.Kind)
 		r, err := s.unpackRow(kind, it)
 		if asked, ok := r.(interface{ Origin() aggregate.Origin }); ok {
@@ -70,10 +63,6 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // rowsAt hands the items at some places on.

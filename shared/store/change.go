@@ -124,8 +124,5 @@ func (s *Store) read(ctx context.Context, tenant string, into tenancy.Row) error
 	if !table.KeyPart(tenant) {
 		return fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
-	if err := s.t.Get(ctx, pk, sk, into); err != nil {
-		return fmt.Errorf("read %s of %s: %w", sk, tenant, err)
-	}
-	return nil
+	return table.Wrapped(s.t.Get(ctx, pk, sk, into), "read %s of %s", sk, tenant)
 }

@@ -25,7 +25,7 @@ func (s *Store) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregat
 		return nil
 	}
 	var is aggregate.Lease
-	if pk, unseen := s.partition(ref); unseen == nil && s.t.Get(ctx, pk, l.Key(), &is) == nil && l.Same(&is) {
+	if s.RowAt(ctx, Place{ref, l.Key()}, &is) == nil && l.Same(&is) {
 		return nil
 	}
 	if table.ConditionFailed(err) {

@@ -74,16 +74,9 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 // Head reads the head alone, consistently: what has to be asked often while a call is out.
 // It returns aggregate.ErrNotFound as Load does.
 func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
-	pk, err := s.partition(ref)
-	if err != nil {
-		return nil, err
-	}
 	kind, _ := s.kinds.Of(ref.Kind)
-	h := kind.Row("head").(aggregate.Root)
-	if err := s.t.Get(ctx, pk, aggregate.HeadKey, h); err != nil {
-		return nil, fmt.Errorf("read head of %s: %w", ref.ID, err)
-	}
-	return h, nil
+	h, _ := kind.Row("head").(aggregate.Root)
+	return h, s.RowAt(ctx, Place{ref, aggregate.HeadKey}, h)
 }
 
 // Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
@@ -22,22 +21,10 @@ func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row,
 	if table.ConditionFailed(err) {
 		err = ErrClaimed
 	}
-	if err != nil {
-		return fmt.Errorf("note %s of %s: %w", r.Key(), ref, err)
-	}
-	return nil
+	return table.Wrapped(err, "note %s of %s", r.Key(), ref)
 }
 
 // DropNote deletes a row that PutNote put, unless it is of something else by now.
 func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error {
-	pk, err := s.partition(ref)
-	if err != nil {
-		return err
-	}
-	e := table.NewExpression()
-	err = s.t.DeleteIf(ctx, table.Key(pk, r.Key()), e, e.Is("of", "=", of))
-	if err != nil && !table.ConditionFailed(err) {
-		return fmt.Errorf("drop note %s of %s: %w", r.Key(), ref, err)
-	}
-	return nil
+	return table.Wrapped(s.dropIf(ctx, ref, r.Key(), "of", of), "drop note %s of %s", r.Key(), ref)
 }

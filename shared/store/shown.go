@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -81,8 +80,6 @@ func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, 
 	if err != nil {
 		return err
 	}
-	if _, err := s.t.Update(ctx, table.Key(pk, aggregate.HeadKey), e, condition); err != nil {
-		return fmt.Errorf("%s, %s: %w", what, ref, err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, table.Key(pk, aggregate.HeadKey), e, condition)
+	return table.Wrapped(err, "%s, %s", what, ref)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -24,25 +23,26 @@ func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait
 	if table.ConditionFailed(err) {
 		err = ErrStale
 	}
-	if err != nil {
-		return fmt.Errorf("keep the wait of %s at %s: %w", ref, w.Gate, err)
-	}
-	return nil
+	return table.Wrapped(err, "keep the wait of %s at %s", ref, w.Gate)
 }
 
 // DropWait forgets a token that was answered. A row that is gone or holds
 // another token is left as it is.
 func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
+	return table.Wrapped(s.dropIf(ctx, ref, w.Key(), "task_token", w.Token), "drop the wait of %s at %s", ref, w.Gate)
+}
+
+// dropIf deletes a row beside the commits. One that is gone, or whose attribute has another value, is left as it is.
+func (s *Store) dropIf(ctx context.Context, ref aggregate.Ref, key, attribute, is string) error {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return err
 	}
 	e := table.NewExpression()
-	err = s.t.DeleteIf(ctx, table.Key(pk, w.Key()), e, e.Is("task_token", "=", w.Token))
-	if err != nil && !table.ConditionFailed(err) {
-		return fmt.Errorf("drop the wait of %s at %s: %w", ref, w.Gate, err)
+	if err = s.t.DeleteIf(ctx, table.Key(pk, key), e, e.Is(attribute, "=", is)); table.ConditionFailed(err) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // putIf puts a row beside the commits.

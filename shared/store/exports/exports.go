@@ -128,10 +128,8 @@ func (s Exports) Export(ctx context.Context, tenant, id string) (auditlog.Export
 	if err != nil {
 		return x, err
 	}
-	if err := s.t.Get(ctx, table.TextOf(k, "PK"), table.TextOf(k, "SK"), &x); err != nil {
-		return x, fmt.Errorf("read an export: %w", err)
-	}
-	return x, nil
+	err = s.t.Get(ctx, table.TextOf(k, "PK"), table.TextOf(k, "SK"), &x)
+	return x, table.Wrapped(err, "read an export")
 }
 
 // TryExport makes the caller the one who writes an export, and returns it with its try. It returns

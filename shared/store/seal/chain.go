@@ -89,10 +89,7 @@ func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 		}
 		err = aggregate.ErrConflict
 	}
-	if err != nil {
-		return fmt.Errorf("append link %d of %s: %w", l.Seq, l.Tenant, err)
-	}
-	return nil
+	return table.Wrapped(err, "append link %d of %s", l.Seq, l.Tenant)
 }
 
 // HeadKept notes that the head of seq was put away.
@@ -114,10 +111,7 @@ func (s Rows) noteChain(ctx context.Context, tenant, name string, v any) error {
 	e := table.NewExpression()
 	e.Set(name, v)
 	_, err = s.t.Update(ctx, table.Key(pk, chainHead), e, table.All(e.Exists(), table.AnyOf(e.Lacks(name), e.Is(name, "<", v))))
-	if err != nil && !errors.Is(err, table.ErrCondition) {
-		return fmt.Errorf("note %s of the chain of %s: %w", name, tenant, err)
-	}
-	return nil
+	return table.Wrapped(table.Unless(err, table.ErrCondition), "note %s of the chain of %s", name, tenant)
 }
 
 // Chains are those of all tenants, by an index that may be a moment behind.
@@ -148,10 +142,8 @@ func (s Rows) links(ctx context.Context, tenant string, from int, backwards bool
 
 // Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.
 func (s Rows) Link(ctx context.Context, tenant string, seq int) (l chain.Link, err error) {
-	if err := s.t.Get(ctx, chainPrefix+tenant, linkKey(seq), &l); err != nil {
-		return l, fmt.Errorf("read link %d of %.40s: %w", seq, tenant, err)
-	}
-	return l, nil
+	err = s.t.Get(ctx, chainPrefix+tenant, linkKey(seq), &l)
+	return l, table.Wrapped(err, "read link %d of %.40s", seq, tenant)
 }
 
 // RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in

@@ -4,8 +4,6 @@ package slackstate
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -59,10 +57,8 @@ func (s Notes) home(ctx context.Context, tenant string, h Home, when func(*table
 	e.Set("user", h.User)
 	e.Set("opened_at", h.OpenedAt)
 	condition := when(e)
-	if _, err = s.t.Update(ctx, table.Key(pk, h.User), e, &condition); err != nil && !errors.Is(err, table.ErrCondition) {
-		return fmt.Errorf("note an open Home tab: %w", err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, table.Key(pk, h.User), e, &condition)
+	return table.Wrapped(table.Unless(err, table.ErrCondition), "note an open Home tab")
 }
 
 // OpenHome is the person's row. It returns aggregate.ErrNotFound for somebody who has not opened the tab for an hour.
@@ -75,10 +71,8 @@ func (s Notes) OpenHome(ctx context.Context, tenant, user string) (Home, error) 
 		return Home{}, aggregate.ErrNotFound
 	}
 	var h Home
-	if err := s.t.Get(ctx, pk, user, &h); err != nil {
-		return Home{}, fmt.Errorf("read an open Home tab: %w", err)
-	}
-	return h, nil
+	err = s.t.Get(ctx, pk, user, &h)
+	return h, table.Wrapped(err, "read an open Home tab")
 }
 
 // OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment

@@ -54,10 +54,8 @@ func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
 	e.Set("came_as", c.As)
 	e.Set("channel", c.Channel)
 	e.Set("ts", c.TS)
-	if _, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists())); err != nil {
-		return fmt.Errorf("note what became of it: %w", err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
+	return table.Wrapped(err, "note what became of it")
 }
 
 // Again lets what was begun by Once begin again, after nothing came of it.
@@ -68,8 +66,6 @@ func (s Notes) Again(ctx context.Context, tenant, what string) error {
 	}
 	e := table.NewExpression()
 	e.Set("failed", true)
-	if _, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists())); err != nil {
-		return fmt.Errorf("let it begin again: %w", err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
+	return table.Wrapped(err, "let it begin again")
 }

@@ -144,8 +144,6 @@ func (s Notes) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	e.Set("held_until", until.UnixMilli())
 	e.Row("pace", until.Add(paceRowsLast))
 	longer := table.AnyOf(e.Lacks("held_until"), e.Is("held_until", "<", until.UnixMilli()))
-	if _, err := s.t.Update(ctx, k, e, &longer); err != nil && !errors.Is(err, table.ErrCondition) {
-		return fmt.Errorf("hold %s: %w", b.Name, err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, k, e, &longer)
+	return table.Wrapped(table.Unless(err, table.ErrCondition), "hold %s", b.Name)
 }

@@ -2,7 +2,6 @@ package slackstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -46,10 +45,8 @@ func (s Notes) NoteSilence(ctx context.Context, workspace string, now, until tim
 	e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", since, since, e.Value(now.UnixMilli())))
 	e.Set("silent_until", until.UnixMilli())
 	e.Row("pace", until.Add(paceRowsLast))
-	if _, err := s.t.Update(ctx, k, e, nil); err != nil {
-		return fmt.Errorf("note that Slack does not answer: %w", err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, k, e, nil)
+	return table.Wrapped(err, "note that Slack does not answer")
 }
 
 // NoteAnswer notes that a workspace's Slack answers again.
@@ -61,8 +58,6 @@ func (s Notes) NoteAnswer(ctx context.Context, workspace string) error {
 	e := table.NewExpression()
 	e.Remove("silent_since", "silent_until")
 	there := e.Exists()
-	if _, err := s.t.Update(ctx, k, e, &there); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return fmt.Errorf("note that Slack answers: %w", err)
-	}
-	return nil
+	_, err = s.t.Update(ctx, k, e, &there)
+	return table.Wrapped(table.Unless(err, aggregate.ErrNotFound), "note that Slack answers")
 }

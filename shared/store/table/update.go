@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,6 +14,22 @@ import (
 
 // ErrCondition is a single write whose condition failed on an item that is there.
 var ErrCondition = errors.New("the condition failed")
+
+// Wrapped is an error with what was being done before it; nil stays nil.
+func Wrapped(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}
+
+// Unless is err, but nil where it is an error that does no harm.
+func Unless(err, harmless error) error {
+	if errors.Is(err, harmless) {
+		return nil
+	}
+	return err
+}
 
 // Update writes attributes of one item beside the commits, and returns the item
 // as it became. When the condition fails it returns errCondition and the item as

@@ -35,10 +35,7 @@ func (s Sessions) RotateWebSession(ctx context.Context, old, cookie string, x Se
 	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		{Put: &types.Put{TableName: &s.t.Name, Item: it}}, s.webUpdate(pk, e, e.Exists(), as),
 	})
-	if err != nil {
-		return fmt.Errorf("replace a cookie: %w", err)
-	}
-	return nil
+	return table.Wrapped(err, "replace a cookie")
 }
 
 // CameWebSession notes that somebody came with a cookie, so that the one before it ends. It returns
@@ -57,10 +54,7 @@ func (s Sessions) CameWebSession(ctx context.Context, cookie string, x Session) 
 	if errors.As(err, &l) && !l.OnlyInTheWay() {
 		return errors.Join(fmt.Errorf("a cookie beside another: %w", aggregate.ErrNotFound), s.endWeb(ctx, x.Before), s.endWeb(ctx, hash))
 	}
-	if err != nil {
-		return fmt.Errorf("note that a cookie came: %w", err)
-	}
-	return nil
+	return table.Wrapped(err, "note that a cookie came")
 }
 
 func (s Sessions) webUpdate(pk string, e *table.Expression, conditions ...string) types.TransactWriteItem {
@@ -98,10 +92,7 @@ func (s Sessions) endWeb(ctx context.Context, hash string) error {
 	if err == nil {
 		err = s.deleteWeb(ctx, hash)
 	}
-	if err != nil {
-		return fmt.Errorf("end a session: %w", err)
-	}
-	return nil
+	return table.Wrapped(err, "end a session")
 }
 
 func (s Sessions) deleteWeb(ctx context.Context, hash string) error {

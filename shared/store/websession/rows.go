@@ -58,10 +58,7 @@ func (s Sessions) SawWebSession(ctx context.Context, cookie string, x Session) e
 	e.Set("asked_at", x.AskedAt)
 	pk, sk := webKey(cookie, webSession)
 	_, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
-	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return fmt.Errorf("note whose session it is: %w", err)
-	}
-	return nil
+	return table.Wrapped(table.Unless(err, aggregate.ErrNotFound), "note whose session it is")
 }
 
 // BeginSignIn keeps a sign-in under its state until Slack sends the person back.
@@ -74,10 +71,8 @@ func (s Sessions) BeginSignIn(ctx context.Context, state string, x SignIn, now t
 // none, or it is too old.
 func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
 	var is SignIn
-	if err := s.take(ctx, state, webSignIn, now, &is); err != nil {
-		return SignIn{}, fmt.Errorf("take a sign-in: %w", err)
-	}
-	return is, nil
+	err := s.take(ctx, state, webSignIn, now, &is)
+	return is, table.Wrapped(err, "take a sign-in")
 }
 
 // take deletes the item of a state and hands it to one caller only. It returns aggregate.ErrNotFound when there is none,
@@ -136,10 +131,8 @@ func (s Sessions) putWeb(ctx context.Context, pk, sk, typ string, v any, until t
 	if err != nil {
 		return err
 	}
-	if _, err := s.t.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.t.Name), Item: it}); err != nil {
-		return fmt.Errorf("put %s: %w", typ, err)
-	}
-	return nil
+	_, err = s.t.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.t.Name), Item: it})
+	return table.Wrapped(err, "put %s", typ)
 }
 
 // webConsent is the sort key of a consent that a browser began, under the hash of its state.
@@ -155,8 +148,6 @@ func (s Sessions) BeginConsent(ctx context.Context, state string, x Consent, now
 // none, or it is too old.
 func (s Sessions) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
 	var is Consent
-	if err := s.take(ctx, state, webConsent, now, &is); err != nil {
-		return Consent{}, fmt.Errorf("take a consent: %w", err)
-	}
-	return is, nil
+	err := s.take(ctx, state, webConsent, now, &is)
+	return is, table.Wrapped(err, "take a consent")
 }
