@@ -231,15 +231,8 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 
 // Redraw asks the card updater to look at the task. Messages with one deduplication id are one message.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication string) error {
-	body, err := json.Marshal(message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID})
-	if err != nil {
-		return err
-	}
-	_, err = r.Queue.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: &r.QueueURL, MessageBody: aws.String(string(body)),
-		MessageGroupId: &ref.ID, MessageDeduplicationId: &deduplication,
-	})
-	if err != nil {
+	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID}
+	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, ref.ID, deduplication)); err != nil {
 		return fmt.Errorf("%w: %w", ErrQueue, err)
 	}
 	return nil
@@ -270,11 +263,8 @@ func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
 }
 
 func homeLater(queueURL, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
-	body, _ := json.Marshal(message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}) // of strings and a number it cannot fail
-	return &sqs.SendMessageInput{
-		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(tenant + "-homes"),
-		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-%d", id, at.Unix())),
-	}
+	asks := message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}
+	return asks.to(queueURL, tenant+"-homes", fmt.Sprintf("%s-%d", id, at.Unix()))
 }
 
 // mostSent is how many messages one SendMessageBatch takes.
@@ -306,14 +296,19 @@ type message struct {
 	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
 }
 
+// to is the message for the card queue, in a group, where others with its deduplication id are the same message.
+func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput {
+	body, _ := json.Marshal(m) // of strings, a number and a flag it cannot fail
+	return &sqs.SendMessageInput{
+		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: &group, MessageDeduplicationId: &deduplication,
+	}
+}
+
 // Copies is a message that asks for the copies of an aggregate's cards, in a group of their own: they are drawn after
 // the cards, and hold none of them up. Those of one rev are one message.
 func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
-	body, _ := json.Marshal(message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true}) // of strings and a flag it cannot fail
-	return &sqs.SendMessageInput{
-		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(ref.ID + "-copies"),
-		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws)),
-	}
+	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true}
+	return asks.to(queueURL, ref.ID+"-copies", fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
 }
 
 // ReadCopies reports whether a message asks for copies.

@@ -18,6 +18,7 @@ import (
 	"ringi/infra/local/iam"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
+	"ringi/shared/runtime/expect"
 )
 
 // judging is a transport that judges the calls which a function's code makes in its own tests by its role, as the local
@@ -38,12 +39,9 @@ func judged(t testing.TB, next http.RoundTripper) http.RoundTripper {
 		return next
 	}
 	bench, err := ofTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, has := bench.Roles[function]; !has {
-		t.Fatalf("template.yaml has no role of %s", function)
-	}
+	expect.NoError(t, err)
+	_, has := bench.Roles[function]
+	expect.Must(t, has, "template.yaml has no role of %s", function)
 	j := &judging{next: next, function: function, bench: bench}
 	t.Cleanup(func() {
 		for _, call := range j.refusals() {

@@ -109,9 +109,7 @@ func (w *Story) Wait(token string) aggregate.Wait {
 	w.T.Helper()
 	a := w.Load()
 	open, waits := a.OpenGate()
-	if !waits {
-		w.T.Fatal("no gate waits")
-	}
+	expect.Must(w.T, waits, "no gate waits")
 	wait := aggregate.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now()}
 	expect.NoError(w.T, w.Store.PutWait(w.T.Context(), w.Ref, wait))
 	return wait

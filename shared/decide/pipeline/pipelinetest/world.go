@@ -131,9 +131,7 @@ func (w *World) Open() string {
 func (w *World) Token() string {
 	w.T.Helper()
 	out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10}))(w.T)
-	if len(out.Messages) != 1 {
-		w.T.Fatal("no run waits")
-	}
+	expect.Must(w.T, len(out.Messages) == 1, "no run waits")
 	var said struct {
 		Token string `json:"token"`
 	}
@@ -145,7 +143,7 @@ func (w *World) Token() string {
 // Stop ends a run as a person with the AWS CLI does.
 func (w *World) Stop(run int) {
 	w.T.Helper()
-	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: aws.String(w.arn(run))}))(w.T)
+	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: w.execution(run).ExecutionArn}))(w.T)
 	w.Becomes(run, sfntypes.ExecutionStatusAborted)
 }
 
@@ -159,36 +157,25 @@ func (w *World) NoRoom(run int, token string) {
 // Becomes waits until a run has a status.
 func (w *World) Becomes(run int, want sfntypes.ExecutionStatus) {
 	w.T.Helper()
-	var got sfntypes.ExecutionStatus
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if got = w.Status(run); got == want {
-			return
-		}
-	}
-	w.T.Fatalf("run %d is %q, want %q", run, got, want)
+	expect.Eventually(w.T, fmt.Sprintf("run %d is %q", run, want), func() bool { return w.Status(run) == want })
 }
 
 // Status is that of a run, empty for one that was never started.
 func (w *World) Status(run int) sfntypes.ExecutionStatus {
 	w.T.Helper()
-	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
-	for _, e := range out.Executions {
-		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
-			return e.Status
-		}
-	}
-	return ""
+	return w.execution(run).Status
 }
 
-func (w *World) arn(run int) string {
+// execution is a run as Step Functions lists it, empty for one that was never started.
+func (w *World) execution(run int) (none sfntypes.ExecutionListItem) {
+	w.T.Helper()
 	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
 	for _, e := range out.Executions {
 		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
-			return *e.ExecutionArn
+			return e
 		}
 	}
-	w.T.Fatalf("run %d was never started", run)
-	return ""
+	return none
 }
 
 // Drawn takes the messages that ask for cards to be drawn, and returns their number.
@@ -201,9 +188,8 @@ func (w *World) Drawn() int {
 			return n
 		}
 		for _, m := range out.Messages {
-			if _, err := effect.ReadMessage(*m.Body); err != nil {
-				w.T.Errorf("the queue has %q: %v", *m.Body, err)
-			}
+			_, err := effect.ReadMessage(*m.Body)
+			expect.That(w.T, err == nil, "the queue has %q: %v", *m.Body, err)
 			expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle}))(w.T)
 			n++
 		}

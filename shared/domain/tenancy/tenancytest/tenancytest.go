@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // rows are a list of rows for each setting that is one.
@@ -42,15 +43,13 @@ func Changed(t *testing.T) tenancy.Settings {
 		case tenancy.KindGroups:
 			v.Set(reflect.ValueOf([]string{"S0HR"}))
 		case tenancy.KindRows:
-			if err := json.Unmarshal([]byte(rows[f.Name]), v.Addr().Interface()); err != nil {
-				t.Fatalf("%s needs a row here: %v", f.Name, err)
-			}
+			err := json.Unmarshal([]byte(rows[f.Name]), v.Addr().Interface())
+			expect.Must(t, err == nil, "%s needs a row here: %v", f.Name, err)
 		default:
 			t.Fatalf("%s is of no kind", f.Name)
 		}
 	}
-	if all := s.Problems(); all != nil {
-		t.Fatalf("%+v", all)
-	}
+	all := s.Problems()
+	expect.Must(t, all == nil, "%+v", all)
 	return s
 }

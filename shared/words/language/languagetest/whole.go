@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -19,9 +20,7 @@ func Whole[T any](t *testing.T, files embed.FS, folder string) {
 	for _, locale := range language.All {
 		name, words := folder+"/"+locale+".json", new(T)
 		text, err := files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		if err := d.Decode(words); err != nil {
