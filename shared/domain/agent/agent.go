@@ -4,7 +4,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -104,10 +103,6 @@ type Warning struct {
 	Fault
 	// KeepsBuiltIn says that the built-in agent of this id stays as it is.
 	KeepsBuiltIn bool
-}
-
-func (w Warning) String() string {
-	return fmt.Sprintf("agents[%d] %q: %s %s", w.Entry, w.ID, w.Field, w.Limit())
 }
 
 // Definitions are the agents of a workspace: the built-in ones, each as an entry with its id overrides it, then the

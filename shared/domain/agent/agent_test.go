@@ -96,7 +96,7 @@ func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
 	if claude.Model != "claude-opus-5-5" || claude.May(agent.ShellCommand) || !codex.May(agent.ShellCommand) || codex.Model != agent.BuiltIn()[0].Model {
 		t.Errorf("%+v %+v", claude, codex)
 	}
-	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn || !strings.Contains(warnings[0].String(), "capabilities is required") {
+	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn || warnings[0].Field+" "+warnings[0].Limit() != "capabilities is required" {
 		t.Errorf("%v", warnings)
 	}
 	// The second of two is left out, and the first stays.

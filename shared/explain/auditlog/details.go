@@ -109,7 +109,7 @@ func (w Words) said(member string, v any) string {
 			}
 		}
 		if member == "provider" {
-			return or(vendors[v], v)
+			return cmp.Or(vendors[v], v)
 		}
 		if w.name != nil && personID.MatchString(v) {
 			if called := w.name(v); called != "" && called != v {

@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"maps"
@@ -57,7 +58,7 @@ func (w Words) Actions() []aggregate.Action {
 }
 
 // Action says what was done. An action of a later release is its name.
-func (w Words) Action(a aggregate.Action) string { return or(w.texts.Actions[a], string(a)) }
+func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
 // Did is Action of an entry: what was not begun has not failed.
 func (w Words) Did(x aggregate.AuditEntry) string {
@@ -70,7 +71,7 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 }
 
 // Resource says what it was done to.
-func (w Words) Resource(typ string) string { return or(w.Resources[typ], typ) }
+func (w Words) Resource(typ string) string { return cmp.Or(w.Resources[typ], typ) }
 
 // Subject says which one it was done to, where its name stands in the entry: an integration or a tool. It is empty for
 // others.
@@ -82,7 +83,7 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 		if about.Provider == "" && x.Action == tenancy.AuditSettingsUpdated {
 			about.Provider = x.ResourceID // an app's registration is known by its vendor
 		}
-		return or(vendors[about.Provider], about.Provider)
+		return cmp.Or(vendors[about.Provider], about.Provider)
 	case "tool_permission":
 		return about.Tool
 	}
@@ -93,11 +94,4 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 var vendors = map[string]string{"google": "Google", "slack": "Slack"}
 
 // Field says what a member of an entry's details is about.
-func (w Words) Field(name string) string { return or(or(w.settings[name], w.Fields[name]), name) }
-
-func or(text, name string) string {
-	if text == "" {
-		return name
-	}
-	return text
-}
+func (w Words) Field(name string) string { return cmp.Or(w.settings[name], w.Fields[name], name) }
