@@ -162,8 +162,8 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 	return v
 }
 
-// unread returns ErrUnread when a click on a task's card approves content that the card does not show whole. A button
-// that carries the hash of what is shown stands on no other card.
+// unread returns ErrUnread when a click on a task's card approves content that the card does not show whole. Buttons
+// that carry the hash of the content need no such check: only a card that shows all of it has them.
 func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) error {
 	t, is := a.(*task.Aggregate)
 	if c.Card == "" || !is || !a.IsOpen(c.ID) {
@@ -191,7 +191,7 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// Unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
+// Unsaved reports whether something failed in Ringi or Slack, rather than a rule refusing the click.
 func (v Verdict) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
 
 // Measure counts how long what was decided had waited.
@@ -201,5 +201,5 @@ func (v Verdict) Measure(now time.Time) {
 	}
 }
 
-// waited is never below 0: the clock of whoever asked may be ahead of ours.
+// waited is never negative, although the clock of the machine that opened the gate may be ahead of this one's.
 func (v Verdict) waited(now time.Time) time.Duration { return max(0, now.Sub(v.Asked)) }

@@ -33,8 +33,8 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 	return table.Wrapped(s.t.Get(ctx, pk, p.Key, into), "read %s of %s", p.Key, p.Ref)
 }
 
-// RowsAt are the rows at some places, at most a hundred of them, as T. What is not there is left out, and what DynamoDB
-// did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
+// RowsAt are the rows at some places, at most a hundred of them, as T. Rows that are not there are left out, and so are
+// rows that DynamoDB did not return after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
 	return out, s.rowsAt(ctx, places, func(p Place, it table.Item) error {
@@ -45,8 +45,8 @@ func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, 
 	})
 }
 
-// Origins are where aggregates were asked for, and by whom; what is gone, or was asked for by nobody, is left out.
-// Otherwise it is as RowsAt.
+// Origins are where aggregates were asked for, and by whom. Aggregates that are gone, or that nobody asked for, are left
+// out. Otherwise it is as RowsAt.
 func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	var places []Place
 	for _, ref := range refs {
@@ -65,7 +65,7 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 	})
 }
 
-// rowsAt hands the items at some places on.
+// rowsAt calls found with each item at some places.
 func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, table.Item) error) error {
 	keys, at := []table.Item{}, map[string]Place{}
 	for _, p := range places {

@@ -142,7 +142,7 @@ func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change strin
 			return table.TextOf(it, "last_change") == change
 		}
 	}
-	if ctx.Err() != nil { // the caller's deadline has passed; what is left of its time is for reporting that
+	if ctx.Err() != nil { // the caller's deadline has passed: lastLook must leave time to report that
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 		defer cancel()

@@ -24,7 +24,7 @@ type deployment struct {
 }
 
 // CapFurther bounds, by the settings that are read from now on, what a further workspace may cost on a day. It returns
-// an error for what is no amount of US dollars above 0.
+// an error for a text that is no amount of US dollars above 0.
 func (s *Store) CapFurther(usd string) error {
 	most, err := strconv.ParseFloat(usd, 64)
 	if err != nil || !(aggregate.USD(most) > 0) {

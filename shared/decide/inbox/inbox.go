@@ -49,9 +49,9 @@ type Sessions interface {
 type Inbox struct {
 	User    string
 	Waiting []Item                 // for this person's decision, the oldest first
-	Looked  int                    // so many of what waits in the workspace were looked at, the oldest; 0: all
+	Looked  int                    // how many of the workspace's waiting gates were looked at, the oldest; 0: all
 	Mine    []*task.Aggregate      // what the person asked for, the newest first
-	Talks   []conversation.Session // the person's conversations that are open, likewise
+	Talks   []conversation.Session // the person's open conversations, the newest first
 }
 
 // Item is a gate that waits, and whose it is.

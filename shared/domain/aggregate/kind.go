@@ -41,7 +41,7 @@ type Aggregate interface {
 type Overdue struct {
 	Decide Decision[Aggregate]
 	Repair bool // another function should have made this decision before the sweeper
-	Beside bool // it needs what is beside: it waits while that can't be read
+	Beside bool // it needs the aggregate beside, and waits while that can't be read
 }
 
 // Shared is what every aggregate has beside the rows of its kind.
@@ -53,7 +53,7 @@ type Shared struct {
 	Leases []*Lease
 }
 
-// Common is itself.
+// Common returns the rows that all kinds have.
 func (s *Shared) Common() *Shared { return s }
 
 // Add puts a row that all kinds have in its place.
@@ -107,7 +107,7 @@ type Kind struct {
 	Rows map[string]func() Row
 	// Begin is the first Change of one that another aggregate asks for by an order; nil: none is asked for so.
 	Begin func(ref Ref, order JSON, now time.Time) (Change, error)
-	// Still is a kind of which nothing follows when it moves: it has no runs, no cards and nobody to tell.
+	// Still says that nothing follows when an aggregate of the kind changes: it has no runs, no cards and nobody to tell.
 	Still bool
 	// Columns are attributes of a row that are for people who read the table; nil: none.
 	Columns func(Row) map[string]string
@@ -149,7 +149,7 @@ func (k Kinds) Partition(ref Ref) (key string, known bool) {
 	return kind.Prefix + ref.Tenant + "#" + ref.ID, known
 }
 
-// Ref reads a partition key, such as TASK#<tenant>#<id>. It reports false for what is no aggregate's.
+// Ref reads a partition key, such as TASK#<tenant>#<id>. It reports false for any other key.
 func (k Kinds) Ref(partition string) (Ref, bool) {
 	for _, x := range k {
 		if rest, ok := strings.CutPrefix(partition, x.Prefix); ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// KeyOf is a row's partition and sort key as one word: what is no letter, digit or one of #-_.:* stands as the
-// hexadecimal of its byte behind a percent sign, so that no two rows share a word and none breaks a line.
+// KeyOf is a row's partition and sort key as one word. Every byte but letters, digits and #-_.:* is written as a percent
+// sign and its hexadecimal number, so that no two rows have the same word, and no word has a line break.
 func KeyOf(partition, sort string) string { return escape(partition) + "/" + escape(sort) }
 
 func escape(s string) string {

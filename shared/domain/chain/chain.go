@@ -99,7 +99,7 @@ func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 
 func oneWord(key string) bool { return key != "" && !strings.ContainsAny(key, " \n\r") }
 
-// Text is what is signed: a line for each member, and one for each entry. Any language writes the same.
+// Text is the signed text of a link: a line for each field, and one for each entry. A program in any language can write the same.
 func (l Link) Text() []byte {
 	var b strings.Builder
 	late := "in time"
@@ -128,7 +128,7 @@ func (l Link) Head(now time.Time) Head {
 	return Head{Tenant: l.Tenant, Seq: l.Seq, Link: l.ID(), At: now.UTC().Truncate(time.Millisecond)}
 }
 
-// Text is what is signed of a head.
+// Text is the signed text of a head.
 func (h Head) Text() []byte {
 	return fmt.Appendf(nil, "ringi-head 1\ntenant %s\nseq %d\nlink %s\nat %s\n", h.Tenant, h.Seq, h.Link, moment(h.At))
 }

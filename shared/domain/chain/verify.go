@@ -15,7 +15,7 @@ const (
 	Unkept = 3 * time.Minute
 )
 
-// Flaw is what is wrong.
+// Flaw is a way in which a chain and its rows disagree.
 type Flaw string
 
 const (

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// What is shown and kept of long texts, in bytes.
+// How much of long texts is shown and kept, in bytes.
 const (
 	maxShown         = 1 << 10  // of a submission on the board: ten rows are a few pages to read
 	maxShownFeedback = 4 << 10  // of its feedback there
@@ -59,7 +59,7 @@ const (
 	SumOutput = "output_tokens"
 )
 
-// ByRank is the board's order; what is alike even so stands by team.
+// ByRank compares rows in the board's order, and rows that are equal in it by their teams.
 func ByRank(a, b *Board) int {
 	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.TeamID, b.TeamID))
 }

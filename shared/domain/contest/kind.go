@@ -75,7 +75,7 @@ type Work struct {
 	Head   TeamHead
 	Team   *Team
 	Rounds []*Round // by number
-	Board  []*Board // likewise
+	Board  []*Board // by number
 }
 
 func (w *Work) Ref() aggregate.Ref {

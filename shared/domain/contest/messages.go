@@ -50,14 +50,14 @@ type Part struct {
 // Content is what a part says: mostly a text, and whatever a tool returned.
 type Content struct {
 	text  string
-	other json.RawMessage // what is no text, as it was read
+	other json.RawMessage // content other than a text, as it was read
 	set   bool
 }
 
 // Says is a content of text.
 func Says(text string) Content { return Content{text: text, set: true} }
 
-// String is the text, or the JSON of what is none.
+// String is the text, or the JSON of other content.
 func (c Content) String() string {
 	if c.other != nil {
 		return string(c.other)
@@ -99,8 +99,8 @@ func (k PartKind) speaker() (MessageKind, bool) {
 	return "", false
 }
 
-// ReadMessages reads a message history. Records of before have calls in requests and returns in responses; they are
-// read as they stand.
+// ReadMessages reads a message history. Records of earlier releases have calls in requests and
+// returns in responses; they are read as they are.
 func ReadMessages(b []byte) ([]ModelMessage, error) {
 	messages := []ModelMessage{}
 	if len(bytes.TrimSpace(b)) == 0 {

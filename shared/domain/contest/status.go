@@ -90,7 +90,7 @@ var Reasons = []aggregate.Reason{
 	ReasonCancelled, ReasonUnfinished, ReasonNeverBegan, ReasonLeader, ReasonEvaluator, ReasonTimeout, ReasonBudget, ReasonWrite, ReasonRunFailed,
 }
 
-// What is recorded of contests.
+// Actions that the audit log has of contests.
 const (
 	AuditStarted   aggregate.Action = "contest.started"
 	AuditEnded     aggregate.Action = "contest.ended"

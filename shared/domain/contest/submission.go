@@ -15,7 +15,7 @@ const (
 	Plain     AgentType = "plain"
 	WebSearch AgentType = "web-search"
 	CodeExec  AgentType = "code-exec"
-	// System stands in records of before; it is read, and not written.
+	// System is found in records of earlier releases. It is still read, but never written.
 	System AgentType = "system"
 )
 

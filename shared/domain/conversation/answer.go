@@ -60,7 +60,7 @@ type Answer struct {
 	Proposal *Proposal
 	// Refused says why what the agent proposed can't be: it is told, and says something else, a few times.
 	Refused string
-	// Surplus is what it proposed beside Proposal, and what is not taken.
+	// Surplus are the agent's other proposals in the same answer. They are not taken.
 	Surplus []RefusedProposal
 	// Read is what was read of files that people attached, or why it was not. Their own messages never change.
 	Read []Attachment

@@ -2,7 +2,7 @@ package conversation
 
 import "ringi/shared/domain/aggregate"
 
-// What is recorded of conversations and actions.
+// Actions that the audit log has of conversations.
 const (
 	AuditOpened    aggregate.Action = "session.opened"
 	AuditClosed    aggregate.Action = "session.closed"

@@ -16,10 +16,10 @@ type Decision = aggregate.Decision[*Aggregate]
 type change struct {
 	aggregate.Draft
 	Head    Head    // as it shall be
-	Session Session // likewise; written by done
+	Session Session // as it shall be; written by done
 	of      *Aggregate
 	said    int      // messages that this Change has made
-	drawn   int      // cards, likewise
+	drawn   int      // cards that this Change has made
 	shows   string   // Slack's message that the next card takes over
 	late    []string // keys of messages that this Change answers and that stand before From
 }

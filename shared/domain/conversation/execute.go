@@ -74,7 +74,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 	return c.done()
 }
 
-// auditStart records what is called now: the hash of what was stamped, and the files that it begins with.
+// auditStart records who, or which rule, approved the action, its hash, and the version of the files it begins with.
 func (c *change) auditStart(x *Action) {
 	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
 		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
@@ -170,7 +170,7 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 	return aggregate.Change{}, nil
 }
 
-// end is over with a result.
+// end ends an action with a result.
 func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()

@@ -49,13 +49,13 @@ type packer struct {
 }
 
 // Pack reads a folder in which nothing runs any more. What a workspace can't hold is left out and named in left: links
-// that lead out of it, devices, sockets, pipes, names that nobody could read, files that can't be opened. The mode of
-// what is closed to its owner is changed only if owned says that it is the folder's and nobody else's.
+// that lead out of it, devices, sockets, pipes, names that nobody could read, files that can't be opened. The mode
+// of an entry that its owner may not read is changed only if owned says that the entry belongs to this folder alone.
 //
 // It returns an error wrapping ErrRefused if the folder holds more than a workspace may.
 func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, err error) {
 	k := &packer{root: root, owned: owned, tree: &Tree{}}
-	// A folder is read before what is in it; a stack instead of recursion, for a chain of folders as deep as a disk
+	// A folder is read before its entries. A stack replaces recursion, since folders may be nested as deep as a disk
 	// allows.
 	for folders := []string{"."}; len(folders) > 0; {
 		dir := folders[len(folders)-1]

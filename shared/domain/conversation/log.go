@@ -20,7 +20,7 @@ const (
 var Events = []Event{EventMessage, EventStarted, EventCompleted, EventChunk}
 
 // Log writes one line with the four fields that every line of a conversation has; without an action, actionId is null.
-// Nothing of what is said stands in it.
+// The line has no text of any message.
 func Log(ctx context.Context, event Event, session, agent, action string, more ...any) {
 	slog.InfoContext(ctx, string(event), fields(event, session, agent, action, more)...)
 }

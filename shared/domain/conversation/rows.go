@@ -72,8 +72,8 @@ type Session struct {
 	DeleteAfter      int64            `json:"delete_after,omitempty"`
 }
 
-// From is the key after which the messages stand that the agent knows: a summary stands for those before it, or they
-// are of before the conversation began anew. Empty: it knows all of them.
+// From is a key of the messages' list: the agent knows the messages after it. A summary stands for the older ones, or
+// they were written before the conversation began anew. Empty: the agent knows all messages.
 func (s *Session) From() string {
 	if s.CollapsedThrough == "" && s.HistoryFrom != nil {
 		return aggregate.TimeText(*s.HistoryFrom)
@@ -218,7 +218,7 @@ const (
 // MostLines is how many lines of an action's output are kept, the newest.
 const MostLines = 500
 
-// InboxPrefix begins the keys of what is not answered.
+// InboxPrefix begins the keys of unanswered messages.
 const InboxPrefix = "INBOX#"
 
 // MessageKey is the key of a message in its list.

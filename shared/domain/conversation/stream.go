@@ -40,7 +40,7 @@ func (a *Aggregate) Leftover() *Stream {
 	return a.Stream
 }
 
-// takeOver makes the message of a stream that of the next card, if what is answered is what it began to answer.
+// takeOver gives the message of a stream to the next card, if the stream's first message is among those answered now.
 func (c *change) takeOver(seen []*Inbox) {
 	s := c.of.Stream
 	if s == nil || s.TS == "" {

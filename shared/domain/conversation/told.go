@@ -8,8 +8,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are what the system says about actions and refusals, in each language. They stand among what is said, for
-// people and the agent alike.
+// words are the system's messages about actions and refusals, in each language. People and the agent read them in the
+// conversation.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, dropped, output, stopped                           string

@@ -70,7 +70,7 @@ func (f Fact) Key() string { return f.Task + "#" + f.Source }
 // Day is the day of a time, as cards and pages call it: Japan's.
 func Day(t time.Time) string { return t.In(japan()).Format(time.DateOnly) }
 
-// Begins is when a day begins. It returns aggregate.ErrField for what is no day.
+// Begins is when a day begins. It returns aggregate.ErrField for a text that is no day.
 func Begins(day string) (time.Time, error) {
 	t, err := time.ParseInLocation(time.DateOnly, day, japan())
 	if err != nil {

@@ -181,8 +181,8 @@ func (s Sum) Stale(now time.Time) bool { return !s.Final() && now.Sub(s.FoldedAt
 // MaxDays is the most days that one look spans.
 const MaxDays = 92
 
-// Days are the days from one to another, both included. It returns aggregate.ErrField for what is no day, an order that
-// runs back, or more than MaxDays.
+// Days are the days from one to another, both included. It returns aggregate.ErrField for a text that is no
+// day, for a first day after the last, and for more than MaxDays.
 func Days(from, to string) ([]string, error) {
 	first, err := Begins(from)
 	if err != nil {

@@ -77,9 +77,9 @@ func (a *Aggregate) Awaits(key string) bool {
 	return p != nil && p.Key() == key
 }
 
-// AskContest leaves the newest version to a contest, whose whole budget the day counts until it has ended: requests of
-// one moment never share what is left for one. It is no change when that version is not generating, or was left to one
-// before.
+// AskContest leaves the newest version to a contest. The day counts the contest's whole budget until it has ended, so
+// that two requests at the same time never both spend the last of the day's budget. It is no change when that version
+// is not generating, or was left to a contest before.
 func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {

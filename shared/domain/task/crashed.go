@@ -51,7 +51,7 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 }
 
 // recordLate keeps the results of an execution that is over in step with its rows; an execution that goes on writes
-// them at its end. What is sealed of how a write ended is no longer so: an entry says it.
+// them at its end. The audit log may already say that the write ended otherwise, so another entry corrects that.
 func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {

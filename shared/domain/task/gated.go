@@ -6,7 +6,7 @@ import "ringi/shared/domain/aggregate"
 type Gated interface {
 	aggregate.Asking
 	gate() *aggregate.Gate
-	hash() string // of what is asked about
+	hash() string // of the content that people decide on
 }
 
 func (p *Prompt) gate() *aggregate.Gate   { return &p.Gate }

@@ -6,9 +6,9 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Tell makes a head that has ended already, with a plain reply as its only card: what is
-// said without anybody having asked for work. Its id is made of why and about, so that
-// the same is said once, however often it is tried: about names whom or where.
+// Tell makes a task that has ended already and whose only card is a plain reply, for something that Ringi says although
+// nobody asked for work. Its id is made of why and about, which names a person or a place, so that repeated tries say it
+// once.
 func Tell(tenant string, r Request, why aggregate.Reason, about string, now time.Time) (aggregate.Change, aggregate.Ref) {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now

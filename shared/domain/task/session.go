@@ -112,7 +112,7 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	e := a.OpenSession()
-	if e.ClosingOver(now) && e.SessionBudget != nil { // without it the run knows what is left
+	if e.ClosingOver(now) && e.SessionBudget != nil { // without it only a run knows what the session may have spent
 		return Charge(e.Unbilled(0), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
 	}
 	c := a.begin(now)

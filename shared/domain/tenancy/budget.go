@@ -28,15 +28,15 @@ func ofDay(cost aggregate.MicroUSD, day time.Time) aggregate.Count {
 // ReasonDayBudget says that a tenant's costs have come to what they may on a day.
 const ReasonDayBudget aggregate.Reason = "day_budget"
 
-// Reserve counts a budget towards its day before it is spent. The day with it may come to most, 0: to anything; two
-// that are begun at once never both have what is left for one.
+// Reserve counts a budget towards its day before it is spent. With it the day may come to most, 0 for no limit. Of two
+// that are begun at once, when the day has room for one, only one is counted.
 func Reserve(budget, most aggregate.MicroUSD, now time.Time) []aggregate.Count {
 	c := ofDay(budget, now)
 	c.Most, c.Reason = int(most), ReasonDayBudget
 	return []aggregate.Count{c}
 }
 
-// Settle makes what was reserved on a day be what it cost.
+// Settle replaces a budget that was reserved on a day by what was really spent.
 func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count {
 	if cost == reserved {
 		return nil
@@ -48,7 +48,7 @@ func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count 
 // whole budget until it is over.
 type Sums struct{ Day, Month aggregate.MicroUSD }
 
-// MaxCostDay is what all tasks of a day may cost, 0 without a limit: what is saved, or what bounds a further workspace.
+// MaxCostDay is what all tasks of a day may cost, 0 without a limit: the saved limit, or a further workspace's if lower.
 func (s Settings) MaxCostDay() aggregate.MicroUSD {
 	saved := limitOf(s.MaxCostDayUSD)
 	if s.FurtherDay > 0 && (saved == 0 || s.FurtherDay < saved) {

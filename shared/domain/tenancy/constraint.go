@@ -79,7 +79,7 @@ func matches(text string) func(string) bool {
 
 // Bounds reads the permission's constraints; known are those that the catalog has for the tool, none for an
 // MCP server's. It returns ErrField, naming the constraint, for one that is not among them, of the wrong type or out of
-// bounds; the tool may then not be called, because what is allowed is not known.
+// bounds; the tool may then not be called, because nobody knows what the constraint allows.
 func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 	var c Constraints
 	if p.Constraints == "" {

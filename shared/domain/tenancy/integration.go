@@ -90,8 +90,8 @@ func (i Integration) Place() (partition, key, typ string) {
 }
 
 // Save writes i over was, the integration of revision i.Rev, which is zero for a new one; id is for that. Connecting,
-// reconnecting with other credentials, disconnecting and failing are recorded; what is not connected keeps no
-// credentials.
+// reconnecting with other credentials, disconnecting and failing are recorded; an integration that is not
+// connected keeps no credentials.
 func (i Integration) Save(was Integration, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
 	if was.Rev != 0 {
 		i.ID = was.ID

@@ -51,8 +51,7 @@ func Unread(field string, v reflect.Value) Problem {
 	return Problem{Field: field, Rule: unread[v.Kind()]}
 }
 
-// Problem is what is wrong with a field: the rule that its value breaks, as data, so that each reader has it in their
-// words.
+// Problem is the rule that a field's value breaks, as data, so that each reader gets it in their own language.
 type Problem struct {
 	Field    string
 	Rule     Rule

@@ -172,7 +172,7 @@ func (f Field) sizeProblems() []Problem {
 func (f Field) contentProblems() []Problem {
 	switch f.Kind {
 	case KindDollars:
-		if usd := f.Value.Float(); !(usd >= 0 && usd <= maxUSD) { // what is no number is neither
+		if usd := f.Value.Float(); !(usd >= 0 && usd <= maxUSD) { // NaN fails both comparisons
 			return []Problem{{Field: f.Name, Rule: RuleBetween, Max: maxUSD}}
 		}
 	case KindChoice:

@@ -140,7 +140,7 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 	}
 	return Change{Tenant: t.ID, Writes: []Write{{
 		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now), "rev": t.Rev + 1},
-		// Whoever else writes some attributes of this row moves no revision: of what is written here that is the name.
+		// Rename writes the name without a new revision, so that the name is compared, too.
 		If: map[string]any{"rev": t.Rev, "name": was.Name},
 	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, detailsOf(diff), by, now)}}, nil
 }
@@ -155,9 +155,9 @@ func (t Tenant) Rename(name string, now time.Time) Change {
 // EnterprisePrefix begins the partitions of GSI1 in which the workspaces of an organization stand.
 const EnterprisePrefix = "ENTERPRISE#"
 
-// Belong notes the organization that a workspace is one of, and our bot's user id there. It is empty where the row says
-// so, and of a workspace that never was one of any. One that has left its organization is found by no event: those name
-// theirs.
+// Belong notes the organization that a workspace belongs to, and the user id of Ringi's bot there. The Change is empty
+// if the row already says so, and for a workspace that never belonged to an organization. A workspace that has left its
+// organization is not found by later events of that organization.
 func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
 	if t.EnterpriseID == enterprise && (enterprise == "" || t.BotUserID == bot) {
 		return Change{}

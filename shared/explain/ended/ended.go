@@ -66,8 +66,8 @@ func (how goOn) put(text, detail string) string {
 	return put(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
 
-// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no
-// code of Ringi's, such as a person's own words.
+// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for any
+// other text, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
 	w := wordsOf(locale)
 	text, known := w.Sentences[aggregate.Reason(code)]

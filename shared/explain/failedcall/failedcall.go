@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Outcome is what is known of a call that returned no result.
+// Outcome says what is known about a call that returned no result.
 type Outcome string
 
 const (

@@ -16,7 +16,7 @@ const (
 	MaxScript  = 64 << 10  // bytes of a script
 	MaxArgv    = 128 << 10 // bytes of all arguments
 	MaxArgs    = 256       // arguments
-	MaxLine    = 8 << 10   // bytes of a line; what is longer is cut, and says so
+	MaxLine    = 8 << 10   // bytes of a line; a longer one is cut, and says so
 	maxFrame   = 64 << 10  // a line of control characters, each six bytes in JSON, is the longest
 	maxStream  = 128 << 20 // bytes of a whole answer; an honest one has a third of that at most
 )
@@ -33,7 +33,7 @@ const Runtime = "nodejs22.x"
 // Installed says to a model what commands find there.
 const Installed = "sh, the usual small programs of Linux, and Node.js 22 with npm and npx. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
 
-// Order is what is to be run, and what the command may reach: nothing but these addresses, each good for this
+// Order is a command to be run. The command may reach nothing but the addresses here, each of which is good for this
 // action alone.
 type Order struct {
 	Action         string    `json:"action"` // id; no environment serves two

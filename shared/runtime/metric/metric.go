@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Name is what is counted or measured.
+// Name is the name of a metric.
 type Name string
 
 const (

@@ -3,9 +3,9 @@ package outbound
 import "net/netip"
 
 var (
-	// everywhere is IPv6 as it is handed out to the public. What is outside of it is
+	// everywhere is the part of IPv6 that is handed out to the public. Other addresses are
 	// loopback, link-local, private (the metadata of EC2 at fd00:ec2::254 too),
-	// multicast, or carries an IPv4 address: NAT64 at 64:ff9b::/96 and 64:ff9b:1::/48.
+	// multicast, or carry an IPv4 address: NAT64 at 64:ff9b::/96 and 64:ff9b:1::/48.
 	everywhere = netip.MustParsePrefix("2000::/3")
 
 	// reserved are the blocks of IANA's special-purpose address registries and the

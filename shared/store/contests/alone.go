@@ -24,8 +24,8 @@ type Asked struct {
 	Begin  *Alone `json:"begin,omitempty"`
 }
 
-// Answered is what it answers. Begun is true once the contest is there; else OverBudget is, or Contests says what is
-// wrong with its file.
+// Answered is the answer to Asked. Begun is true once the contest is there. Otherwise OverBudget or NotSet is true, or
+// Contests says what is wrong with the contest's file.
 type Answered struct {
 	Begun      bool        `json:"begun"`
 	OverBudget bool        `json:"over_budget"` // the day, or the month, has no room for its budget

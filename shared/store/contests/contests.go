@@ -23,7 +23,7 @@ const (
 	MaxRoundInline = 16 << 10
 )
 
-// Values keep what is too large for a row.
+// Values keep values that are too large for a row.
 type Values interface {
 	KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error)
 	KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error)

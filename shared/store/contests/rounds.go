@@ -140,8 +140,8 @@ func (s *Store) History(ctx context.Context, w *contest.Work) ([]contest.RoundRe
 	return out, nil
 }
 
-// turnsLast is how long a model's answer is kept for a round that was cut off. The bucket has what is too large for the
-// row for a day longer.
+// turnsLast is how long a model's answer is kept for a round that was cut off. The bucket keeps an
+// answer that is too large for a row for a day longer.
 const turnsLast = 7 * 24 * time.Hour
 
 // Kept are the answers of models that a team has so far; it is round.Kept.

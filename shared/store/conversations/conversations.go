@@ -87,7 +87,7 @@ func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor stri
 	})
 }
 
-// Titled are the rows of these conversations by id, for showing; what is not there is left out. At most a hundred are
+// Titled are the rows of these conversations by id, for showing; one that is not there is left out. At most a hundred are
 // read.
 func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error) {
 	places := make([]store.Place, len(ids))

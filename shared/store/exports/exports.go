@@ -1,4 +1,4 @@
-// Package exports keeps what is to become of files of the audit log that administrators ask for.
+// Package exports keeps which files of the audit log administrators have asked for, and how far each file is.
 package exports
 
 import (

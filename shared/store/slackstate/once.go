@@ -13,14 +13,14 @@ import (
 // onceFor is how long it is remembered that something was begun: Slack repeats nothing after so long.
 const onceFor = 24 * time.Hour
 
-// once is the key of what is to be done once.
+// once is the key of something that is to be done once.
 func once(tenant, what string) (pk, sk string, err error) {
 	pk, err = table.TenantPartition("QUOTA#", tenant)
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
-// Came is what became of what was begun once: a word of whoever began it, and where it stands in Slack. Zero, nothing
-// is known yet.
+// Came is the outcome of something that was begun by Once: a word of whoever began it, and the place in Slack. It is
+// zero while the outcome is not known.
 type Came struct{ As, Channel, TS string }
 
 // Once reports whether nobody began this in the tenant before, and remembers that it was begun; else what became of it.

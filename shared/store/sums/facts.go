@@ -1,5 +1,5 @@
-// Package sums counts what happens, as the table's stream tells of it: facts for the numbers of a day, and what rows
-// add to sums of what they are about. What is told twice is counted once.
+// Package sums counts from the table's stream: facts for the numbers of a day, and what rows add to sums, such as a
+// team's. A fact or row that the stream delivers twice is counted once.
 package sums
 
 import (

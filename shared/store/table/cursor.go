@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// maxCursor bounds what is decoded of a caller's text; ours have about 400 bytes.
+// maxCursor bounds how many bytes of a caller's text are decoded; a cursor has about 400.
 const maxCursor = 2048
 
 // position is where a list goes on: behind the row with these keys, or before it.

@@ -12,7 +12,7 @@ import (
 )
 
 // Expression collects the names and values of DynamoDB expressions. Every name
-// is an alias: many of ours are reserved words.
+// is an alias, because many attributes are reserved words of DynamoDB.
 type Expression struct {
 	names         map[string]string
 	values        Item
@@ -34,7 +34,7 @@ func (e *Expression) Name(attribute string) string {
 // Value returns the placeholder of a value.
 func (e *Expression) Value(v any) string {
 	av, err := attributevalue.MarshalWithOptions(v, encoding)
-	if err != nil { // no value of ours can fail; one that did must not be written
+	if err != nil { // no value of this module fails; one that did must not be written
 		panic(fmt.Sprintf("encode a %T: %v", v, err))
 	}
 	return e.Placeholder(av)

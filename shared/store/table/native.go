@@ -24,9 +24,9 @@ const (
 // errUnfit is JSON that would not come back from DynamoDB as it is.
 var errUnfit = errors.New("not an object that DynamoDB keeps as it is")
 
-// native is a JSON object as a map of DynamoDB's own values. It returns errUnfit for
-// what is no object, and for what would come back changed: a member that is there
-// twice, a number that DynamoDB would round or write otherwise, half of a surrogate pair.
+// native is a JSON object as a map of DynamoDB's own values. It returns errUnfit for any other JSON, and for an object
+// that would come back changed, because it has a member twice, a number that DynamoDB would round or write otherwise, or
+// half of a surrogate pair.
 func native(text aggregate.JSON) (*types.AttributeValueMemberM, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()

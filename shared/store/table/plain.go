@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Plain is a value as JSON has it, numbers as they are written. What JSON has no form for, and no row of ours holds, is
-// named by its type.
+// Plain is a value as JSON has it, numbers as they are written. A value that JSON can't express,
+// which no row has, is named by its type.
 func Plain(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:

@@ -32,7 +32,7 @@ func Unless(err, harmless error) error {
 }
 
 // Update writes attributes of one item beside the commits, and returns the item
-// as it became. When the condition fails it returns errCondition and the item as
+// as it became. When the condition fails it returns ErrCondition and the item as
 // it is, or aggregate.ErrNotFound when there is none.
 func (t *Table) Update(ctx context.Context, k Item, e *Expression, condition *string) (Item, error) {
 	out, err := Unhindered(ctx, t.DB.UpdateItem, Filled(e, &dynamodb.UpdateItemInput{
@@ -61,7 +61,7 @@ func (t *Table) DeleteIf(ctx context.Context, k Item, e *Expression, condition s
 }
 
 // Unhindered does a single write, and again for up to two seconds while a transaction holds the item: the SDK does not
-// take that for a reason to repeat a call. What is written is made once, by the caller.
+// take that for a reason to repeat a call. The caller makes the input once.
 func Unhindered[In, Out any](
 	ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In,
 ) (Out, error) {

@@ -97,7 +97,8 @@ func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor
 	})
 }
 
-// Titled are the tasks with these ids, by id, for showing; what is no task yet is left out. At most a hundred are read.
+// Titled are the tasks with these ids, by id, for showing; a message that is no task yet is left out. At most a
+// hundred are read.
 func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]Listed, error) {
 	return rowsOf[Listed](ctx, s, (&task.Task{}).Key(), tenant, ids)
 }

@@ -137,9 +137,9 @@ func (s *Store) Cancel(ctx context.Context, of Session, action string) error {
 	return s.put(ctx, of.action(action, "cancel"), []byte("cancelled\n"))
 }
 
-// Take keeps what an action uploaded as a version, and returns that. It is read as what a stranger sent: the version
-// follows from what is there, not from what the sandbox says. It returns ErrGone if nothing was uploaded, and an error
-// wrapping workspace.ErrRefused for what is no workspace.
+// Take keeps the archive that an action uploaded as a version, and returns that. The archive is checked like a
+// stranger's, and the version is computed from its content, whatever the sandbox says. It returns ErrGone if nothing was
+// uploaded, and an error wrapping conversation.ErrRefused for an archive that is no workspace.
 func (s *Store) Take(ctx context.Context, of Session, action string) (version string, err error) {
 	t, err := s.get(ctx, of.action(action, "changed.tar"))
 	if err != nil {

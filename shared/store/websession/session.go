@@ -42,12 +42,12 @@ type Session struct {
 	CreatedAt time.Time `json:"created_at"`
 	RotatedAt time.Time `json:"rotated_at"`
 	AskedAt   time.Time `json:"asked_at"` // when Slack last said that the person belongs to the workspace
-	// Of a cookie that was replaced: when it was last, by which, and since when nobody came with one of those that
-	// replaced it.
+	// Of a cookie that was replaced: when that last happened, by which cookie, and since when nobody has come with a
+	// replacement.
 	Replaced *time.Time `json:"replaced_at,omitempty"`
 	Next     string     `json:"next,omitempty"` // hash
 	Awaits   *time.Time `json:"awaits_next_since,omitempty"`
-	// Of a cookie with which nobody came yet: the hash of the one that it replaced.
+	// Before is the hash of the cookie that this one replaced, until somebody comes with this one.
 	Before string `json:"before,omitempty"`
 	// Previous is that hash as long as the session lasts: signing out ends both.
 	Previous string `json:"previous,omitempty"`
@@ -64,7 +64,7 @@ func New(tenant, team, user, name string, admin bool, now time.Time) Session {
 // Ends is when the session is over whatever happens.
 func (s Session) Ends() time.Time { return s.CreatedAt.Add(Lasts) }
 
-// Valid reports whether the session's cookie is taken.
+// Valid reports whether the session's cookie is accepted.
 func (s Session) Valid(now time.Time) bool {
 	return now.Before(s.Ends()) && (s.Replaced == nil || now.Before(s.Replaced.Add(Grace)) || s.Awaits != nil && now.Before(s.Awaits.Add(Unseen)))
 }
@@ -124,7 +124,7 @@ func Network(address string) string {
 // Secret is a new secret of 130 random bits or more.
 func Secret() string { return rand.Text() }
 
-// Hash is what the table has of a secret.
+// Hash is the form in which the table keeps a secret.
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

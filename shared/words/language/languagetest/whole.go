@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"testing"
 
-	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -20,7 +19,9 @@ func Whole[T any](t *testing.T, files embed.FS, folder string) {
 	for _, locale := range language.All {
 		name, words := folder+"/"+locale+".json", new(T)
 		text, err := files.ReadFile(name)
-		expect.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		if err := d.Decode(words); err != nil {
