@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -13,12 +14,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
@@ -96,19 +99,26 @@ func (w *world) row(of string, at time.Time) map[string]types.AttributeValue {
 	return it
 }
 
-func image(it map[string]types.AttributeValue) map[string]events.DynamoDBAttributeValue {
-	out := map[string]events.DynamoDBAttributeValue{}
-	for name, v := range it {
-		switch v := v.(type) {
-		case *types.AttributeValueMemberS:
-			out[name] = events.NewStringAttribute(v.Value)
-		case *types.AttributeValueMemberN:
-			out[name] = events.NewNumberAttribute(v.Value)
-		case *types.AttributeValueMemberM:
-			out[name] = events.NewMapAttribute(image(v.Value))
-		}
+// image is a row as the stream has it: in JSON they are alike.
+func image(it map[string]types.AttributeValue) (out map[string]events.DynamoDBAttributeValue) {
+	text, err := attributevalue.MarshalMapJSON(it)
+	if err = errors.Join(err, json.Unmarshal(text, &out)); err != nil {
+		panic(err)
 	}
 	return out
+}
+
+// A row is sealed as it stands in the table, whatever its values are.
+func TestAnImageOfAnyValueIsItsRow(t *testing.T) {
+	row := map[string]types.AttributeValue{
+		"S": &types.AttributeValueMemberS{Value: "<é\u0000\">"}, "N": &types.AttributeValueMemberN{Value: "1200.50"},
+		"BOOL": &types.AttributeValueMemberBOOL{Value: true}, "NULL": &types.AttributeValueMemberNULL{Value: true},
+		"B": &types.AttributeValueMemberB{Value: []byte{0, 255}}, "SS": &types.AttributeValueMemberSS{Value: []string{"b", "a"}},
+		"NS": &types.AttributeValueMemberNS{Value: []string{"2", "1"}}, "BS": &types.AttributeValueMemberBS{Value: [][]byte{{7}}},
+	}
+	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{row["S"], row["N"], &types.AttributeValueMemberL{Value: []types.AttributeValue{}}}}
+	row["L"], row["M"] = list, &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"in": list}}
+	expect.Same(t, row, item(image(row)), cmp.Exporter(func(reflect.Type) bool { return true }))
 }
 
 // record is what the stream tells of a row at w.now.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
@@ -113,39 +115,9 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	return row, err
 }
 
-// item converts an image to the form of the table's client.
+// item converts an image to the form of the table's client. Both write it as the same JSON, so that this can't fail.
 func item(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
-	out := map[string]types.AttributeValue{}
-	for name, v := range image {
-		out[name] = value(v)
-	}
+	text, _ := json.Marshal(image)
+	out, _ := attributevalue.UnmarshalMapJSON(text)
 	return out
-}
-
-func value(v events.DynamoDBAttributeValue) types.AttributeValue {
-	switch v.DataType() {
-	case events.DataTypeString:
-		return &types.AttributeValueMemberS{Value: v.String()}
-	case events.DataTypeNumber:
-		return &types.AttributeValueMemberN{Value: v.Number()}
-	case events.DataTypeBoolean:
-		return &types.AttributeValueMemberBOOL{Value: v.Boolean()}
-	case events.DataTypeMap:
-		return &types.AttributeValueMemberM{Value: item(v.Map())}
-	case events.DataTypeList:
-		all := []types.AttributeValue{}
-		for _, x := range v.List() {
-			all = append(all, value(x))
-		}
-		return &types.AttributeValueMemberL{Value: all}
-	case events.DataTypeBinary:
-		return &types.AttributeValueMemberB{Value: v.Binary()}
-	case events.DataTypeStringSet:
-		return &types.AttributeValueMemberSS{Value: v.StringSet()}
-	case events.DataTypeNumberSet:
-		return &types.AttributeValueMemberNS{Value: v.NumberSet()}
-	case events.DataTypeBinarySet:
-		return &types.AttributeValueMemberBS{Value: v.BinarySet()}
-	}
-	return &types.AttributeValueMemberNULL{Value: true}
 }
