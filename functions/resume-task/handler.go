@@ -62,7 +62,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if a.Request == nil {
 		return aggregate.Next{}, fmt.Errorf("the request is not there yet: %w", aggregate.ErrConflict) // a torn read
 	}
-	if a.Waiting() && !paused(a, h.Now()) {
+	if until := a.Head.PausedUntil; a.Waiting() && (until == nil || !h.Now().Before(*until)) {
 		a, err = h.take(ctx, a)
 		if errors.Is(err, errSilent) {
 			a, err = h.wait(ctx, in.Ref(), in.Run, err)
@@ -75,10 +75,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	return a.Next(h.Now()), nil
-}
-
-func paused(a *task.Aggregate, now time.Time) bool {
-	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }
 
 // take decides about a request, in this order: whether its workspace is one of Ringi's, whether the person

@@ -75,8 +75,8 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		out.Files = append(out.Files, writtenFile{legible.Spelled(f.Path), legible.Spelled(f.Content)})
 	}
 	out.Argv, out.Script = spelledAll(p.Argv), legible.Spelled(p.Script)
-	if at := x.Gate.Terms.DecideBy; at != nil && x.Status == conversation.ActionPending {
-		out.DecideBy = *at
+	if x.Status == conversation.ActionPending {
+		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
 	t.decided(x, &out, words)
 	t.ended(x, &out, words, locale)
@@ -117,14 +117,9 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 
 // ended says what an action came to.
 func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
-	if x.StartedAt != nil {
-		out.Started = *x.StartedAt
-	}
-	if x.CompletedAt != nil {
-		out.Completed = *x.CompletedAt
-		if x.StartedAt != nil {
-			out.Took = web.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
-		}
+	out.Started, out.Completed = web.TimeOf(x.StartedAt), web.TimeOf(x.CompletedAt)
+	if x.StartedAt != nil && x.CompletedAt != nil {
+		out.Took = web.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
 	}
 	if x.ExitCode != nil {
 		out.Exit = fmt.Sprint(*x.ExitCode)

@@ -271,9 +271,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if s.ClosedAt != nil {
 		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}
-	if t.is.Head.ForgottenAt != nil {
-		p.Forgotten = *t.is.Head.ForgottenAt
-	}
+	p.Forgotten = web.TimeOf(t.is.Head.ForgottenAt)
 	if s.Status == conversation.Failing {
 		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}

@@ -1,6 +1,7 @@
 package integrations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,12 +14,18 @@ import (
 	"ringi/shared/secret/vault"
 )
 
-// askDisconnect shows what stops working, before anything does.
-func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.integrationOf(r.Context(), v, r.URL.Query().Get("provider"))
+// connected is the connection that an address or a form names.
+func (c *Pages) connected(ctx context.Context, v *web.Viewer, provider string) (integration, error) {
+	x, err := c.integrationOf(ctx, v, provider)
 	if err == nil && !x.Connected {
 		err = aggregate.ErrNotFound
 	}
+	return x, err
+}
+
+// askDisconnect shows what stops working, before anything does.
+func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	x, err := c.connected(r.Context(), v, r.URL.Query().Get("provider"))
 	if err != nil {
 		return err
 	}
@@ -33,10 +40,7 @@ func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Vie
 // disconnect forgets a connection, so that nothing is called with it any more, and then has the vendor revoke it. What
 // the vendor did not confirm is said.
 func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
-	if err == nil && !x.Connected {
-		err = aggregate.ErrNotFound
-	}
+	x, err := c.connected(r.Context(), v, r.PostFormValue("provider"))
 	if err != nil {
 		return err
 	}
@@ -89,9 +93,6 @@ func (c *Pages) revoke(ctx context.Context, provider string, held vault.Credenti
 	if !known || held.Client.ID == "" && !p.RevokesAlone { // a token that somebody made by hand
 		return oauth.ErrNoRevoking
 	}
-	token := held.RefreshToken // with it goes all that came of it
-	if token == "" {
-		token = held.AccessToken
-	}
-	return p.Revoke(ctx, held.Client, token)
+	// with a refresh token goes all that came of it
+	return p.Revoke(ctx, held.Client, cmp.Or(held.RefreshToken, held.AccessToken))
 }

@@ -236,11 +236,9 @@ func (c *Pages) read(
 			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), v.Untitled()),
 			Kind: words.In("kinds", x.Kind), Version: x.Version,
 			Name: person(x.origin.User), Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
-			Mine: reach.Decides(x.origin),
-			Who:  surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank),
-		}
-		if x.DecideBy != nil {
-			is.Until = *x.DecideBy
+			Until: web.TimeOf(x.DecideBy),
+			Mine:  reach.Decides(x.origin),
+			Who:   surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank),
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:

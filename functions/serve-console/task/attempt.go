@@ -93,12 +93,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	t := Attempt{
 		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Status: e.Status, Executor: e.Terms.Executor,
 		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
-	}
-	if e.StartedAt != nil {
-		t.Started = *e.StartedAt
-	}
-	if e.CompletedAt != nil {
-		t.Completed = *e.CompletedAt
+		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt),
 	}
 	if e.StartedAt != nil && e.CompletedAt != nil {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))

@@ -266,19 +266,14 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 		return nil
 	}
 	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Hash: a.AskedHash(open.ID), Whole: true}
-	if open.Terms.DecideBy != nil {
-		g.DecideBy = *open.Terms.DecideBy
-	}
+	g.DecideBy = web.TimeOf(open.Terms.DecideBy)
 	if open.Kind != task.CardStep {
 		return g
 	}
 	g.Whole = false
 	for _, row := range a.Gates {
-		if row.ID != open.ID {
-			continue
-		}
 		for _, p := range a.Processes {
-			if p.Version != row.ProcessVersion {
+			if row.ID != open.ID || p.Version != row.ProcessVersion {
 				continue
 			}
 			for i, s := range p.Steps {

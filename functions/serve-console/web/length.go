@@ -7,6 +7,14 @@ import (
 	"ringi/shared/words/language"
 )
 
+// TimeOf is a time that a row may not have; the zero time stands for none.
+func TimeOf(t *time.Time) (out time.Time) {
+	if t != nil {
+		out = *t
+	}
+	return out
+}
+
 // Length is how long something took, in words. Nothing has none.
 func Length(locale string, d time.Duration) string {
 	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
