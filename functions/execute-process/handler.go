@@ -165,8 +165,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // execution must be failed.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	limit := j.settings.MaxCost()
-	// what other invocations used moves no head, so that it is read again; what earlier releases charged stands in the
-	// head
+	// Costs of other invocations don't change the head, so they are read again. Costs that earlier releases charged stand
+	// in the head.
 	if limit > 0 {
 		uses, err := j.Store.Uses(ctx, a.Ref())
 		if err != nil {

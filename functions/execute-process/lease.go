@@ -11,8 +11,8 @@ import (
 // when the lease ends.
 const leaseSpare = 10
 
-// leased makes a sessionJob's calls end before its lease does, so that none overlaps with those of the invocation that
-// holds the session next. The session's events tell the next turn whether a call that was cut off arrived.
+// leased makes a sessionJob's calls end before its lease does, so that they never overlap with calls of the invocation
+// that holds the session next. The session's events tell the next turn whether a call that was cut off arrived.
 type leased struct {
 	Sessions
 	j *sessionJob

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// summary is the text about what was done. A failed summary never fails an execution whose steps all
+// summary has the model say in a few words what the steps did. A failed summary never fails an execution whose steps all
 // completed: when the model fails, takes longer than summaryWithin, or a limit of costs is
 // reached, it is model.Plain's list of the steps.
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {

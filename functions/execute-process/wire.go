@@ -30,8 +30,8 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-// slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to, and what is asked of
-// it about who may approve a step.
+// slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to, and the calls that ask
+// who may approve a step.
 const slackWithin = 6 * time.Second
 
 // environment is what template.yaml sets for this function.

@@ -67,7 +67,7 @@ func (f *file) send(n int) error {
 	return nil
 }
 
-// end sends what is left and makes the file whole. It returns its length.
+// end sends the last part and completes the file. It returns the file's length.
 func (f *file) end() (int64, error) {
 	if f.held.Len() > 0 || len(f.parts) == 0 {
 		if err := f.send(f.held.Len()); err != nil {

@@ -23,7 +23,7 @@ type environment struct {
 	config.Results
 }
 
-// rows are the audit log's, and those of exports.
+// rows are the audit log and the exports of it.
 type rows struct {
 	*tasks.Store
 	exports.Exports

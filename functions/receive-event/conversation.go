@@ -34,7 +34,7 @@ const settingsFor = time.Minute
 const mostKnown = 100
 
 // toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings
-// say so, and a reply in the thread of a conversation. taken is false for what is none of these.
+// say so, and a reply in the thread of a conversation. taken is false for any other message.
 func (h *Handler) toAgent(
 	ctx context.Context, m message, r task.Request,
 ) (out inbound.Response, taken bool, err error) {

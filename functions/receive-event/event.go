@@ -51,8 +51,8 @@ func (e envelope) team() string {
 
 // organization reports whether the event is for an installation for all of an organization. Those are refused: tokens,
 // settings and rows are a workspace's. The end of such an installation names the organization and no workspace
-// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): it is the end of the app in all of that
-// organization's.
+// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): it ends the app in all
+// workspaces of that organization.
 func (e envelope) organization() bool {
 	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization || e.team() == "" && e.Enterprise != ""
 }
@@ -84,14 +84,14 @@ func (e envelope) at(now time.Time) time.Time {
 	return time.Unix(e.EventTime, 0).Add(time.Second - time.Millisecond)
 }
 
-// end is what ends integrations: why, and whose token was revoked.
+// end says why integrations end, and whose tokens were revoked.
 type end struct {
 	why  tenancy.IntegrationReason
 	bots []string // user ids, of tokens that were revoked
 }
 
-// ends reports whether an event that names no workspace ends this one of the organization's: the revoked token may be
-// another workspace's bot's.
+// ends reports whether an event that names only the organization ends the app in this workspace of the organization. A
+// revoked token may belong to the bot of another workspace.
 func (x end) ends(t tenancy.Tenant) bool {
 	return x.why == tenancy.AppUninstalled || slices.Contains(x.bots, t.BotUserID)
 }
@@ -184,7 +184,7 @@ func (m message) ignored(e envelope) string {
 	case m.Type == "message" && m.channelType() != "im":
 		return ignoredChannel
 	case m.authorTeam() != e.team() && (m.authorTeam() != "" || e.Shared):
-		// whose it is must be said where strangers write
+		// in a shared channel Slack must say which workspace the author belongs to
 		return ignoredForeign
 	}
 	return ""

@@ -86,7 +86,7 @@ type Handler struct {
 type click struct {
 	decide.Click
 	thread   string
-	trigger  string // of the dialog that it may open
+	trigger  string // lets Ringi open one dialog
 	home     string // workspace of a click on the Home tab, where nothing can be said but in a dialog
 	reasoned bool   // a reason for rejecting was given
 }
@@ -211,7 +211,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// press is a click on one of the buttons that every card has that asks people: kind is its type, hash of what it shows.
+// press handles a button of a card that asks people. kind is the card's type, hash that of the content that it shows.
 type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
 
 func (h *Handler) presses() map[string]press {

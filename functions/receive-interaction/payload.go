@@ -18,7 +18,7 @@ const (
 	kindSubmission = "view_submission"
 )
 
-// payload is the part of an interaction that is read. Slack signed all of it, but but the ids in block_id, value and
+// payload is the part of an interaction that is read. Slack signed all of it, but the ids in block_id, value and
 // private_metadata may come from another release or app, so they must match a row.
 type payload struct {
 	Type       string    `json:"type"`

@@ -18,7 +18,7 @@ import (
 // review opens the dialog that shows all of what a gate asks about. Members of the workspace who
 // may not approve it may read it, without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
-	c.Card = "" // what is approved is what the dialog then shows
+	c.Card = "" // the dialog shows all of the content before anybody approves it
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
 		return h.page(ctx, v.Of, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil}, v.Settings)
@@ -26,7 +26,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 }
 
 // show opens a dialog for whoever may decide and, where readers is set, for members of the workspace who may only read.
-// Anybody else is told v.
+// Anybody else is told why not.
 func (h *Handler) show(
 	ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error),
 ) {

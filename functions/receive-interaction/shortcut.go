@@ -126,8 +126,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	return problem(card.RequestTextBlock, out.note)
 }
 
-// filledOf handles a submission whose request is made of a message: what was sent is asked for, whatever the message
-// says. It returns why the dialog stays open, empty when it closes.
+// filledOf handles a submission whose request is made of a message. Ringi is asked for the text of the dialog, whatever
+// the message says. filledOf returns why the dialog stays open, empty when it closes.
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)

@@ -1,5 +1,5 @@
 // Command resume-task begins a run of the pipeline, and is where it goes on after
-// each wait: it reads the rows and says what is next.
+// each wait: it reads the rows and names the next state.
 package main
 
 import (

@@ -112,7 +112,7 @@ func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*f
 	return list, nil
 }
 
-// carryOut does what follows from what was found in a shard.
+// carryOut carries out the effects of the aggregates that were found in a shard.
 func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)

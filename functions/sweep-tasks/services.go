@@ -28,7 +28,7 @@ const (
 // errLeftAlone: a call was not made because its service failed again and again in this sweep.
 var errLeftAlone = errors.New("left alone for this sweep")
 
-// service is a service that many heads need. All heads of a sweep share what is known of it.
+// service is a service that many tasks need. All tasks of a sweep share how its last calls went.
 type service struct {
 	name string
 

@@ -15,8 +15,8 @@ import (
 type found struct {
 	ref    aggregate.Ref
 	keep   bool
-	a      aggregate.Aggregate // as its decisions left it; nil: it is to be read again
-	unread error               // why what is beside it could not be read, though a decision needs that
+	a      aggregate.Aggregate // after its decisions; nil: effects read it again
+	unread error               // why the aggregate beside, which a decision needs, could not be read
 	over   bool                // nothing more is done for it in this sweep
 }
 
@@ -54,7 +54,7 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 			return repairs, fmt.Errorf("settle: %w", err)
 		}
 	}
-	if _, wants := a.Beside(); wants { // else it is over, whatever became of what was beside
+	if _, wants := a.Beside(); wants { // otherwise nothing depends on the aggregate beside any more
 		f.unread = unread
 	}
 	if f.keep {
@@ -97,7 +97,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 // ending is an aggregate that must end by a certain time.
 type ending interface{ Late(now time.Time) bool }
 
-// errUnread: what is beside an aggregate could not be read.
+// errUnread says that the aggregate beside another could not be read.
 var errUnread = errors.New("load what is beside")
 
 func notDue(err error) bool {

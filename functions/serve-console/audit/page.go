@@ -27,13 +27,13 @@ const (
 	auditDays = 30
 )
 
-// Pages are those of the audit log.
+// Pages are the pages of the audit log.
 type Pages struct {
 	*web.Site
 	Exports Exporter
 }
 
-// Routes are the page of the log and that of a file of it.
+// Routes are the page of the log, and the page of an export.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
@@ -49,7 +49,7 @@ type auditForm struct {
 	Problem                           string // which field won't do; the filter is as if it were empty
 }
 
-// auditFormOf reads a filter. Without any days it is that of the last auditDays.
+// auditFormOf reads a filter. A filter without days selects the last auditDays.
 func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 	f := auditForm{
 		Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to"),

@@ -63,7 +63,7 @@ func (a Answer) Link(name string) string {
 
 var titleForm = regexp.MustCompile(`<th scope="row"><a href="[^"]*"><bdi>([^<]*)</bdi>`)
 
-// Titles are those of the requests that are listed.
+// Titles are the titles of the listed requests.
 func (a Answer) Titles() (out []string) {
 	for _, m := range titleForm.FindAllStringSubmatch(a.Body, -1) {
 		out = append(out, m[1])

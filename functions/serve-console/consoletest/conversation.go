@@ -95,7 +95,7 @@ func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.B
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 
-// Begins has what was approved executed.
+// Begins executes the approved action.
 func (k *Conversation) Begins() {
 	k.T.Helper()
 	k.Run()

@@ -292,7 +292,7 @@ func (b *Browser) Send(method, path string, form url.Values) Answer {
 	return Answer{Asked: asked, Status: out.StatusCode, To: out.Header.Get("Location"), Body: rec.Body.String(), Header: out.Header}
 }
 
-// Logged is what is logged from now to the test's end.
+// Logged collects the log until the test ends.
 func Logged(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	was := slog.Default()

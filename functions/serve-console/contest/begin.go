@@ -105,7 +105,7 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.showBeginForm(w, r, v, s, f, map[string]string{}, 0)
 }
 
-// showBeginForm draws the form with what was typed and what is wrong with it.
+// showBeginForm draws the form with the values that were typed, and says which of them are wrong.
 func (c *Pages) showBeginForm(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm, wrong map[string]string,
 	status int,

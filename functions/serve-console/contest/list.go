@@ -23,11 +23,11 @@ const (
 	contestsOfPage = 50
 	// mostOnBoard is how many rounds the leader board shows.
 	mostOnBoard = contests.DefaultLimit
-	// mostAsked is how much of what was asked stands in lists and titles, in characters.
+	// mostAsked is how many characters of a contest's task stand in lists and titles.
 	mostAsked = 60
 )
 
-// Pages are those of contests.
+// Pages are the pages of contests.
 type Pages struct {
 	*web.Site
 	Contests *contests.Store

@@ -72,8 +72,9 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p}, "contest-sent.html")
 }
 
-// call reads off the name of an answer whose it is: 02/leader/1 is the leader's first one in round 2, 02/leader/1/3/2
-// the second one of the member that was called third in it. A call that failed on its way ends in failed-1.
+// callOf reads from an answer's name whose answer it is: 02/leader/1 is the first answer of the leader in round 2, and
+// 02/leader/1/3/2 the second answer of the member that the leader then called third. The name of a call that failed on
+// its way ends in failed-1.
 func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
 	call := contestCall{

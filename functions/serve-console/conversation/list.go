@@ -141,8 +141,8 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	return c.Show(w, r, v, d, "agents.html")
 }
 
-// visible is the page of conversations that an address asks for, of which a member sees their own and those of their
-// channels.
+// visible reads the page of conversations that an address asks for. A member sees only their own conversations and
+// those of their channels.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
 ) (store.Page[conversation.Session], error) {

@@ -203,7 +203,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	return c.showPage(w, r, v, t, conversationPage{}, 0)
 }
 
-// showPage writes the page; p has what was tried.
+// showPage writes the page; p says which act was refused, if one was.
 func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
 ) error {
@@ -302,7 +302,7 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 	return nil
 }
 
-// refused shows the page as it is now, why nothing was decided, and what was typed.
+// refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
 func (c *Pages) refused(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
 ) error {

@@ -41,7 +41,7 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return err
 }
 
-// importData are what a file would change, or what is wrong with it.
+// importData lists the changes that a file would make, or its faults.
 type importData struct {
 	Rev      int
 	Text     string

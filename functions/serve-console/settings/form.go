@@ -102,7 +102,7 @@ func chosen(ids []string) []string {
 }
 
 // merged is a form with what somebody else has saved since it was opened as base, and the names of inputs that both
-// changed: those keep what was typed.
+// changed. For these the typed value stays.
 func merged(form, base, now url.Values) (out url.Values, both []string) {
 	out = url.Values{}
 	for name, values := range form {

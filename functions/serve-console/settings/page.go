@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/people"
 )
 
-// Pages are those of the workspace's settings and administrators.
+// Pages are the pages of the workspace's settings and of its administrators.
 type Pages struct {
 	*web.Site
 }
@@ -39,7 +39,7 @@ func (c *Pages) Routes() []web.Route {
 // mostFound is how many people, and how many groups, a search shows.
 const mostFound = 20
 
-// settingsPage is the state of the page: what the inputs hold, and what was said of that.
+// settingsPage is the state of the page: the values of its inputs, and their problems.
 type settingsPage struct {
 	now      tenancy.Settings
 	form     url.Values
@@ -58,8 +58,8 @@ func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.showSettings(w, r, v, settingsPage{now: now, form: formOf(now)})
 }
 
-// saveSettings saves what was typed, or shows it again: with what is wrong, with what somebody else saved meanwhile, or
-// with the people that were searched for. The page has then what was typed.
+// saveSettings saves the values that were typed, or shows them again: with their problems, with the changes that
+// somebody else saved meanwhile, or with the people that a search found.
 func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	now, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -109,8 +109,8 @@ func searches(form url.Values) bool {
 	return act == "search" || act == "enter" && form.Get("find.approvers.users")+form.Get("find.approvers.usergroups") != ""
 }
 
-// showConflict shows what was typed with what somebody else saved since. A form that does not say as what it was opened
-// is taken for one that changed everything.
+// showConflict shows the values that were typed beside those that somebody else saved since. A form without the values
+// that it was opened with counts as one that changed everything.
 func (c *Pages) showConflict(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	base, err := url.ParseQuery(p.form.Get("base"))
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 	return approverProblems(x, refused), nil
 }
 
-// approverProblems are those of the settings whose approvers are refused, by id.
+// approverProblems are the problems of settings that list refused approvers; refused has the rule for each id.
 func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all []tenancy.Problem) {
 	for _, list := range []struct {
 		field string

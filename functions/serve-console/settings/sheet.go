@@ -52,7 +52,7 @@ type input struct {
 	Searched, More  bool
 	Rows            []settingRow
 	Problems        []string
-	Now             string // what it is, where that is not what stands there
+	Now             string // the saved value, where the input has another
 	Bound           string
 }
 

@@ -19,7 +19,7 @@ func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
 	return t.In("rules", r, append(values, "commands", agent.OpenCommands())...)
 }
 
-// problem is what is wrong with a field in the reader's words.
+// problem says in the reader's language why a field's value is refused.
 func (t settingsTexts) problem(p tenancy.Problem) string {
 	var words []string
 	for _, w := range p.Words {

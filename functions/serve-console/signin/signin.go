@@ -20,7 +20,7 @@ import (
 // signInCookie binds a sign-in to the browser that began it.
 const signInCookie = "ringi-signin"
 
-// Pages are those of signing in and out.
+// Pages are the pages of signing in and out.
 type Pages struct {
 	*web.Site
 	SignIn *signin.Slack

@@ -29,7 +29,7 @@ const Within = 10 * time.Second
 // maxTyped is how much of a form's reason is kept when nothing was decided.
 const maxTyped = 10_000
 
-// checkApprovers names what is done in the place of a new try where nobody may approve what comes next.
+// checkApprovers names the act that a page reports in place of a new try when nobody may approve the next version.
 const checkApprovers = "check_approvers"
 
 // Acts are what people decide on pages, and where what they decide about began.
@@ -50,11 +50,11 @@ type Page struct {
 	Ends  aggregate.Act // the act that ends the subject
 	// Whole refuses to approve what the page could not show whole: it has no button for that.
 	Whole func(ctx context.Context, v *web.Viewer, a decide.Subject, x Wanted) error
-	// Refused shows the page as it is now, why nothing was decided, and what was typed.
+	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
 	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x Wanted, why error) error
 }
 
-// Wanted is what a form asks for. It carries what was shown: a decision on anything else is refused.
+// Wanted is the act that a form asks for. It names the content that the page showed, and is refused for other content.
 type Wanted struct {
 	aggregate.Offer
 	reason string
@@ -105,7 +105,7 @@ func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject,
 }
 
 // Act decides as a click on the card does. Whoever may not read the subject finds none, whatever they want of it: some
-// acts are any member's, and what was decided before is no refusal.
+// acts are open to any member, and repeating an earlier decision is no refusal.
 func (c *Acts) Act(on Page) web.Page {
 	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		a, err := c.Subject(r, v, on)
@@ -185,7 +185,7 @@ func (c *Acts) Decided(
 	return on.Refused(w, r, v, click.Ref, x, verdict.Err)
 }
 
-// NotDone is how a page is answered on which nothing was decided, and what was typed.
+// NotDone returns the status of a page after a refusal, and the text that the viewer typed.
 func NotDone(r *http.Request, v *web.Viewer, x Wanted, why error) (status int, typed string) {
 	status, _, refused := web.FaultOf(why)
 	if refused {

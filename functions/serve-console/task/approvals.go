@@ -116,7 +116,7 @@ type askedItem struct {
 	origin aggregate.Origin
 	title  string
 	rank   task.Priority
-	text   string         // of the message, where that is what is asked about
+	text   string         // of the message, where people are asked what to do with the message
 	before []task.Process // the steps of which a gate stands before one
 }
 

@@ -67,7 +67,7 @@ type Call struct {
 // Shown is a value with how much of it is not shown.
 type Shown struct {
 	card.Value
-	Number int // of the table among those of a result, from 1
+	Number int // counts the tables of a result, from 1
 	Left   int // rows that are not shown
 }
 

@@ -63,7 +63,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	return c.Show(w, r, v, d, "tasks.html")
 }
 
-// visible is the page of requests that an address asks for, of which a member sees their own and those of their
+// visible reads the page of requests that an address asks for. A member sees only their own requests and those of their
 // channels.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,

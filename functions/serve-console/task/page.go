@@ -1,4 +1,4 @@
-// Package task has the pages of tasks: the list of requests, that of what waits for people, and the page of one task
+// Package task has the pages of tasks: the list of requests, the list of approvals, and the page of one task
 // with what was asked, every version of the policy and of the steps, who decided what and when, each execution with its
 // results, what it cost, and what may be done now. What people or models wrote is text there, never markup.
 package task
@@ -37,7 +37,7 @@ const (
 	mostEntries = 100
 )
 
-// Pages are those of tasks, and of all that waits for people.
+// Pages are the pages of tasks, and the list of all that waits for people.
 type Pages struct {
 	*subject.Acts
 	Contests      *contests.Store
@@ -45,7 +45,7 @@ type Pages struct {
 	Machine       string // the pipeline's address; empty: no run is linked to
 }
 
-// Routes are the list of requests, that of what waits, and the page of a task with what it leads to.
+// Routes are the list of requests, the list of approvals, and the page of a task with the pages below it.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
@@ -140,7 +140,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 	t.history = t.reader.History(s)
 }
 
-// opened are results and arguments that do not stand in their rows, those of the newest steps first.
+// opened reads results and arguments that are kept outside of their rows, beginning with the newest steps.
 func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value {
 	var blobs []aggregate.Blob
 	left := openedBytes
@@ -183,8 +183,8 @@ type taskPage struct {
 	RunAt   string // the run's page at AWS
 	RunHere bool   // it runs on this machine
 	Since   subject.Since
-	Problem string // why what was wanted was not done
-	Typed   string // the reason that was typed for it
+	Problem string // why the viewer's act was refused
+	Typed   string // the reason that the viewer typed for the act
 	tried   aggregate.Offer
 }
 
@@ -200,7 +200,7 @@ func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.showPage(w, r, v, t, taskPage{}, 0)
 }
 
-// showPage writes the page; p has what was tried.
+// showPage writes the page; p says which act was refused, if one was.
 func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage, status int,
 ) error {
@@ -275,7 +275,7 @@ func (c *Pages) wholeStep(ctx context.Context, v *web.Viewer, a decide.Subject, 
 	return err
 }
 
-// taskRefused shows the page as it is now, why nothing was decided, and what was typed.
+// taskRefused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
 func (c *Pages) taskRefused(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
 ) error {

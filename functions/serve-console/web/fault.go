@@ -72,7 +72,7 @@ func FaultOf(err error) (status int, says string, refused bool) {
 	return http.StatusInternalServerError, "internal", false
 }
 
-// Fail answers with the page that says what is wrong.
+// Fail answers with a page that explains the error.
 func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error) {
 	status, says, refused := FaultOf(err)
 	switch {

@@ -52,7 +52,7 @@ func walk(v any, path string, say func(path, text string)) {
 		return path + " › " + name
 	}
 	switch v := v.(type) {
-	case nil: // what is not set was not sent
+	case nil: // a member without a value was not sent
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			walk(v[name], under(name), say)
@@ -72,7 +72,7 @@ func walk(v any, path string, say func(path, text string)) {
 // MostCalls is how many of the calls of models are listed, the newest first.
 const MostCalls = 200
 
-// WasKept reports whether what was sent can be looked for.
+// WasKept reports whether a page can show what these calls sent.
 func WasKept(u *aggregate.Use) bool {
 	return u.Kept() && aggregate.ValidID(u.ID)
 }

@@ -181,8 +181,8 @@ func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s w
 	}
 }
 
-// still is the session with what Slack and the tenant's row say of the person by now. It ends that of somebody who has
-// left.
+// still updates a session by what Slack and the tenant's row now say of the person. It ends the session of somebody who
+// has left.
 func (c *Site) still(ctx context.Context, cookie string, s websession.Session, now bool) (websession.Session, error) {
 	if !now && !s.MustAsk(c.Now()) {
 		return s, nil

@@ -28,7 +28,7 @@ type Rows struct {
 	*sums.Counter
 }
 
-// RowsOf are those of a store of all kinds.
+// RowsOf gives pages the rows of a store of all kinds.
 func RowsOf(s *store.Store) Rows {
 	return Rows{tasks.Of(s), websession.Of(s.Table()), exports.Of(s.Table()), sums.Of(s.Table(), s.Kinds())}
 }
@@ -100,7 +100,7 @@ func WorkspaceName(team, called string) string {
 	return legible.First(name, tenancy.MaxTenantName)
 }
 
-// Refuse notes what was tried and not allowed, and by whom.
+// Refuse logs an attempt that is not allowed, and who made it.
 func Refuse(r *http.Request, v *Viewer, why string) {
 	slog.WarnContext(
 		r.Context(), "refused", "why", why, "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr, "tenant",

@@ -17,18 +17,18 @@ import (
 // MaxBytes is how large a file may be.
 const MaxBytes = 128 << 10
 
-// The rules of a file, beside those of settings.
+// The rules that only a file can break.
 const (
 	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
 	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
 	RuleUnknown tenancy.Rule = "unknown"   // no setting has this name
 	RuleTwice   tenancy.Rule = "twice"
 	RuleAlias   tenancy.Rule = "alias"  // a name that stands for what is written elsewhere
-	RuleOwn     tenancy.Rule = "own"    // what is each workspace's own
+	RuleOwn     tenancy.Rule = "own"    // a setting that each workspace has for itself
 	RuleFields  tenancy.Rule = "fields" // settings of their own, by name
 )
 
-// Fault is a problem with the line of the file that it is about, 0 when it is about none.
+// Fault is a problem and the line of the file that has it; 0: no line has.
 type Fault struct {
 	tenancy.Problem
 	Line int
@@ -48,7 +48,7 @@ type File struct {
 	lines map[string]int
 }
 
-// Line is that of a field, or of the one that it is within; 0 when the file has neither.
+// Line is the line of a field or else of the field around it; 0 when the file has neither.
 func (f File) Line(field string) int {
 	for field != "" {
 		if n := f.lines[field]; n > 0 {
@@ -137,7 +137,7 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	}
 }
 
-// texts takes a mapping of texts, whose names are anybody's.
+// texts takes a mapping of texts with arbitrary names.
 func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		r.fault(at, RuleFields, n)
