@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// columns are the attributes of a row's type, also those of embedded structs.
+// columns returns the attributes of a row's type, with those of embedded structs.
 func columns(row reflect.Type) (out []string) {
 	for i := range row.NumField() {
 		f := row.Field(i)
@@ -28,7 +28,6 @@ func columns(row reflect.Type) (out []string) {
 	return out
 }
 
-// all are values as texts.
 func all[S ~string](values ...S) (out []string) {
 	for _, v := range values {
 		out = append(out, string(v))
@@ -36,7 +35,7 @@ func all[S ~string](values ...S) (out []string) {
 	return out
 }
 
-// arrows are the moves of a state machine as a -> b.
+// arrows writes the moves between states as a -> b.
 func arrows[S ~string](moves map[S][]S) (out []string) {
 	for from, to := range moves {
 		for _, t := range to {
@@ -46,8 +45,8 @@ func arrows[S ~string](moves map[S][]S) (out []string) {
 	return out
 }
 
-// TestNothingOfTheDescriptionOfAgentsIsMissing names every entity and field of the description that
-// conversations with agents were made from, by the tables' columns where it has two names.
+// TestNothingOfTheDescriptionOfAgentsIsMissing has every entity and field of the first description of conversations with
+// agents, by the name of its column.
 func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	for entity, of := range map[string]struct {
 		row    reflect.Type
@@ -56,7 +55,7 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 		"AgentDefinition": {reflect.TypeFor[agent.Definition](), []string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
 		"AgentSession":    {reflect.TypeFor[conversation.Session](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
 		"SessionMessage":  {reflect.TypeFor[conversation.Message](), []string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
-		// type is every item's own attribute, so the action's stands under another name.
+		// Every item has an attribute called type, so an action's type has another name.
 		"ActionRequest":     {reflect.TypeFor[conversation.Action](), []string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by", "started_at", "completed_at", "result_summary", "error_detail"}},
 		"ExecutionLogEntry": {reflect.TypeFor[conversation.LogEntry](), []string{"log_id", "action_id", "order_index", "text", "created_at"}},
 	} {
@@ -67,8 +66,8 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheEnumerationsOfAgentsIsMissing holds the enumerations of agents, and the moves between the statuses of
-// an action, to their description.
+// TestNothingOfTheEnumerationsOfAgentsIsMissing compares the enumerations of agents, and the moves between the statuses
+// of an action, with their description.
 func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
 	sameNames(t, "capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))
@@ -87,7 +86,7 @@ func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 		"pending -> approved", "approved -> executing", "executing -> succeeded", "executing -> failed",
 		"pending -> cancelled", "executing -> cancelled",
 	}
-	// It could not be started; a person withdrew it; and the truth about one whose outcome was unknown.
+	// An action that could not be started, one that a person withdrew, and an unknown outcome that became known.
 	ours := []string{"approved -> failed", "approved -> cancelled", "failed -> succeeded", "failed -> failed"}
 	sameNames(t, "moves of an action", append(described, ours...), arrows(conversation.ActionMoves))
 	expect.That(t, !slices.Contains(conversation.ActionMoves[conversation.ActionPending], conversation.ActionExecuting),
@@ -112,7 +111,7 @@ func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 		"the settings have no agents of their own")
 }
 
-// sameNames wants the same names, in any order.
+// sameNames compares names in any order.
 func sameNames(t *testing.T, what string, want, got []string) {
 	t.Helper()
 	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/metric"
 )
 
-// metrics are what somebody must hear of, and what the metric is of.
+// metrics are those that an alarm has to watch, each with its function, queue or table.
 var metrics = []struct{ namespace, name, of string }{
 	{"AWS/Lambda", "Errors", "ReceiveEventFunction"},
 	{"AWS/Lambda", "Errors", "ReceiveInteractionFunction"},
@@ -96,7 +96,6 @@ func watches(alarm map[string]any) []watched {
 	return all
 }
 
-// alarmRules are about who hears of what goes wrong.
 func alarmRules() []rule {
 	return []rule{alarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule, dimensionRule}
 }
@@ -106,13 +105,13 @@ func alarmRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		p := s.resources[id].Properties
 		actions := list(p["AlarmActions"])
-		listens := s.decidesOnVersions(id) // CodeDeploy; what rings for all versions tells people
+		listens := s.decidesOnVersions(id) // CodeDeploy listens to it; alarms of all versions tell people
 		wrong.where(!listens && len(actions) == 0 ||
 			slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }),
 			"%s tells nobody", id)
 		wrong.where(p["AlarmDescription"] == nil || p["TreatMissingData"] == nil,
 			"%s: AlarmDescription and TreatMissingData are wanted", id)
-		// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"), and cfn-lint does not know.
+		// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"). cfn-lint doesn't check that.
 		if n := len(watches(p)); n > 10 {
 			wrong("%s reads %d metrics, and CloudWatch takes 10", id, n)
 		}
@@ -120,7 +119,7 @@ func alarmRule(s *stack, wrong report) {
 		for _, w := range watches(p) {
 			wrong.where(w.name == "ExecutionsFailed" && w.of == "Pipeline",
 				"%s rings for tasks that a vendor or a limit failed", id)
-			// ThrottledRequests has an Operation dimension always: an alarm on the table alone never has data.
+			// ThrottledRequests always has the dimension Operation: an alarm without it never has data.
 			wrong.where(w.name == "ThrottledRequests", "%s: ThrottledRequests exists for one operation only", id)
 		}
 		if !listens {
@@ -153,7 +152,7 @@ func canaryAlarmRule(s *stack, wrong report) {
 				"%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
 		}
 	}
-	// An alarm that other calls or answers can mute does not count.
+	// An alarm that other metrics can mute does not count.
 	for _, id := range slackEdge {
 		name := string(metric.SecretMissing)
 		if !slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
@@ -229,7 +228,7 @@ func allDimensions(alarm map[string]any) []any {
 	return all
 }
 
-// What is watched is paid for by the metric; the page that adds it up counts as the template does.
+// Each metric that an alarm watches is paid for. The page that adds them up has the template's number.
 func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	var paid int
@@ -240,7 +239,7 @@ func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
 	for _, m := range regexp.MustCompile(`\["Ringi", "(\w+)", "function", "(\S+)"`).FindAllStringSubmatch(s.text, -1) {
 		own[m[1]+" of "+m[2]] = true
 	}
-	of := len(own) + len(edge) // what is not answered is counted by version, too
+	of := len(own) + len(edge) // NotAnswered is also counted by version
 	dollars := float64(paid)*0.10 + float64(of)*0.30 + 3 + 2*1.00 + 2*0.40
 	says(t, "bench/cost.md", fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of),
 		fmt.Sprintf("are %.0f dollars a month at the most", dollars))

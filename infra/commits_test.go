@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// committed are the rows that commits to aggregates of some kinds put or update: theirs, those of their lists, counters
-// and the audit log. Lines of a command's output are put beside, without a commit.
+// committed are the partition keys of rows that commits to aggregates of some kinds put or update: their own, those of
+// their lists, counters and the audit log. Lines of a command's output are put without a commit.
 func committed(of ...aggregate.Kind) (rows []string) {
 	for _, k := range of {
 		rows = append(rows, k.Prefix+"*")
@@ -23,8 +23,8 @@ func committed(of ...aggregate.Kind) (rows []string) {
 	return append(rows, "QUOTA#*", "AUDIT#*")
 }
 
-// commitRule: whoever moves the head of an aggregate may write all that any decision on it writes, be it one that this
-// function comes to once a year.
+// commitRule: a function that moves the head of an aggregate may write all rows that any decision on it writes, even if
+// the function hardly ever makes that decision.
 func commitRule(s *stack, wrong report) {
 	for id := range s.functions {
 		role := s.role(id)
@@ -33,10 +33,10 @@ func commitRule(s *stack, wrong report) {
 				continue
 			}
 			needs := map[string][]string{"dynamodb:PutItem": committed(k), "dynamodb:UpdateItem": committed(k)}
-			if k.Name == conversation.Kind.Name { // answered messages and old actions leave; answers rely on the settings
+			if k.Name == conversation.Kind.Name { // commits delete answered messages and old actions, and rely on settings
 				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
 			}
-			if k.Name == task.Kind.Name { // commits also condition on these rows: the task's, settings and tools
+			if k.Name == task.Kind.Name { // commits rely on these rows: the task's, settings and tools
 				needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*", "TENANT#*"}
 			}
 			for action, rows := range needs {

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// TestNothingOfTheDescriptionsOfContestsIsMissing names every table, column, record, field, enumeration, default, bound and
-// error text of the two descriptions that contests were made from.
+// TestNothingOfTheDescriptionsOfContestsIsMissing has every table, column, record, field, enumeration, default, bound and
+// error text of the two first descriptions of contests.
 func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 	for table, of := range map[string]struct {
 		row    reflect.Type
@@ -56,7 +56,7 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 	rowsOfTheirKeys(t)
 }
 
-// sameWords holds enumerations to their described values.
+// sameWords compares enumerations with the described ones.
 func sameWords(t *testing.T) {
 	t.Helper()
 	same := func(what string, want string, got []string) {
@@ -72,7 +72,7 @@ func sameWords(t *testing.T) {
 		all(contest.UserPrompt, contest.Text, contest.ToolCall, contest.ToolReturn, contest.SystemPrompt, contest.RetryPrompt))
 }
 
-// sameNumbers holds defaults and bounds to the described ones.
+// sameNumbers compares defaults and bounds with the described ones.
 func sameNumbers(t *testing.T) {
 	t.Helper()
 	for what, of := range map[string][2]any{
@@ -90,7 +90,7 @@ func sameNumbers(t *testing.T) {
 	}
 }
 
-// sameTexts holds the errors to their described texts.
+// sameTexts compares errors with the described texts.
 func sameTexts(t *testing.T) {
 	t.Helper()
 	one := 0.5
@@ -129,7 +129,7 @@ func sameTexts(t *testing.T) {
 	}
 }
 
-// rowsOfTheirKeys holds the rows to the described uniqueness: one for each execution, team and round.
+// rowsOfTheirKeys checks that no two executions, teams or rounds share a row's key.
 func rowsOfTheirKeys(t *testing.T) {
 	t.Helper()
 	seen := map[string]bool{}

@@ -16,13 +16,13 @@ import (
 	"ringi/shared/runtime/metric"
 )
 
-// dimensions are those under which each service publishes; under another name a curve never has data.
+// dimensions are the names under which each service publishes. A curve with another name never has data.
 var dimensions = map[string]string{
 	"AWS/Lambda": "FunctionName", "AWS/States": "StateMachineArn", "AWS/SQS": "QueueName", "AWS/DynamoDB": "TableName",
 	"AWS/ApiGateway": "ApiId", metric.Namespace: "function",
 }
 
-// page is what a dashboard shows; a reference ${X} stands in it as it is in the template.
+// page is a dashboard's body, with references ${X} as in the template.
 type page struct {
 	Widgets []struct {
 		Properties struct {
@@ -34,7 +34,7 @@ type page struct {
 
 var reference = regexp.MustCompile(`\$\{([A-Za-z0-9]+)(?:\.[A-Za-z]+)?\}`)
 
-// counted is, per function of the template, the constants of package metric that its code writes.
+// counted has, by the functions' folders, the names of package metric that their code writes.
 var counted = sync.OnceValues(func() (map[string][]string, error) {
 	all, err := packages()
 	written := map[string][]string{}
@@ -73,12 +73,11 @@ func metricsIn(p listed) (names []string, err error) {
 	return names, nil
 }
 
-// dashboardRules are about what somebody sees who looks.
 func dashboardRules() []rule {
 	return []rule{dashboardRule, routeMetricRule}
 }
 
-// routeMetricRule: API Gateway's metrics by route are billed for each route and read by no alarm and no curve.
+// routeMetricRule: API Gateway bills metrics for each route, and neither alarms nor curves read them.
 func routeMetricRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::Serverless::HttpApi") {
 		wrong.where(at(s.resources[id].Properties, "DefaultRouteSettings", "DetailedMetricsEnabled") != nil,
@@ -131,7 +130,7 @@ func dashboardRule(s *stack, wrong report) {
 	checkCounted(s, slices.Concat(watching, drawn), wrong)
 }
 
-// checkCounted holds the metrics of Ringi's that are watched or drawn against what the functions count.
+// checkCounted compares the metrics of Ringi that are watched or drawn with those that functions count.
 func checkCounted(s *stack, all []watched, wrong report) {
 	writes, err := counted()
 	wrong.where(err != nil, "go list: %v", err)
@@ -147,7 +146,7 @@ func checkCounted(s *stack, all []watched, wrong report) {
 	}
 }
 
-// The rules check the names of this list only: nobody would watch a metric whose name it lacks.
+// The rules only check names of this list. A metric that is missing here would be watched by nobody.
 func TestMetricNamesAreAllListed(t *testing.T) {
 	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/runtime/metric/metric.go"), nil, 0))(t)
 	for _, d := range file.Decls {

@@ -27,8 +27,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// account answers what `sam deploy` asks of AWS until it wants a change set, which is
-// written down and refused: whatever comes after would need a real account.
+// account answers the calls of `sam deploy` up to the change set, which it records and refuses: the calls after it would
+// need a real account.
 type account struct {
 	mu      sync.Mutex
 	change  url.Values
@@ -86,7 +86,7 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// members are a list of a change set: parameters and tags by name.
+// members reads a list of the change set by name, such as parameters or tags.
 func (a *account) members(list, key, value string) map[string]string {
 	out := map[string]string{}
 	for i := 1; a.change.Has(fmt.Sprintf("%s.member.%d.%s", list, i, key)); i++ {
@@ -96,7 +96,7 @@ func (a *account) members(list, key, value string) map[string]string {
 	return out
 }
 
-// parameters are what the stack has after the deployment; those before it are kept where SAM says so.
+// parameters are those of the stack after the deployment: new ones, and those from before that SAM keeps.
 func (a *account) parameters(before map[string]string) map[string]string {
 	out := a.members("Parameters", "ParameterKey", "ParameterValue")
 	for name := range a.members("Parameters", "ParameterKey", "UsePreviousValue") {
@@ -114,15 +114,15 @@ func (a *account) parameters(before map[string]string) map[string]string {
 
 var parametersOf = regexp.MustCompile(`(?s)\nParameters:\n.*?\n\n`)
 
-// readmeDeploys is README's command, where nobody sits at the keyboard. The functions' code is left out: `sam deploy`
-// packages the folder of the template for each. Of a template that isn't whole only the parameters stay.
+// readmeDeploys runs README's command without a terminal. It leaves the functions' code out, because `sam deploy` would
+// package the template's folder for each. If whole is false, only the template's parameters are deployed.
 func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *account {
 	t.Helper()
 	sam := samTool(t, "sam")
 	folder := t.TempDir()
 	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
 		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
-		if !whole && name == templateFile { // its parameters are all that counts, and packaging takes seconds
+		if !whole && name == templateFile { // packaging the whole takes seconds
 			text = slices.Concat(parametersOf.Find(text), []byte("\nResources: { Topic: { Type: AWS::SNS::Topic } }\n"))
 		}
 		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
@@ -148,8 +148,8 @@ func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *acco
 	return a
 }
 
-// README's commands are driven until only an account is missing: they ask nothing before, and what they then ask AWS
-// for is what README says.
+// README's commands run up to where an account is needed. They ask nothing on the way, and the change set is the one
+// that README describes.
 func TestTheDeploymentAsksNothing(t *testing.T) {
 	dev := []string{"--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce"}
 	for _, tt := range []struct {
@@ -185,7 +185,7 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 	}
 }
 
-// A stack that stands keeps what it was told, whoever deploys it again and names something else, or nothing.
+// A stack keeps the parameters that it was given, if a later deployment names only others, or none.
 func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -214,8 +214,8 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 	}
 }
 
-// What a stack is for has no default: whoever forgets it gets neither production, whose heads nobody deletes, nor less
-// than it. The other defaults are production's: no demo model and a canary.
+// Stage has no default: whoever forgets it gets neither production, whose heads nobody can delete, nor anything weaker.
+// The other defaults are those of production: no demo model, and a canary.
 func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	rules := readRules(t)
 	defaults := rules.complete(map[string]string{})
@@ -240,7 +240,7 @@ func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	}
 }
 
-// Outputs are what `sam deploy` ends with: whoever deployed reads there that nobody hears of alarms.
+// `sam deploy` ends by printing the outputs. Whoever deploys reads there if nobody hears of alarms.
 func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
 	var d struct {
 		Conditions map[string]yaml.Node `yaml:"Conditions"`
@@ -258,7 +258,7 @@ func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
 		"HasAlarmEmail is %v", plain(&asked))
 }
 
-// templateRules are the rules that CloudFormation holds parameters to.
+// templateRules are the rules by which CloudFormation refuses parameters.
 type templateRules struct {
 	Parameters map[string]struct {
 		Default *string `yaml:"Default"`
@@ -278,7 +278,7 @@ func readRules(t *testing.T) (r templateRules) {
 	return r
 }
 
-// complete adds the defaults of parameters that a new stack is not given.
+// complete adds the defaults of parameters that are not given.
 func (r templateRules) complete(given map[string]string) map[string]string {
 	for name, p := range r.Parameters {
 		if _, ok := given[name]; !ok && p.Default != nil {
@@ -288,7 +288,7 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 	return given
 }
 
-// Whatever ParseModel takes for the demo model can't be production's; the others can.
+// Production refuses every name that modelname.Parse takes for the demo model, and no other.
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {

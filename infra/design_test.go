@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What design.md names exists: each function, state, member of the head and word of code.
+// design.md names each function, state and member of the head, and all code that it names exists.
 func TestTheDesignIsOfThisCode(t *testing.T) {
 	design := textOf(t, "design.md")
 	names := func(what string, all []string) {
@@ -51,7 +51,7 @@ func TestTheDesignIsOfThisCode(t *testing.T) {
 	}
 }
 
-// prefixes are the beginnings of keys that a text names, without their #.
+// prefixes returns the beginnings of keys that a text names, without their #.
 func prefixes(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, key := range regexp.MustCompile(`\b([A-Z]{2,})#`).FindAllStringSubmatch(text, -1) {

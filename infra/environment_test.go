@@ -17,13 +17,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// setting is a field of a function's environment, or of what it embeds.
+// setting is a field of a function's environment, or of a struct embedded in it.
 type setting struct {
 	doc      string
 	optional bool
 }
 
-// structs are those of a folder's files, by name.
+// structs returns the structs of a folder's files, by name.
 func structs(t *testing.T, folder string) map[string]*ast.StructType {
 	t.Helper()
 	all := map[string]*ast.StructType{}
@@ -43,8 +43,8 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 	return all
 }
 
-// settings are what a function's environment struct reads, by variable; groups are the structs of
-// shared/runtime/config.
+// settings returns the fields of a function's environment struct, by variable. groups are the structs of
+// shared/runtime/config, which it may embed.
 func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]setting {
 	t.Helper()
 	all := map[string]setting{}
@@ -68,8 +68,8 @@ func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType
 // onlyLocal are variables that the local stack sets beside the template's.
 var onlyLocal = []string{"SLACK_API_URL"}
 
-// A variable that nobody sets is empty in AWS and nowhere else; one that nobody
-// reads is a permission that nobody needs.
+// A variable that the template doesn't set would be empty in AWS only. One that nobody reads often comes with a right
+// that nobody needs.
 func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	groups := structs(t, "shared/runtime/config")
@@ -90,15 +90,15 @@ func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 	}
 }
 
-// mayBeEmpty are parameters with a default that a deployment may replace by nothing.
+// mayBeEmpty are parameters with a default that a deployment may set to nothing.
 var mayBeEmpty = []string{"MODEL"}
 
-// lambdasOwn are what Lambda sets: which function this is, and which version of it.
+// lambdasOwn matches reads of the function's name and version, which Lambda sets.
 var lambdasOwn = regexp.MustCompile(`os\.Getenv\("AWS_LAMBDA_FUNCTION_(NAME|VERSION)"\)`)
 
 var environmentRead = regexp.MustCompile(`\bos\.(?:Getenv|LookupEnv|Environ|ExpandEnv)\b`)
 
-// A struct that is read in one place says all of a function's configuration only if nothing else reads the environment.
+// A function's struct has its whole configuration only if nothing else reads the environment.
 func TestNothingElseReadsTheEnvironment(t *testing.T) {
 	for path, text := range codeBelow(t, "../functions", "../shared") {
 		text = lambdasOwn.ReplaceAllString(text, "")

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// sample reads one of the sample events into a value; a field that the value lacks is an error.
+// sample reads a sample event into a value. A field that the value lacks is an error.
 func sample(t *testing.T, name string, into any) {
 	t.Helper()
 	b := expect.Value(os.ReadFile(filepath.Join("events", name)))(t)
@@ -38,7 +38,7 @@ func strictly(t *testing.T, name string, b []byte, into any) {
 	expect.Must(t, err == nil, "%s: %v", name, err)
 }
 
-// inOrder are the functions by id, so that subtests have one order.
+// inOrder returns the functions in the order of their ids.
 func (s *stack) inOrder() []template.Function {
 	var all []template.Function
 	for _, id := range slices.Sorted(maps.Keys(s.functions)) {
@@ -83,7 +83,7 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 	}
 }
 
-// API Gateway hands over JSON as text and forms in base64: what differs here works locally and fails there.
+// API Gateway passes JSON as text and forms in base64. A sample that differs would work locally only.
 func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
 	for _, name := range []string{"app_mention.json", "message_im.json", "url_verification.json", "approve_prompt.json", "cancel_task.json"} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
 	}
 }
 
-// The samples tell of one task, so that one can be followed from message to card.
+// All samples are of one task, which can so be followed from message to card.
 func TestSampleEventsTellOfOneTask(t *testing.T) {
 	var r events.APIGatewayV2HTTPRequest
 	sample(t, "app_mention.json", &r)
@@ -132,7 +132,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	expect.Is(t, in.Ref(), want, "resume-task.json")
 }
 
-// The stream is full of rows that move nothing; what moves something must come through.
+// The filter drops rows of the stream that start nothing, and no others.
 func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	filter := expect.Value(mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
@@ -146,7 +146,7 @@ func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
 	}
 }
 
-// What the state machine sends is what the samples send.
+// The state machine sends the same members as the samples.
 func TestSamplePayloadsAreTheStateMachines(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	for name, st := range s.states() {

@@ -14,7 +14,7 @@ import (
 // slackEdge are the functions that Slack waits for.
 var slackEdge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
 
-// edge are the functions that somebody waits for: those behind the API.
+// edge are the functions behind the API.
 var edge = append([]string{"ServeConsoleFunction"}, slackEdge...)
 
 // functionRules are about each function by itself.
@@ -68,9 +68,9 @@ func canaryRule(s *stack, wrong report) {
 	}
 }
 
-// checkNewVersion: an alarm that rings for the version in use would keep its mend out, since CodeDeploy stops at the
-// first alarm that rings, AllAtOnce too. The same alarm would also begin with the state that the version before left it
-// in.
+// checkNewVersion: a canary's alarm watches the new version alone. CodeDeploy stops at the first alarm that rings, also
+// with AllAtOnce, so an alarm of the version in use would keep its own fix out. An alarm with a name of its own for each
+// version also doesn't begin in the state of the version before.
 func checkNewVersion(s *stack, id, alarm string, wrong report) {
 	version := id + ".Version.Version"
 	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {
@@ -95,10 +95,9 @@ func environmentRule(s *stack, wrong report) {
 	}
 }
 
-// aliasRule: SAM names a version by a hash of the function's properties as they
-// stand in the template. A parameter's new value would change the function and leave
-// the alias at the old version; a changed tag, or another property that is no part
-// of a version, would ask Lambda for a version that differs in nothing, which it refuses.
+// aliasRule: SAM names a version by a hash of the function's properties as the template writes them. A parameter's new
+// value would change the function but leave the alias at the old version. A changed tag, or another property that is no
+// part of a version, would ask Lambda for a version without a difference, which Lambda refuses.
 func aliasRule(s *stack, wrong report) {
 	if tags := at(s.globals, "Tags"); tags != nil {
 		wrong("Globals: tags are the stack's; on a function with an alias a changed tag breaks the update")
@@ -124,11 +123,11 @@ func aliasRule(s *stack, wrong report) {
 	}
 }
 
-// unversioned are properties that are no part of a version: what they say takes
-// effect whatever the alias points to, and so they may hold a parameter, and nothing else may change in them.
+// unversioned are properties that are no part of a version. They take effect whatever the alias points to, so they may
+// have parameters; nothing else in them may change.
 var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
 
-// parametersIn are the template's parameters that a value refers to, also by a condition.
+// parametersIn returns the parameters that a value refers to, directly or by a condition.
 func (s *stack) parametersIn(v any) []string {
 	var used []string
 	switch v := v.(type) {
@@ -157,7 +156,7 @@ func (s *stack) parametersIn(v any) []string {
 	return used
 }
 
-// number reads what a template says as a number; anything else is 0.
+// number reads a number of a template. Anything else is 0.
 func number(v any) int {
 	n, err := strconv.Atoi(text(v))
 	if err != nil {

@@ -10,33 +10,32 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// areas are the folders of shared, from the ground up. A package imports only what stands in its own area or in one
-// below. A new package belongs to one of them; what each is for says its doc.go.
+// areas are the folders of shared, from the ground up. A package only imports packages of its own area or of areas below
+// it. Each area's doc.go says what belongs there.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
-// withoutSDK are areas and packages that import nothing but the standard library, packages of Ringi's and ulid: the
-// domain first, then what puts it into words.
+// withoutSDK are areas and packages that import only the standard library, packages of Ringi and ulid.
 var withoutSDK = []string{
 	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
 	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 
-// apart are packages that don't import each other though their areas would let them: a card is drawn of rows that
-// somebody else has read, and posted by somebody else.
+// apart are packages that must not import each other although their areas may: package card neither reads the rows that
+// it draws nor posts the cards.
 var apart = map[string][]string{
 	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/conversations", "store/tasks"},
 	"slack/slackapi": {"slack/card"},
 }
 
-// helpers are imported by tests only. Those that are true start stand-ins of infra/local.
+// helpers are imported by tests only. True means that a helper may start stand-ins of infra/local.
 var helpers = map[string]bool{
 	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
 	"domain/tenancy/tenancytest": false, "decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
 	"runtime/metric/metrictest": false, "store/contests/conteststest": false, "serve-console/consoletest": true,
 }
 
-// pagesStandOn are the packages of the console that its pages may import, beside what stands in their own folder: a page
-// doesn't import another. console puts the pages together.
+// pagesStandOn are the packages of the console that its pages may import beside those of their own folder. Pages don't
+// import each other; package console puts them together.
 var pagesStandOn = []string{"serve-console/web", "serve-console/subject"}
 
 // besidePages reports whether one page of the console imports another.
@@ -49,13 +48,13 @@ func besidePages(importer, importee string) bool {
 	return !within(importee, function+"/"+page) && !slices.Contains(pagesStandOn, importee)
 }
 
-// height is how far above the ground a package's area stands, counted from 1; 0 when it is in none.
+// height is the position of a package's area, counted from 1, or 0 if it is in none.
 func height(name string) int {
 	area, _, _ := strings.Cut(name, "/")
 	return 1 + slices.Index(areas, area)
 }
 
-// within reports whether a package is another, or stands in its folder.
+// within reports whether a package is folder, or below it.
 func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
 
 // own reports whether an import stays within a function.
@@ -65,13 +64,12 @@ func own(from, to string) bool {
 	return within(strings.TrimPrefix(from, "ringi/"), "functions/"+function)
 }
 
-// goesBare reports whether a package of shared goes without SDKs.
 func goesBare(name string) bool {
 	area, _, _ := strings.Cut(name, "/")
 	return slices.Contains(withoutSDK, area) || slices.Contains(withoutSDK, name)
 }
 
-// forbidden says why one package's code may not import another, empty where it may.
+// forbidden says why a package may not import another, "" if it may.
 func forbidden(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
@@ -113,8 +111,7 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// forbiddenInTests is forbidden for a package's tests: they may start stand-ins and use what
-// stands above.
+// forbiddenInTests is forbidden for a package's tests, which may start stand-ins and use areas above.
 func forbiddenInTests(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	switch {
@@ -157,7 +154,7 @@ func TestNoImportRunsBack(t *testing.T) {
 	}
 }
 
-// TestEachAreaSaysWhatItIsFor holds doc.go of each area: what it is for, what it may import, where to begin.
+// Each area's doc.go says in ten lines what the area is for, what it may import and where to begin.
 func TestEachAreaSaysWhatItIsFor(t *testing.T) {
 	for _, area := range areas {
 		text := textOf(t, filepath.Join(repository, "shared", area, "doc.go"))

@@ -15,15 +15,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// byLetters are the files that know languages one by one: those that tell them by their letters, and the demo model, which
+// byLetters are the files that may name languages: those that recognize them by their letters, and the demo model, which
 // understands two.
 var byLetters = []string{
 	"shared/words/language/language.go", "shared/slack/card/reply.go", "infra/contest/exec.go",
 	"shared/model/demo/", "shared/model/turn/demo.go", "shared/model/round/demo.go",
 }
 
-// A text that stands in a map by locale, or behind a comparison with one, is missing from a new language without anybody
-// noticing. The compiler misses each call of language.InEach.
+// If a text is in a map by locale, or behind a comparison with one, nobody notices that a new language lacks it. Calls of
+// language.InEach don't compile until they have the new language.
 func TestNothingAsksForOneLanguage(t *testing.T) {
 	files := textsBelow(t, []string{".go"}, "../shared", "../functions", "connect", "contest")
 	expect.Must(t, len(files) >= 500, "only %d files", len(files))
@@ -40,7 +40,7 @@ func TestNothingAsksForOneLanguage(t *testing.T) {
 	}
 }
 
-// A prompt in a language that has none is only missed when a model is asked in it.
+// Otherwise a missing prompt would only be noticed when a model is asked in that language.
 func TestEachPromptIsInEachLanguage(t *testing.T) {
 	prompts := textsBelow(t, []string{".md"}, "../shared")
 	maps.DeleteFunc(prompts, func(path, _ string) bool { return filepath.Base(filepath.Dir(path)) != "prompts" })
@@ -76,8 +76,8 @@ func TestAnAskedLanguageIsSeen(t *testing.T) {
 	expect.Is(t, len(languagesIn(file, true)), 1, "a test's list of languages")
 }
 
-// languagesIn are the places of a file that name a language but for its own words, which say which language they are in. What
-// a test wants of each language it may say by locale; a list of all of them is language.All.
+// languagesIn returns the places of a file that name a language, except for structs of one language's words, which have a
+// field for it. A test may name languages one by one, but has to use language.All for a list of all.
 func languagesIn(file *ast.File, test bool) (found []token.Pos) {
 	var above []ast.Node
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -114,7 +114,7 @@ func isEnglish(n ast.Node) bool {
 	return ok && name.Sel.Name == "English"
 }
 
-// ofWords reports whether a locale stands in a field of a language's words.
+// ofWords reports whether a locale is the value of a field.
 func ofWords(above []ast.Node, n ast.Node) bool {
 	for i := len(above) - 1; i >= 0 && !compared(above[:i+1]); i-- {
 		if field, ok := above[i].(*ast.KeyValueExpr); ok {
@@ -124,7 +124,7 @@ func ofWords(above []ast.Node, n ast.Node) bool {
 	return false
 }
 
-// compared reports whether what stands below the last of these nodes is compared.
+// compared reports whether the last of these nodes compares its children.
 func compared(above []ast.Node) bool {
 	switch x := above[len(above)-1].(type) {
 	case *ast.BinaryExpr:

@@ -28,7 +28,7 @@ type materials struct {
 	}
 }
 
-// faults says of each module whether the bill lacks it, or it is under no licence that is known here.
+// faults names each module that is missing on the bill, or not under a shippable licence.
 func (m materials) faults(modules []string) (all []string) {
 	listed := map[string]bool{}
 	for _, c := range m.Components {
@@ -78,7 +78,7 @@ func TestEveryDependencyMayBeShipped(t *testing.T) {
 	expect.NoError(t, os.WriteFile(filepath.Join(repository, ".ringi-local", "sbom.cdx.json"), text, 0o644))
 }
 
-// required are the modules that go.mod names, with their versions.
+// required returns the modules that go.mod names, with their versions.
 func required(t *testing.T) (modules []string) {
 	t.Helper()
 	cmd := exec.Command("go", "mod", "edit", "-json")

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/large"
 )
 
-// What the table of limits says follows from the constants that hold them.
+// The page's table of limits has the values of the constants.
 func TestTheTableOfLimits(t *testing.T) {
 	s := tenancy.DefaultSettings()
 	set := func(change func(*tenancy.Settings, int)) int { return highest(t, change) }
@@ -36,7 +36,7 @@ func TestTheTableOfLimits(t *testing.T) {
 		fmt.Sprintf("| an incoming request | %d MiB |", inbound.MaxBody>>20))
 }
 
-// highest is what a setting may be set to at most.
+// highest finds a setting's highest valid value.
 func highest(t *testing.T, change func(*tenancy.Settings, int)) int {
 	t.Helper()
 	valid := func(n int) bool {

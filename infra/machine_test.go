@@ -9,9 +9,8 @@ import (
 	"slices"
 )
 
-// machine is a state machine's definition, as far as the pipeline uses the
-// language; a field that isn't here is a misspelling or a feature that the
-// local interpreter lacks (JSONata, variables).
+// machine is a state machine's definition, with the fields that ours use. Any other field is misspelled, or a feature
+// that the local interpreter lacks (JSONata, variables).
 type machine struct {
 	Comment, StartAt string
 	TimeoutSeconds   int
@@ -84,7 +83,7 @@ func (s state) next() []string {
 	return all
 }
 
-// reach is every state that can be come to from one.
+// reach returns every state that a run can come to from a state.
 func (m machine) reach(from string) map[string]bool {
 	seen := map[string]bool{}
 	for todo := []string{from}; len(todo) > 0; {
@@ -98,7 +97,7 @@ func (m machine) reach(from string) map[string]bool {
 	return seen
 }
 
-// states are those of all state machines, in order.
+// states yields the states of all state machines, in order.
 func (s *stack) states() iter.Seq2[string, state] {
 	return func(yield func(string, state) bool) {
 		for _, file := range slices.Sorted(maps.Keys(s.machines)) {
@@ -114,7 +113,7 @@ func (s *stack) states() iter.Seq2[string, state] {
 	}
 }
 
-// all are the machine and those that its Maps hold.
+// all returns the machine and those within its Maps.
 func (m machine) all() []machine {
 	out := []machine{m}
 	for _, name := range m.names() {
@@ -125,7 +124,6 @@ func (m machine) all() []machine {
 	return out
 }
 
-// names are the states in order, so that what a test says has one order.
 func (m machine) names() []string { return slices.Sorted(maps.Keys(m.States)) }
 
 func (s state) waits() bool {

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// fakeGo writes down what it is asked for. Two that compile at once, or one that links what is not compiled, fail.
+// fakeGo logs its calls. It fails if two of them compile at once, or one links before anything is compiled.
 const fakeGo = `#!/bin/sh
 case "$1" in
 env) echo same ;;

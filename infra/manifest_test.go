@@ -54,7 +54,6 @@ func TestManifestKeepsSlacksLimits(t *testing.T) {
 	expect.That(t, n >= 175, "long_description has %d characters, Slack wants 175", n)
 }
 
-// The three prompts are those that people know from the first version.
 func TestManifestSuggestsTheKnownPrompts(t *testing.T) {
 	want := []slack.ManifestSuggestedPrompt{
 		{Title: "勤怠集計", Message: "今月の勤怠をまとめて"},
@@ -64,7 +63,7 @@ func TestManifestSuggestsTheKnownPrompts(t *testing.T) {
 	expect.Same(t, want, readManifest(t).Features.AgentView.SuggestedPrompts)
 }
 
-// The help names a message's menu entry as the menu does, which has both languages.
+// The help has the name of the entry in a message's menu, which has both languages.
 func TestHelpNamesTheMenuEntry(t *testing.T) {
 	for _, s := range readManifest(t).Features.Shortcuts {
 		if s.CallbackID != "ringi_from_message" {
@@ -80,7 +79,7 @@ func TestHelpNamesTheMenuEntry(t *testing.T) {
 	t.Error("a message's menu has no entry to ask")
 }
 
-// What Slack calls must be a route of the API, and what the API serves must be called by Slack, or be the console.
+// The addresses in the manifest are the API's routes, except for those of the console.
 func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 	m := readManifest(t)
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
@@ -103,7 +102,7 @@ func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 	sameNames(t, "addresses in the manifest, as the template's routes", routes, called)
 }
 
-// What people find in Slack's menus must be what receive-interaction answers, by the names that its code has.
+// receive-interaction answers exactly the entries of Slack's menus, by the names in its code.
 func TestManifestOffersWhatTheCodeAnswers(t *testing.T) {
 	m := readManifest(t)
 	var offered []string
@@ -123,7 +122,7 @@ func TestManifestOffersWhatTheCodeAnswers(t *testing.T) {
 	expect.That(t, !m.Settings.OrgDeployEnabled, "an installation for a whole organization is refused by every function")
 }
 
-// source is the code of some files, without their tests.
+// source is the text of some Go files, but for tests.
 func source(t *testing.T, pattern string) string {
 	t.Helper()
 	var b strings.Builder
@@ -135,10 +134,10 @@ func source(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-// events are those that the code takes, each with the scope without which Slack refuses the installation.
+// eventScopes are the events that the code takes, with the scope that Slack demands for each.
 var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": "", "agent_session_stopped": ""}
 
-// methodScopes are what Slack's reference says of each method that the code calls
+// methodScopes are the scopes, by Slack's reference, of each method that the code calls
 // (https://docs.slack.dev/reference/methods).
 var methodScopes = map[string][]string{
 	"agents.sessions.setStatus":             {"chat:write"},
@@ -153,7 +152,7 @@ var methodScopes = map[string][]string{
 	"chat.appendStream":                     {"chat:write"},
 	"chat.stopStream":                       {"chat:write"},
 	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
-	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages conversations.open says it
+	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages, conversations.open has the same
 	"conversations.members":                 {"channels:read", "groups:read"},
 	"conversations.open":                    {"im:write"},
 	"conversations.replies":                 {"channels:history", "groups:history", "im:history"},
@@ -171,13 +170,13 @@ var methodScopes = map[string][]string{
 	"views.update":                          nil,
 }
 
-// An installation in a further workspace asks for what the manifest does in the first one.
+// An installation in a further workspace asks for the same scopes as the manifest.
 func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
 	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, signin.BotScopes)
 }
 
-// Each event, method and feature needs its scope, or Slack refuses the installation or the call; a scope that nothing
-// needs is one that people are asked for in vain.
+// Each event, method and feature needs its scope, or Slack refuses the installation or the call. People are asked for no
+// scope that nothing needs.
 func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	m := readManifest(t)
 	needed := map[string]bool{"assistant:write": true, "commands": true} // of agent_view, and of shortcuts and commands

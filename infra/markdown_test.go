@@ -20,8 +20,7 @@ var (
 	notInSlug       = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// pages are the texts of the repository by path; what models are told and what tests edit with are literals, and none
-// of them.
+// pages returns the repository's pages by path, without prompts and test data.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	out := textsBelow(t, []string{".md"}, repository)
@@ -57,8 +56,7 @@ const (
 
 var address = regexp.MustCompile(`https?://\S+`)
 
-// misshapen are the lines of a page that are too long, and its cells. Tables of measurements are what the bench
-// printed.
+// misshapen returns the lines and cells of a page that are too long. The bench's tables don't count.
 func misshapen(page string) (out []string) {
 	literal, measured := false, false
 	for i, line := range strings.Split(page, "\n") {
@@ -94,7 +92,7 @@ func TestPagesFitAScreen(t *testing.T) {
 	expect.Is(t, len(misshapen(page)), 2, "found of a line, a cell, a literal, a measurement and an address")
 }
 
-// README's map is the tree: each area in a line, in the order in which they import.
+// README's map has a line for each area, in their order.
 func TestTheMapIsTheTree(t *testing.T) {
 	var mapped []string
 	text := textOf(t, filepath.Join(repository, "README.md"))

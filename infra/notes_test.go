@@ -19,9 +19,9 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// noted are, by function, the attributes that DynamoDB hears of when the store notes that a tool has changed, and for
-// execute-process also which agent a tenant has: those of the key and of both expressions, which is what
-// dynamodb:Attributes holds.
+// noted has, by function, the attributes of the write by which the store notes that a tool has changed, and for
+// execute-process also of the write that notes a tenant's agent. IAM has the same in dynamodb:Attributes: those of the key
+// and of both expressions.
 var noted = sync.OnceValues(func() (map[string][]string, error) { return recordNotes(context.Background()) })
 
 func recordNotes(ctx context.Context) (map[string][]string, error) {
@@ -67,7 +67,7 @@ func recordNotes(ctx context.Context) (map[string][]string, error) {
 	return map[string][]string{"RunRoundFunction": slices.Compact(tools), "ExecuteProcessFunction": slices.Compact(names)}, nil
 }
 
-// notes reports whether a statement lets a function note what it notes, and nothing more.
+// notes reports whether a statement allows just the writes of noted.
 func notes(id string, st statement, action string) bool {
 	var allowed []string
 	for _, name := range list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes")) {
@@ -78,7 +78,7 @@ func notes(id string, st statement, action string) bool {
 	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && written[id] != nil && slices.Equal(allowed, written[id])
 }
 
-// noteRule holds the functions that note to just what the store then writes.
+// noteRule: a function that notes something may write just the attributes that the store then writes.
 func noteRule(s *stack, wrong report) {
 	written, err := noted()
 	wrong.where(err != nil, "record what the store notes: %v", err)

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// objectRule is about who reads the bucket, and who deletes from it. S3 says of an object that is gone 403
-// AccessDenied, not 404 NoSuchKey, to whoever may not list the bucket (API reference,
-// GetObject, "Permissions"); and arguments that wait for a person may stand under keys
-// from before their keys began with arguments/.
+// objectRule is about who reads the bucket and deletes from it. Whoever may not list the bucket gets 403 AccessDenied for
+// an object that is gone, not 404 NoSuchKey (API reference, GetObject, "Permissions"). Arguments that wait for a person
+// may have keys of an earlier release, which don't begin with arguments/.
 func objectRule(s *stack, wrong report) {
 	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
@@ -23,7 +22,7 @@ func objectRule(s *stack, wrong report) {
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
 				"%s may not find and delete results that were kept under older keys", id)
 		}
-		// The workspace of contests is a bucket that the stack has not: its name is cut out of a parameter.
+		// The files of contests are in a bucket outside of the stack, whose name comes from a parameter.
 		elsewhere := func(st statement) bool {
 			return st.effect == "Allow" && slices.Contains(st.actions, "s3:ListBucket") && slices.Contains(st.resources, "")
 		}
@@ -53,8 +52,8 @@ func objectRule(s *stack, wrong report) {
 	}
 }
 
-// chatObjects: what agents propose stands among the arguments, and workspaces are run-action's alone; nothing else of
-// the bucket is theirs. What contests leave is of those who play them.
+// chatObjects: functions for agents reach just the objects that they need, such as payloads among the arguments; files of
+// conversations are for run-action alone, and the objects of contests for the functions of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
@@ -78,8 +77,8 @@ func chatObjects(s *stack, id string, wrong report) {
 		"%s may not keep the answers that a round goes on from", id)
 }
 
-// forgettingRule: what is needed for a time only goes after so many days, also what was written over. A model's answer
-// outlives its row, which goes after seven.
+// forgettingRule: objects that are only needed for a time expire after so many days, and so do their older versions. A
+// model's answer outlives its row, which expires after seven.
 func forgettingRule(s *stack, wrong report) {
 	for prefix, forget := range map[string]struct{ days, what string }{
 		"exports/": {"1", "exports of the audit log for more than a day"},

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// statement is one of a role's, its lists always lists.
+// statement is a statement of a role, with lists where the template may have a single value.
 type statement struct {
 	effect     string
 	actions    []string
@@ -19,7 +19,7 @@ type statement struct {
 	conditions map[string]any
 }
 
-// statements are all that a function's role carries: its own, its managed policies', and those of policies that name it.
+// statements returns all statements of a role: its own, those of its managed policies, and of policies that name it.
 func (s *stack) statements(role string) []statement {
 	if all, known := s.said[role]; known {
 		return all
@@ -62,7 +62,6 @@ func readStatement(v any) statement {
 	return st
 }
 
-// role is the id of a function's role.
 func (s *stack) role(function string) string {
 	id, _, _ := strings.Cut(target(s.resources[function].Properties["Role"]), ".")
 	return id
@@ -87,7 +86,7 @@ func (s *stack) allowsIn(role, action, resource string) bool {
 	})
 }
 
-// needs ties what a function is told to what it may do.
+// needs says which variables go with which rights.
 var needs = []struct {
 	variable string
 	actions  []string // any of them
@@ -190,7 +189,7 @@ func pipelineCallRule(s *stack, wrong report) {
 	}
 }
 
-// checkCalls holds what a state machine calls against what its role may call.
+// checkCalls compares the functions that a state machine calls with those that its role may call.
 func checkCalls(s *stack, id string, wrong report) {
 	machine := s.resources[id].Properties
 	role, _, _ := strings.Cut(target(machine["Role"]), ".")
@@ -216,8 +215,7 @@ func checkCalls(s *stack, id string, wrong report) {
 	}
 }
 
-// rewriting is what changes or removes a row; a PutItem over one can be told from one that
-// makes it by nothing that IAM sees.
+// rewriting are the actions that change or remove a row. IAM can't tell a PutItem over a row from one that makes it.
 var rewriting = []string{
 	"dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem",
 	"dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete",
