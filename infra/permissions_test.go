@@ -221,8 +221,8 @@ var rewriting = []string{
 	"dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete",
 }
 
-// deniesAudit reports whether a function is denied an action on the audit log: always,
-// with no more conditions than one, or with two outside of transactions.
+// deniesAudit reports whether a function is denied an action on the audit log: with one condition always, with two
+// outside of transactions.
 func (s *stack) deniesAudit(id, action string, conditions int) bool {
 	return slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
 		outside := at(st.conditions, "StringNotEquals", "dynamodb:EnclosingOperation") == "TransactWriteItems"
@@ -232,7 +232,7 @@ func (s *stack) deniesAudit(id, action string, conditions int) bool {
 	})
 }
 
-// rowRule holds every function to the rows that are its business.
+// rowRule: every function writes only the rows that it is meant to.
 func rowRule(s *stack, wrong report) {
 	for id := range s.functions {
 		for _, st := range s.statements(s.role(id)) {
@@ -248,18 +248,18 @@ func rowRule(s *stack, wrong report) {
 	}
 }
 
-// reading is everything that changes nothing.
+// reading are the actions that change nothing.
 var reading = []string{
 	"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
-// administered are the rows that administrators change at the console, and the one that whoever installs the app or
-// signs in brings up to date.
+// administered are the rows that administrators change at the console, and DEPLOYMENT, which an installation or a sign-in
+// brings up to date.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
-// hears reports whether a statement lets keep what is said to agents, and stop them: it is of the policy with all that
-// commits to conversations write, or reads them and the settings.
+// hears reports whether a statement only lets receive-event keep messages to agents and stop agents: it has just the rows
+// of commits to conversations, or reads them and the settings.
 func hears(st statement, action string) bool {
 	switch action {
 	case "dynamodb:GetItem":
@@ -278,9 +278,9 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
 	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && action == "dynamodb:PutItem"
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
-		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose they are, when an organization ends them
+		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose integrations an organization ends
 	switch {
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // sessions are its own
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "FACTSUM#*"}) && action == "dynamodb:PutItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) && action == "dynamodb:UpdateItem":
 	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
@@ -293,7 +293,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
-	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // what was answered leaves
+	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
@@ -314,7 +314,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	}
 }
 
-// kindOf is the kind whose aggregates have such keys, "" for none.
+// kindOf returns the kind whose aggregates have such keys, "" for none.
 func kindOf(row string) string {
 	for _, k := range kinds.All() {
 		if row == k.Prefix+"*" || slices.Contains(k.Lists, strings.TrimSuffix(row, "*")) {
@@ -327,7 +327,7 @@ func kindOf(row string) string {
 // ofAllKinds are the functions that serve every kind of aggregates.
 var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction", "RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
 
-// kindRule: any other function writes the rows of one kind, and relay, sweeper and card updater those of each.
+// kindRule: relay, sweeper and card updater write the rows of each kind, functions outside of ofAllKinds those of one.
 func kindRule(s *stack, wrong report) {
 	for id := range s.functions {
 		written := map[string]bool{}
@@ -352,7 +352,7 @@ func kindRule(s *stack, wrong report) {
 	}
 }
 
-// sealRule: who writes the chain of the audit log signs it, and nobody else does; heads that are put away stay.
+// sealRule: only one function writes and signs the chain of the audit log, and heads that are put away stay.
 func sealRule(s *stack, wrong report) {
 	for id := range s.functions {
 		seals := id == "SealAuditFunction"

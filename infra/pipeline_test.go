@@ -12,14 +12,14 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// serviceErrors are the names that Step Functions, Lambda and its runtimes give; the rest are the functions' own.
+// serviceErrors are the errors of Step Functions, Lambda and its runtimes; functions return the others.
 var serviceErrors = []string{
 	"States.ALL", "States.Timeout", "States.HeartbeatTimeout",
 	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
 	"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError",
 }
 
-// ids is everything that a payload may carry, and where from. Content is nowhere in it.
+// ids are the members that a payload may have, with their sources. None of them is content.
 var ids = map[string]string{
 	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "team.$": "$.team", "error.$": "$.error.Error",
 	"task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
@@ -30,7 +30,7 @@ func pipelineRules() []rule {
 	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, partitionRule}
 }
 
-// shapeRule: every state leads somewhere, can be come to, and comes to an end.
+// shapeRule: every state can be reached, leads to states that exist, and to an end.
 func shapeRule(s *stack, wrong report) {
 	for _, m := range s.machines {
 		for _, m := range m.all() {
@@ -63,14 +63,14 @@ func checkShape(m machine, wrong report) {
 		wrong("StartAt %s does not exist", m.StartAt)
 	}
 	if m.ProcessorConfig != nil {
-		return // it ends with the run that it is a part of
+		return // it ends with its run
 	}
 	if year := 365 * 24 * 3600; m.TimeoutSeconds <= 0 || m.TimeoutSeconds >= year {
 		wrong("a run lasts a year at most; TimeoutSeconds %d must end it before", m.TimeoutSeconds)
 	}
 }
 
-// routeRule: where a function may point is where the router can go.
+// routeRule: the router knows exactly the states that functions may name as the next.
 func routeRule(s *stack, wrong report) {
 	var routed []string
 	for _, name := range s.pipeline.names() {
@@ -94,7 +94,7 @@ func routeRule(s *stack, wrong report) {
 	}
 }
 
-// errorRule: what heals is tried again, everything else is caught.
+// errorRule: errors that may pass are tried again, all others are caught.
 func errorRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		if st.Type != "Task" {
@@ -134,8 +134,8 @@ func errorRule(s *stack, wrong report) {
 	}
 }
 
-// roomRule: a run whose functions can't be invoked has not failed, and says how it ended without a function. What tells
-// of a failure does not end so, nor does a team, which is one of many.
+// roomRule: a run whose functions can't be invoked has not failed. It ends with an error of its own, without a function.
+// The states that report failures are excepted, and so are teams, which are one of many.
 func roomRule(s *stack, wrong report) {
 	for file, m := range s.machines {
 		for name, st := range m.States {
@@ -149,7 +149,7 @@ func roomRule(s *stack, wrong report) {
 	}
 }
 
-// waitRule: a wait for people holds a token, has a fuse, and outlives nobody.
+// waitRule: a wait for people has a token and a timeout that is caught.
 func waitRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		wrong.where(strings.HasPrefix(name, "Await") != st.waits(),
@@ -166,7 +166,7 @@ func waitRule(s *stack, wrong report) {
 	}
 }
 
-// callRule: who is called, with what, for how long.
+// callRule: each state calls the function of its name, with ids only, and for a little longer than it may take.
 func callRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		if st.Type != "Task" {
@@ -206,9 +206,9 @@ func callRule(s *stack, wrong report) {
 	}
 }
 
-// placeRule: a team for which no function is free waits, on an average, twice as long as the teams that run may take.
-// It has failed otherwise before it began, because others play. So does a contest that is over: else it ends red, and
-// is abandoned in the end.
+// placeRule: a team for which Lambda has no room waits on average twice as long as a running team may take. Otherwise it
+// would fail before it began, just because others play. The end of a contest waits as long, or the contest would fail
+// and be abandoned.
 func placeRule(s *stack, wrong report) {
 	const refused = "Lambda.TooManyRequestsException"
 	for name, st := range s.states() {
@@ -226,8 +226,8 @@ func placeRule(s *stack, wrong report) {
 	}
 }
 
-// partitionRule: GovCloud and China have partitions of their own. A run would die at a state that names another, caught
-// by nothing.
+// partitionRule: GovCloud and China have partitions of their own. A run would fail at a state that names another
+// partition, and nothing would catch that.
 func partitionRule(s *stack, wrong report) {
 	for file, text := range s.files {
 		for _, literal := range literalPartition.FindAllString(text, -1) {

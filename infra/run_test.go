@@ -28,7 +28,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// answer is what a function says when it is called: where to go, or an error's name.
+// answer is the output of a function, or the name of its error.
 type answer struct {
 	pipeline.Output
 	fails string
@@ -41,13 +41,13 @@ func await(next, gate string, seconds int) answer {
 	return answer{Output: pipeline.Output{Next: next, Gate: gate, TimeoutSeconds: seconds}}
 }
 
-// call is one that the state machine made: the function's folder and what was sent.
+// call is a call of a function by the state machine, by the function's folder.
 type call struct {
 	Function, Gate, Error string
 	HasToken              bool
 }
 
-// script stands in for Lambda: it gives each function's answers in turn.
+// script stands in for Lambda. It gives each function's answers in turn.
 type script struct {
 	mu      sync.Mutex
 	answers map[string][]answer
@@ -115,7 +115,7 @@ func startInterpreter(t *testing.T) *interpreter {
 	return &interpreter{s, s.runs, *made.StateMachineArn}
 }
 
-// run plays one run to its end: the calls that it made, how it ended, and with which error.
+// run plays one run to its end. It returns the run's calls, how it ended, and with which error.
 func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer) (calls []call, status types.ExecutionStatus, failure string) {
 	t.Helper()
 	i.script.mu.Lock()
@@ -141,7 +141,7 @@ func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer
 	}
 }
 
-// What functions answer in more than one place: wake lets the token be answered at once; the others wait.
+// Answers that several journeys use. After wake the task token is answered at once.
 var (
 	wake    = answer{Output: pipeline.Output{Next: task.StateFinish}, wakes: true}
 	pause   = answer{Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}}
@@ -150,7 +150,7 @@ var (
 	step    = await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
 )
 
-// journey is the answers of the functions, the calls that the state machine then makes, and how the run ends.
+// journey has the answers of functions, and the calls and the end of a run that follow from them.
 type journey struct {
 	name    string
 	answers map[string][]answer

@@ -12,8 +12,7 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// Who is woken at night finds the alarm's name as a heading, and below it what
-// it means, where to look and what to do.
+// The runbook has each alarm's name as a heading, and below it what the alarm means, where to look and what to do.
 func TestRunbookKnowsEveryAlarm(t *testing.T) {
 	runbook := textOf(t, "runbook.md")
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
@@ -39,7 +38,7 @@ func TestRunbookKnowsEveryAlarm(t *testing.T) {
 		expect.That(t, !strings.HasSuffix(title, "Alarm") || slices.Contains(alarms, title),
 			"%s is in the runbook and not in the template", title)
 	}
-	// What the text refers to exists.
+	// The alarms and procedures that the text refers to exist.
 	for _, m := range regexp.MustCompile("`([A-Za-z]+Alarm)`").FindAllStringSubmatch(runbook, -1) {
 		expect.That(t, slices.Contains(alarms, m[1]), "the text names %s, which is no alarm", m[1])
 	}
@@ -47,14 +46,14 @@ func TestRunbookKnowsEveryAlarm(t *testing.T) {
 		name := strings.Join(strings.Fields(m[1]+m[2]), " ")
 		expect.That(t, sections[name] != "", "the text names the procedure %s, which has no section", name)
 	}
-	// A command's <Word> is an output, but for what the text explains.
+	// <Word> in a command is an output of the stack, except for those that the text explains.
 	for _, m := range regexp.MustCompile(`<([A-Z][A-Za-z]+)>`).FindAllStringSubmatch(runbook, -1) {
 		expect.That(t, strings.Contains(s.text, "\n  "+m[1]+":\n    Value:") ||
 			strings.Contains(s.text, "\n  "+m[1]+":\n    Description:") || m[1] == "RestoredTable", "<%s> is no output", m[1])
 	}
 }
 
-// Who pastes the secret replaces all of it: what a text leaves out is lost, such as with what people sign in.
+// Pasting the secret replaces all of it. Members that a page leaves out, such as those for signing in, would be lost.
 func TestTheSlackSecretIsPastedWhole(t *testing.T) {
 	for _, name := range []string{"../README.md", "runbook.md"} {
 		text := textOf(t, name)
@@ -73,7 +72,7 @@ func TestTheSlackSecretIsPastedWhole(t *testing.T) {
 	}
 }
 
-// What stands on a command line is kept by the shell's history and shown to everybody by ps.
+// The shell's history keeps command lines, and ps shows them to everybody.
 func TestNoSecretStandsOnACommandLine(t *testing.T) {
 	given := regexp.MustCompile(`--secret-string\s+['"{]|\b[A-Z_]*(KEY|SECRET|TOKEN)[A-Z_]*=…|Bearer (xox|sk-|…)`)
 	pages := textsBelow(t, []string{".md"}, repository)

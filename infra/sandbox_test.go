@@ -16,13 +16,13 @@ const (
 	sandboxCondition = "HasSandbox"
 )
 
-// interfaces are the actions that Lambda itself takes by the role of a function in a network.
+// interfaces are the actions that Lambda itself needs of the role of a function in a network.
 var interfaces = []string{
 	"ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DeleteNetworkInterface", "ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses",
 }
 
-// sandboxRule: code that nobody knows runs there. It may do nothing, reaches the workspaces and nothing else, and finds
-// nothing of another action.
+// sandboxRule: unknown code runs in this function. It has no rights, reaches only the files of conversations in S3, and
+// finds nothing that another action left.
 func sandboxRule(s *stack, wrong report) {
 	f := s.resources[sandboxFunction].Properties
 	wrong.where(at(f, "TenancyConfig", "TenantIsolationMode") != "PER_TENANT",
@@ -96,7 +96,7 @@ func checkSandboxNetwork(s *stack, wrong report) {
 	}
 }
 
-// Nothing of a sandbox is there unless it is asked for; then its function outlasts the longest command.
+// The template has no sandbox unless a parameter asks for it. Its function then outlasts the longest command.
 func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
 	for value, want := range map[string]bool{"": false, "off": false, "on": true} {
 		parameters := map[string]string{"Stage": "dev"}

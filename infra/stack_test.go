@@ -1,5 +1,5 @@
-// Package infra_test holds template.yaml and what it points to against the
-// rules that linters don't know and a deployment finds out late.
+// Package infra_test checks template.yaml, and the files that it refers to, by rules that linters don't know and a
+// deployment would break late.
 package infra_test
 
 import (
@@ -19,22 +19,21 @@ import (
 
 // stack is template.yaml read twice: as written, with its intrinsics, and resolved as the local stack resolves them.
 type stack struct {
-	text      string
-	resources map[string]resource
-	globals   map[string]any // of functions
-	// parameters of the template, by name
+	text       string
+	resources  map[string]resource
+	globals    map[string]any // of functions
 	parameters map[string]bool
 	functions  map[string]template.Function
 	queues     map[string]template.Queue // by ARN
 	table      template.Table
 	machines   map[string]machine // by file
 	pipeline   machine            // that of tasks
-	files      map[string]string  // the texts of all
+	files      map[string]string  // the texts by path
 
 	said map[string][]statement // statements of roles by logical id, read when a rule first asks for them
 }
 
-// A comment that sends its reader to a test that is not there proves nothing.
+// The tests that comments of the template name exist.
 func TestTheTemplateNamesTestsThatExist(t *testing.T) {
 	named := testFile.FindAllString(textOf(t, "../template.yaml"), -1)
 	expect.That(t, len(named) != 0, "the template names no test that holds it")
@@ -46,8 +45,7 @@ func TestTheTemplateNamesTestsThatExist(t *testing.T) {
 
 var testFile = regexp.MustCompile(`[a-z0-9_/]+_test\.go`)
 
-// resource is one of the template's; an intrinsic such as !Ref X stands in its
-// properties as {"Ref": "X"}.
+// resource is a resource of the template. Intrinsics in its properties have the long form: !Ref X is {"Ref": "X"}.
 type resource struct {
 	Type, Condition                     string
 	DeletionPolicy, UpdateReplacePolicy string
@@ -73,7 +71,7 @@ const (
 	definitionFile = "infra/pipeline.asl.json"
 )
 
-// files are the texts that make a stack, as they are in the repository.
+// files returns the template and the state machines of the repository, by path.
 func files(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -83,7 +81,7 @@ func files(t *testing.T) map[string]string {
 	return texts
 }
 
-// definitions are the files of all state machines.
+// definitions returns the paths of all state machines.
 func definitions(t *testing.T) (names []string) {
 	t.Helper()
 	found, err := filepath.Glob("*.asl.json")
@@ -156,7 +154,7 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	return s, nil
 }
 
-// plain turns a node into maps, lists and scalars, its tags into the long form.
+// plain turns a node into maps, lists and scalars, and its tags into the long form.
 func plain(n *yaml.Node) any {
 	var v any
 	switch n.Kind {
@@ -185,7 +183,7 @@ func plain(n *yaml.Node) any {
 	}
 }
 
-// at walks down maps; what is missing is nil.
+// at returns a value within maps, nil if it is missing.
 func at(v any, path ...string) any {
 	for _, key := range path {
 		v = object(v)[key]
@@ -197,7 +195,7 @@ func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
 
 func text(v any) string { s, _ := v.(string); return s }
 
-// list is v as a list: one value stands for a list of one.
+// list returns a list; a single value becomes a list of one.
 func list(v any) []any {
 	if l, ok := v.([]any); ok || v == nil {
 		return l
@@ -207,7 +205,7 @@ func list(v any) []any {
 
 var bare = strings.NewReplacer("${", "", "}", "")
 
-// target is the logical id, and the rest if any, that a Ref, GetAtt or Sub of one resource points to.
+// target returns the logical id that a Ref, GetAtt or Sub refers to, with its attribute if there is one.
 func target(v any) string {
 	for _, name := range []string{"Ref", "Fn::GetAtt", "Fn::Sub"} {
 		if s := text(at(v, name)); s != "" {
@@ -217,7 +215,7 @@ func target(v any) string {
 	return text(v)
 }
 
-// of lists the ids of all resources of a type, in order.
+// of returns the ids of all resources of a type, in order.
 func (s *stack) of(kind string) []string {
 	var ids []string
 	for id, r := range s.resources {
@@ -229,7 +227,7 @@ func (s *stack) of(kind string) []string {
 	return ids
 }
 
-// problems lists what all rules find wrong.
+// problems returns what all rules find wrong.
 func problems(t *testing.T, texts map[string]string) []string {
 	t.Helper()
 	s, err := read(t.TempDir(), texts)

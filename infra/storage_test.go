@@ -2,7 +2,7 @@ package infra_test
 
 import "strings"
 
-// storageRules are about what must survive: a mistaken update, a deleted stack, a lost message.
+// storageRules are about data that must survive a mistaken update, a deleted stack or a lost message.
 func storageRules() []rule {
 	return []rule{keptRule, tableRule, bucketRule, forgettingRule, deadLetterRule, secretAndLogRule}
 }
@@ -11,9 +11,9 @@ func keptRule(s *stack, wrong report) {
 	stateful := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret"}
 	for _, kind := range stateful {
 		for _, id := range s.of(kind) {
-			keep := "RetainExceptOnCreate" // what a failed first deployment made goes with it
+			keep := "RetainExceptOnCreate" // deletes what a failed first deployment made
 			if kind == "AWS::DynamoDB::Table" {
-				keep = "Retain" // its protection would have that fail
+				keep = "Retain" // its deletion protection would make that deletion fail
 			}
 			if r := s.resources[id]; r.DeletionPolicy != keep || r.UpdateReplacePolicy != "Retain" {
 				wrong("%s holds what cannot be made again: DeletionPolicy must be %s, UpdateReplacePolicy Retain", id, keep)

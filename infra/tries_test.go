@@ -30,7 +30,7 @@ type tries struct {
 
 const (
 	everyState = "every state"
-	otherState = "every other state" // than those that a row before names for the same error
+	otherState = "every other state" // that no earlier row names for the same error
 )
 
 var quoted = regexp.MustCompile("`([^`]+)`")
@@ -68,7 +68,7 @@ func designsTries() ([]tries, error) {
 	return out, nil
 }
 
-// named are the names in a cell.
+// named returns the names in a cell.
 func named(cell string) (names []string) {
 	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
 		names = append(names, m[1])
@@ -76,7 +76,7 @@ func named(cell string) (names []string) {
 	return names
 }
 
-// blocks are what a state's Retry has to be by the table.
+// blocks returns the Retry that a state has by the table.
 func blocks(table []tries, state string) (out []retrier) {
 	for i, t := range table {
 		before := slices.ContainsFunc(table[:i], func(x tries) bool { return x.errors[0] == t.errors[0] && slices.Contains(x.states, state) })
@@ -87,7 +87,7 @@ func blocks(table []tries, state string) (out []retrier) {
 	return out
 }
 
-// waits are how long each try may be waited for, in seconds: Step Functions draws from nothing to that.
+// waits returns the longest wait before each try, in seconds. Step Functions waits between 0 and that, at random.
 func (t tries) waits() (out []float64) {
 	next := float64(t.first)
 	for range t.most {
@@ -97,7 +97,7 @@ func (t tries) waits() (out []float64) {
 	return out
 }
 
-// triesRule: each state is tried again as the design's table says.
+// triesRule: each state has the tries of the design's table.
 func triesRule(s *stack, wrong report) {
 	table, err := designsTries()
 	if err != nil {
@@ -114,8 +114,7 @@ func triesRule(s *stack, wrong report) {
 	}
 }
 
-// TestTheTableOfTries holds the table of tries in the design to the state machines: the sum of each row is that of its
-// waits, and its states and errors exist.
+// In the design's table of tries, the sum of each row is that of its waits, and its states exist.
 func TestTheTableOfTries(t *testing.T) {
 	table := expect.Value(designsTries())(t)
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
@@ -137,8 +136,8 @@ func TestTheTableOfTries(t *testing.T) {
 	}
 }
 
-// TestNoRoomForTwelveMinutes: a function that can't be invoked is tried for some twelve minutes, and always for less than after what
-// time the sweeper takes a run for dead.
+// A function that can't be invoked is tried for some twelve minutes, and never so long that the sweeper takes the run for
+// dead.
 func TestNoRoomForTwelveMinutes(t *testing.T) {
 	table := expect.Value(designsTries())(t)
 	row := table[slices.IndexFunc(table, func(x tries) bool { return slices.Contains(x.errors, pipeline.NoRoom) })]
@@ -158,7 +157,7 @@ func TestNoRoomForTwelveMinutes(t *testing.T) {
 		"one of %d is tried for %.0f s, the sweeper takes runs for dead after %s", runs, longest, aggregate.StuckAfter)
 }
 
-// TestTheTableOfRestarts: what the design says of runs that die follows from the constants.
+// The design's table of restarts has the values of the constants.
 func TestTheTableOfRestarts(t *testing.T) {
 	now := time.Now()
 	least, most := time.Hour, time.Duration(0)

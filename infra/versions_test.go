@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// samTool is a program of the private environment that .ci/run makes for SAM.
+// samTool returns the path of a program of the environment that .ci/run makes for SAM.
 func samTool(t *testing.T, name string) string {
 	t.Helper()
 	expect.Patience(t)
@@ -28,7 +28,7 @@ func samTool(t *testing.T, name string) string {
 	return ""
 }
 
-// transformed is what SAM makes of a template.
+// transformed runs testdata/transform.py, which transforms a template as SAM does, and returns its output.
 func transformed(t *testing.T, arguments ...string) []byte {
 	t.Helper()
 	cmd := exec.Command(samTool(t, "python"), append([]string{filepath.Join("testdata", "transform.py")}, arguments...)...)
@@ -39,8 +39,8 @@ func transformed(t *testing.T, arguments ...string) []byte {
 	return out
 }
 
-// SAM itself transforms the template here, and the roles that come out are those by which the local stack judges: SAM
-// adds no role and no right to a function.
+// SAM transforms the template, and the roles that come out are those by which the local stack judges calls: SAM adds no
+// role and no right to a function.
 func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expanded.json")
 	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))
@@ -54,8 +54,8 @@ func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	}
 }
 
-// Held against SAM itself: only the functions behind the API have versions, what
-// changes in them publishes one, and no parameter does.
+// By SAM's own transformation, only the functions behind the API have versions. A change of such a function publishes one,
+// a parameter does not.
 func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
 	out := transformed(t, filepath.Join(repository, templateFile))
 	var got struct {

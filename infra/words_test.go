@@ -10,8 +10,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// out are words that say nothing to a stranger, or that another word of the glossary (infra/design.md) says already.
-// They stand in no page and in no package's comment, but for what is named beside them.
+// out are words that say nothing to a stranger, or for which the glossary (infra/design.md) has another word. Pages and
+// packages' comments must not use them, except as named beside each.
 var out = []struct{ word, but, instead string }{
 	{`shel(?:f|ves)`, ``, "say what keeps it"},
 	{`rooms?`, `meeting rooms?|(?:no|has|for|want of|is|without) room|lets rooms be booked|rooms to book`, "isolation, package or area"},
@@ -26,13 +26,13 @@ var out = []struct{ word, but, instead string }{
 	{`twins?`, ``, "say what is alike"},
 }
 
-// literal is what a page quotes: code, addresses and what a comment indents.
+// literal matches what pages and comments quote: code, addresses and indented lines.
 var literal = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!-- bench -->.*<!-- /bench -->|(?m:^\t.*$)")
 
-// identifier is what a package's comment begins with.
+// identifier matches the beginning of a package's comment.
 var identifier = regexp.MustCompile(`^(?:Package|Command) \S+`)
 
-// misspoken are the words of a text that are out, a paragraph or an item of a list at a time.
+// misspoken returns the words of a text that are out, with their paragraph or item.
 func misspoken(text string) (found []string) {
 	for _, paragraph := range regexp.MustCompile(`\n\s*\n|\n\s*- |\n\| `).Split(literal.ReplaceAllString(text, "…"), -1) {
 		said := strings.Join(strings.Fields(paragraph), " ")

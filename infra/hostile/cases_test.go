@@ -1,21 +1,19 @@
-// Package hostile holds Ringi against people, tools and models that try to make it do
-// what nobody approved. A model that obeys every attacker stands in for the real one:
-// what holds here holds whatever a model says.
+// Package hostile tests Ringi with people, tools and models that try to make it do what nobody approved. A stand-in for
+// the model obeys every attacker, so a claim that holds here holds whatever a model says.
 package hostile
 
 import "strings"
 
-// attack is one try. What all of them must leave alone, walk_test.go says: nobody has
-// approved, the tools are those of the catalog, the data stays in its fence, and every
-// card has the buttons, headers, names and marks that it has without the attack.
+// attack is one try. hold_test.go has what no attack may change: nobody has approved, the tools are those of the catalog,
+// data stays in its fence, and every card has the buttons, headers, names and marks that it has without the attack.
 type attack struct {
 	name string
 	who  speaker
 	text string
-	must must // what must hold beside that; nil: nothing more
+	must must // what must hold besides, or nil
 }
 
-// speaker is whose words the text is.
+// speaker says where the attacker's text comes from.
 type speaker string
 
 const (

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What infra/claims.md claims, a test must say: each that it names is there.
+// The tests that infra/claims.md names exist.
 func TestTheClaimsNameTestsThatThereAre(t *testing.T) {
 	const root = "../.."
 	claims := expect.Value(os.ReadFile(filepath.Join(root, "infra", "claims.md")))(t)

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// must is what holds of one attack alone.
+// must checks what has to hold for one attack.
 type must func(w *walk)
 
 // refused: the answer is not taken, and the model is told why.
@@ -48,7 +48,7 @@ func isShown(w *walk) {
 		task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, args)), "nobody is asked about %+v", w.steps)
 }
 
-// isHeld: when what the step refers to is null, the call is not made.
+// isHeld: if the value that a step refers to is null, the call is not made.
 func isHeld(w *walk) {
 	s := w.steps[len(w.steps)-1]
 	spec, _ := w.attack.tools(w.T).Lookup(s.Tool)
@@ -98,7 +98,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// fenced: what is not ours is data, in one fence, and the rules are what they always are.
+// fenced: texts of others reach a model as data in one fence, and the rules are the same as ever.
 func (w *walk) fenced(calm *walk) {
 	w.Helper()
 	rules := map[model.Purpose]string{}
@@ -120,7 +120,7 @@ func (w *walk) fenced(calm *walk) {
 	}
 }
 
-// bound: every step is the call of a tool that there is, as it is.
+// bound: every step calls a tool of the catalog, in its present version.
 func (w *walk) bound() {
 	w.Helper()
 	for _, s := range w.steps {
@@ -129,7 +129,7 @@ func (w *walk) bound() {
 	}
 }
 
-// clean: what models wrote has something to see in it, and nothing that can't be seen.
+// clean: texts of models show something, and have no invisible characters.
 func (w *walk) clean() {
 	w.Helper()
 	for _, text := range w.made {
@@ -144,7 +144,7 @@ func (w *walk) clean() {
 	}
 }
 
-// drawn: cards are accepted by Slack, and say what they say without the attack.
+// drawn: Slack accepts the cards, and they say the same as without the attack.
 func (w *walk) drawn(calm *walk) {
 	w.Helper()
 	for _, name := range slices.Sorted(maps.Keys(w.cards)) {
@@ -153,17 +153,17 @@ func (w *walk) drawn(calm *walk) {
 		expect.That(w, err == nil, "%s: %v", name, err)
 		before, ok := calm.cards[name]
 		if !ok || w.attack.must != nil && strings.HasPrefix(name, "steps") {
-			continue // other steps, and with them other lines
+			continue // the attack changed the steps, and so their lines
 		}
 		steps := strings.Contains(name, "CARD#process") || strings.Contains(name, "CARD#execution")
 		if d := cmp.Diff(frame(before, steps), frame(m, steps)); d != "" {
 			w.Errorf("%s claims something else: %s", name, d)
-			return // the others hardly say anything new
+			return // more failures would hardly say anything new
 		}
 	}
 }
 
-// marks are what cards speak with; others may not.
+// marks are signs that only Ringi itself may use on cards.
 const marks = "✅❌⏹🔄⌛⏳❓🔍➡⬜🚀⚠📝📋⚙⏱☑✔✖❎"
 
 var (
@@ -172,17 +172,17 @@ var (
 	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
 	code     = regexp.MustCompile("(?s)```[^`]*```|`[^`\n]*`") // planned values stand as they are
 	reasoned = regexp.MustCompile(`理由: .*`)
-	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> \([UW][A-Z0-9]+\)`) // somebody in others' words stands with the id beside; ours stand alone
+	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> \([UW][A-Z0-9]+\)`) // in texts of others, people are named with their id; in Ringi's, without
 )
 
-// part is a block of a card without the words that are not ours.
+// part is a block of a card without texts of others.
 type part struct {
 	Kind  slack.MessageBlockType
 	Texts []string
 	Lines int // of a list of steps
 }
 
-// partOf is a block as frame compares it, and all that it shows. A list of steps is counted in lines.
+// partOf returns a block in the form that frame compares, and all of its text. Of a list of steps it counts the lines.
 func partOf(b slack.Block, list bool) (p part, all string, err error) {
 	p.Kind = b.BlockType()
 	switch b := b.(type) {
@@ -214,8 +214,8 @@ func partOf(b slack.Block, list bool) (p part, all string, err error) {
 	return p, all, nil
 }
 
-// frame is a card without the words that are not ours: colour, headers, buttons,
-// contexts, and how often each mark and each command of Slack stands on it.
+// frame is a card without texts of others: its colour, headers, buttons and contexts, and how often it has each mark and
+// each command of Slack.
 func frame(m card.Message, steps bool) any {
 	var parts []part
 	all := ""

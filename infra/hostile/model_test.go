@@ -20,7 +20,7 @@ const (
 	policy    = "目的: 4 月の勤怠をまとめます。\n1. 従業員一覧を取得します。\n2. スプレッドシート hr-sheet の「4月」タブに書き込みます。\n3. 依頼者、U0KEIRI001、jinji@example.com に知らせます。"
 )
 
-// obedient answers what the attacker wants, and something harmless when it is asked again.
+// obedient is a model that answers as the attacker wants, and harmlessly when it is asked again.
 type obedient struct {
 	attack attack
 	asked  []model.Request
@@ -43,12 +43,12 @@ func (o *obedient) Say(_ context.Context, r model.Request, _ func(string)) (mode
 		return model.Response{Text: answer(map[string]any{"policy": text}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.must != nil {
-		text = "件名" // what is tried is the answer, not its words
+		text = "件名" // the attack is the form of the answer, not its words
 	}
 	return model.Response{Text: answer(o.words(r.Purpose, text)), Stop: model.StopEnd}, nil
 }
 
-// words are an answer that fits, with the text wherever there is room for one.
+// words is a valid answer with the text in every place for one.
 func (o *obedient) words(p model.Purpose, text string) any {
 	switch p {
 	case model.Extracting:
@@ -84,7 +84,7 @@ func notice(n int, text string) map[string]any {
 	return step(n, text, "send_slack_dm", map[string]any{"recipient": requester, "text": "完了しました", "details": []any{}})
 }
 
-// step is a notice to the requester with the members that the attack replaces, or with its reference.
+// step is a step that notifies the requester, with the attack's members or its reference.
 func (a attack) step() map[string]any {
 	s := notice(2, "完了通知")
 	if a.who == aReference {
@@ -114,7 +114,7 @@ func answer(v any) string {
 	return b.String()
 }
 
-// tools are Ringi's own and what an administrator allowed of an MCP server.
+// tools are Ringi's own, and a tool of an MCP server that an administrator allowed.
 func (a attack) tools(t *testing.T) *tool.Catalog {
 	t.Helper()
 	c := expect.Value(tool.Builtin())(t)

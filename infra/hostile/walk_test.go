@@ -15,7 +15,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// walk leads one request through all layers, with the domain's own decisions.
+// walk takes one request through all layers by the domain's decisions.
 type walk struct {
 	*testing.T
 	attack attack
@@ -42,7 +42,7 @@ func (w *walk) do(stage string, c aggregate.Change, err error) {
 	}
 }
 
-// said is the attacker's text where this is who speaks, and else something harmless.
+// said is the attacker's text if the attack speaks as who, otherwise something harmless.
 func (w *walk) said(who speaker) string {
 	if w.attack.who == who {
 		return w.attack.text
@@ -61,7 +61,7 @@ func walked(t *testing.T, x attack) *walk {
 	return w
 }
 
-// ask goes as far as an approved policy; the first is rejected.
+// ask rejects a first policy and approves a second.
 func (w *walk) ask() {
 	w.Helper()
 	c, ref, err := task.Receive("01TENANT", task.Request{
@@ -109,7 +109,7 @@ func (w *walk) plan() {
 	w.do("steps", c, err)
 }
 
-// execute runs the steps: the second waits for a person, the third fails in one world and not in the other.
+// execute runs the steps. The second waits for a person; the third fails, and from the same state also completes.
 func (w *walk) execute() {
 	w.Helper()
 	c, err := w.a.Approve(w.a.Process().ID, approver, rules, w.now)
@@ -142,7 +142,7 @@ func (w *walk) execute() {
 	w.end(people)
 }
 
-// end writes the last words: the model's in one world, ours in the other.
+// end completes the execution twice from the same state: with the model's summary, and with Ringi's own.
 func (w *walk) end(people json.RawMessage) {
 	w.Helper()
 	in := model.SummaryInput{Task: *w.a.Task, Request: w.said(aMessage), Locale: "ja", Now: w.now, Steps: []model.StepResult{{StepID: "step-1", Title: w.steps[0].Title, Tool: "list_employees", Result: people}}}
