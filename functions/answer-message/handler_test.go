@@ -30,7 +30,7 @@ import (
 
 const root = "1775034000.000100"
 
-// vendor is a wire that says what it is told to.
+// vendor is a scripted wire.
 type vendor struct {
 	requests []model.Request
 	says     model.Response
@@ -77,7 +77,7 @@ type world struct {
 	table  string
 }
 
-// members is a Slack in which everybody is one of the workspace's, with a user group of U2.
+// members is a Slack in which everybody belongs to the workspace, with a user group of U2.
 type members struct{}
 
 func (members) User(_ context.Context, id string) (slackapi.User, error) {
@@ -92,13 +92,13 @@ func inbound(ts, user, text string) conversation.Inbound {
 	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: user, Text: text}
 }
 
-// talking is a session in which U1 said hello.
+// talking is a conversation in which U1 said hello.
 func talking(t *testing.T, server *storetest.Server, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	return talkingOf(t, server, inbound(root, "U1", "hello"), o, change)
 }
 
-// talkingOf is a session that begins with in.
+// talkingOf is a conversation that begins with in.
 func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
@@ -150,7 +150,7 @@ func (w *world) keep(_ context.Context, body []byte) (aggregate.Blob, error) {
 	return aggregate.Blob{JSON: aggregate.JSON(body), Bytes: len(body)}, w.full
 }
 
-// What a model was sent can be looked at afterwards; a bucket that is down keeps nobody from an answer.
+// Requests to a model are kept, but a bucket that is down prevents no answer.
 func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 	server := storetest.Start(t)
 	for _, full := range []error{nil, errors.New("no room")} {
@@ -169,7 +169,7 @@ func (w *world) load() *conversation.Aggregate {
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
 }
 
-// said is the newest thing that was said.
+// said is the newest message.
 func (w *world) said() conversation.Message {
 	w.t.Helper()
 	return expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)[0]
@@ -334,7 +334,7 @@ func testDown(t *testing.T, w *world) {
 	}
 }
 
-// testUnreached: when nothing more is tried, people are told that the model can't be reached.
+// testUnreached: after the last try people are told that the model can't be reached.
 func testUnreached(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.RateLimited, Retryable: true}
 	for range 2 {

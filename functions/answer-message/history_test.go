@@ -22,7 +22,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// testTried: the summary is made, then the answer breaks off in its middle; the next try goes on from there.
+// testTried: the summary is made, then the answer fails; the next try goes on from there.
 func testTried(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i := range 3 {
@@ -54,8 +54,7 @@ func testTried(t *testing.T, w *world) {
 	}
 }
 
-// testSummaryGone: what a session that is not kept says has a time of its own, which may be over while people still
-// talk.
+// testSummaryGone: messages of a conversation that is not kept may expire while people still talk.
 func testSummaryGone(t *testing.T, w *world) {
 	for i := range 3 {
 		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
@@ -74,7 +73,7 @@ func testSummaryGone(t *testing.T, w *world) {
 	}
 }
 
-// testFoldedBeside: a message that came while a long answer was made is older than that answer, which is folded away.
+// testFoldedBeside: a message that came while a long answer was made is older than the answer, which is folded.
 func testFoldedBeside(t *testing.T, w *world) {
 	w.vendor.says.Text = strings.Repeat("a", 110_000)
 	expect.Value(w.handle())(t)

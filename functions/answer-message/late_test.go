@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// told is what the model was sent last.
+// told is the last request to the model.
 func (w *world) told() string {
 	w.t.Helper()
 	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
@@ -47,7 +47,7 @@ func (w *world) turn() {
 	expect.Value(w.handle())(w.t)
 }
 
-// long has three messages come that are too much to be told as they are.
+// long sends three messages that are too long to be told whole.
 func (w *world) long(minutes int) {
 	w.t.Helper()
 	for i := range 3 {
@@ -70,7 +70,7 @@ func TestWhatIsAnsweredWasTold(t *testing.T) {
 	}
 }
 
-// anew closes the session and begins it anew, an hour later.
+// anew closes the conversation and begins it again, an hour later.
 func (w *world) anew() {
 	w.t.Helper()
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1", AllowSelf: true}
@@ -119,7 +119,7 @@ func testLateForTheSummary(t *testing.T, w *world) {
 	expect.That(t, !strings.Contains(w.told(), "pay invoice"), "what the summary stands for is told beside it")
 }
 
-// A sentence says that what was written is kept: the agent knows it when it answers again.
+// A sentence says that the message is kept, and the agent knows the message when it answers again.
 func testLateAndRefused(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	w.anew()

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// What bounds the day of a further workspace holds for its agents as well, whatever its administrators set: calls of
-// unknown price would count nothing towards that day.
+// The daily limit of a further workspace holds for its agents, too, whatever its administrators set. Calls of unknown
+// price would not count towards it.
 func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
 		s.FurtherDay = aggregate.USD(5)

@@ -16,8 +16,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// A model that was asked is paid for, also when its answer comes after the stop button, or after the session was
-// closed.
+// A model's call is paid for even if the answer comes after the stop button, or after the end of the conversation.
 func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	server := storetest.Start(t)
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
@@ -64,7 +63,7 @@ func TestAnAnswerThatCantBeSavedIsPaidFor(t *testing.T) {
 	}
 }
 
-// costs checks what one call of a model is counted as.
+// costs checks the recorded cost of one call.
 func (w *world) costs(name string, output int64) {
 	w.t.Helper()
 	uses := expect.Value(w.rows.Uses(w.t.Context(), w.ref.Tenant, w.ref.ID))(w.t)
@@ -74,7 +73,7 @@ func (w *world) costs(name string, output int64) {
 	}
 }
 
-// What no row of the table takes is answered by a sentence, once, and paid for.
+// An answer that is too long for a row is replaced by a sentence, once, and paid for.
 func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	w.vendor.says.Text = strings.Repeat("a", 500_000)

@@ -52,7 +52,7 @@ func (g *stage) shows(text string) workspace.Message {
 
 var long = strings.Repeat("words of an answer ", 20)
 
-// writesLong has the vendor write something that is shown early, then do then, then end as it is told to.
+// writesLong has the vendor begin an answer that is shown early, calls then, and ends the answer.
 func (g *stage) writesLong(then func()) {
 	g.vendor.says.Text = long + "and its end."
 	g.vendor.writes = func(onText func(string)) {
@@ -64,7 +64,7 @@ func (g *stage) writesLong(then func()) {
 	}
 }
 
-// taken wants the stream's message to be the card's of the newest thing that was said.
+// taken checks that the stream's message became the card of the newest message.
 func (g *stage) taken(ts string) {
 	g.t.Helper()
 	a := g.load()

@@ -47,8 +47,8 @@ func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 	}
 }
 
-// Calls in flight may cost more than the task has left: the best draft is people's to judge all the same, and nothing
-// more is called.
+// Calls in flight may cost more than the task has left. People can still judge the best draft, and no other model is
+// called.
 func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCalled(t *testing.T) {
 	w, h := overspent(t, 1, 1)
 	calls := &modeltest.Demo{}
@@ -68,8 +68,8 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 	}
 }
 
-// overspent is a handler whose contest has ended: each of its teams spent its part of what a task of limit dollars
-// leaves, and beyond dollars.
+// overspent is a handler whose contest has ended. Each team spent its part of what a task of limit dollars leaves, and
+// beyond dollars more.
 func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handler) {
 	t.Helper()
 	w := pipelinetest.Start(t).World(t)

@@ -30,7 +30,7 @@ func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *co
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
 }
 
-// A workspace whose time is over ends one action and no more: the next begins with an empty one, as people are told.
+// An expired workspace ends one action only: the next begins with an empty one, as people are told.
 func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
 	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command, conversation.CodeGenerate: files} {

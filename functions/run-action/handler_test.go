@@ -26,7 +26,7 @@ const (
 	team = "T1"
 )
 
-// box is a sandbox that says what it is told to.
+// box is a scripted sandbox.
 type box struct {
 	ran     int
 	orders  []isolated.Order
@@ -53,7 +53,7 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 	return b.end, b.err
 }
 
-// archives are those of files, in memory.
+// archives keeps workspaces in memory.
 type archives struct {
 	mu        sync.Mutex // of cancelled
 	trees     map[string]*conversation.Tree
@@ -100,7 +100,7 @@ func (s *archives) Cancel(_ context.Context, _ versions.Session, action string) 
 	return nil
 }
 
-// stopped are the actions that were told to stop.
+// stopped are the cancelled actions.
 func (s *archives) stopped() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.R
 	return json.RawMessage(b.JSON), nil
 }
 
-// world is a session with one action that was approved.
+// world is a conversation with one approved action.
 type world struct {
 	*Handler
 	t        *testing.T

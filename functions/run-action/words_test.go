@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/versions"
 )
 
-// swapped opens every payload as another one: the bucket's is not what people stamped.
+// swapped opens every payload as another one, as if the bucket had been changed.
 type swapped struct{ text string }
 
 func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
@@ -41,7 +41,7 @@ func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 	}
 }
 
-// What an error says of this machine is for the log, not for people.
+// An error's words about this machine go to the log, not to people.
 func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 	server, w := storetest.Start(t), inEach.In("en")
 	for name, tt := range map[string]struct {
@@ -65,7 +65,7 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 	}
 }
 
-// folders have lost the version that an action begins with, or hold a folder where a file is to be.
+// folders lack the version with which an action begins, or have a folder in the place of a file.
 type folders struct {
 	*archives
 	err error
@@ -96,7 +96,7 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 	}
 }
 
-// An action's end is one line of the log with the four fields, also where nothing could begin.
+// An action's end is one line of the log with the four fields, even if the action could not begin.
 func TestAnEndIsLoggedOnce(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.Sandbox = nil

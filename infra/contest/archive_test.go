@@ -97,7 +97,7 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	for range 2 { // the second replaces the first
 		expect.NoError(t, (&archiving{Store: s, tenant: tenant}).export(t.Context(), folder))
 	}
-	// it replaces nothing
+	// the earlier files stay
 	if err := (&archiving{Store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err, errNoContests) {
 		t.Errorf("a workspace without contests: %v", err)
 	}

@@ -176,7 +176,7 @@ func TestALineMovesNoCursor(t *testing.T) {
 	}
 }
 
-// What a terminal obeys, or people can't see, is written as its number: a program reads the same value.
+// Control characters and invisible ones are escaped in JSON. Programs read the same value.
 func TestJSONSaysNothingToATerminal(t *testing.T) {
 	const value = "a\u009b2J\u009d0;t\u009c\u202e\u2066\u200b\x7f\x1b\U000e0041\U000f0000\n\tb<稟議>\u2028😀"
 	var out, problem bytes.Buffer
@@ -208,7 +208,7 @@ func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
 	}
 }
 
-// What a model writes says nothing to the terminal that shows it.
+// A model's text can't control the terminal that shows it.
 func TestTheBestSubmissionIsShownWithoutEscapes(t *testing.T) {
 	id := "a"
 	var out bytes.Buffer

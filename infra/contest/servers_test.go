@@ -210,7 +210,7 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	if _, found := p.connect(ctx, "configs/servers.toml", all); len(found) != 1 || !strings.Contains(found[0].String(), "servers.wiki.url: does not answer within") {
 		t.Errorf("%v", found)
 	}
-	// Once it began, a contest ends by its own time.
+	// A contest that has begun has its own time limit.
 	w.fails(nil)
 	held := make(chan struct{})
 	defer close(held)

@@ -42,7 +42,7 @@ func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, 
 	return e, policy, steps
 }
 
-// shown is what a card shows of the steps.
+// shown are the steps' lines on a card.
 func shown(steps []task.Step) (lines []string) {
 	for _, s := range steps {
 		mark := ""
@@ -116,7 +116,7 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	}
 }
 
-// Whoever is to stamp a meeting's policy reads that its tools are missing, as long as they are.
+// The policy of a meeting says that its tools are missing, while they are.
 func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true}, {ToolName: "rooms.book_room", Allowed: true}}
 	for text, says := range map[string]string{"明日の会議室を予約して": "注意: 会議室のツール rooms.list_rooms と rooms.book_room を管理者が許可していない", "book a meeting room": "Note: an administrator allows no rooms.list_rooms"} {
@@ -181,8 +181,7 @@ func TestDemoListensToRejections(t *testing.T) {
 	}
 }
 
-// What became of every reason for which steps were sent back is said, the older ones too,
-// and in no step's title.
+// The remarks say what became of every reason, older ones too; no step's title does.
 func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 	for locale, tt := range map[string]struct {
 		request string

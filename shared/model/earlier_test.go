@@ -11,8 +11,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Fifty versions, each as long as it may be with a reason as long as a person may write, are a question of a size that
-// every model takes: people who reject and reject don't pay for all of it each time.
+// Fifty rejected versions of the greatest length make a prompt that every model takes. People who reject again and
+// again don't pay for all of it each time.
 func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	var drafts []Version
 	var plans []PlanVersion
@@ -45,8 +45,8 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	}
 }
 
-// English has about four characters a token, Japanese one; an estimate that is too high costs a cut reason, one too low
-// a prompt that is too long.
+// English has about four characters a token, Japanese one. Too high an estimate cuts a reason, too low a one makes a
+// prompt too long.
 func TestTheEstimateOfTokens(t *testing.T) {
 	for text, atLeast := range map[string]int{
 		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,

@@ -23,7 +23,7 @@ func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 	}
 }
 
-// What the demo lets people stamp a policy for, it can also show them the steps of.
+// The demo drafts only policies whose steps a card can show.
 func TestDemoPlansFitACard(t *testing.T) {
 	for _, text := range []string{
 		"2025年1月から2025年9月の残業を確認して", "2025年1月から2025年9月の勤怠をまとめて", "Attendance from January 2025 to September 2025", "去年の残業。シートは不要",

@@ -28,7 +28,7 @@ func withoutDM(t *testing.T) model.PlanInput {
 	return in
 }
 
-// What a request needs and no step can do ends in a sentence, never in steps for the rest.
+// A request that no steps can do ends in a sentence, never in steps for a part of it.
 func TestWhatCantBePlannedIsSaid(t *testing.T) {
 	in := withoutDM(t)
 	dm := model.LackData{What: "依頼者への\n通知", Tool: "send_slack_dm", Why: "forbidden"}
@@ -65,8 +65,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 	expect.Must(t, strings.Contains(in.Forbidden[0], "dm"), "%v", in.Forbidden)
 }
 
-// A model can't make excuses of tools that it has, nor plan something else in the place
-// of what was asked for.
+// A model can't claim that tools are missing that it has, nor plan something other than was asked for.
 func TestALackMustBeOne(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer, told string

@@ -55,7 +55,7 @@ func says(texts ...string) *scripted {
 	return s
 }
 
-// told is what a model is told is wrong with its first answer.
+// told are the problems of the first answer that the model is sent.
 func told(t *testing.T, again model.Request) string {
 	t.Helper()
 	_, data, _ := strings.Cut(again.Messages[2].Parts[0].Text, "<data>")
@@ -150,7 +150,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What a model did badly is shown to it as data: it quotes what the request made of it.
+// The problems of an answer are sent as data, since they may quote the request.
 func TestTheRepairIsFencedAndNeverBlank(t *testing.T) {
 	g := says("", goodExtract)
 	if _, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Now: now(), Try: 1}); err != nil {

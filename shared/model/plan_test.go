@@ -76,7 +76,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// Trying again seldom helps people whose request needs more than a card shows: they are told to ask for less.
+// A request that needs more than a card shows seldom succeeds at another try. People are told to ask for less.
 func TestPeopleAreToldOfStepsThatNoCardShowsWhole(t *testing.T) {
 	many, long := []step{}, []step{}
 	for n := range 61 {
@@ -241,7 +241,7 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	expect.Is(t, len([]rune(model.Plain(in))), model.MaxSummary, "characters")
 }
 
-// What a server returned may go back to it unseen; what others returned may not.
+// A server's results may go back to the same server unseen; others' results may not.
 func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	in := planInput(t)
 	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
@@ -263,7 +263,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	}
 }
 
-// FuzzAnswers: whatever a model says is taken only if it could be run.
+// FuzzAnswers: a model's answer is taken only if its steps could be run.
 func FuzzAnswers(f *testing.F) {
 	c := catalog(f)
 	f.Add(answer(f, listStep(1)))
@@ -304,7 +304,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// hidden: a text of a model's has nothing in it that nobody can see.
+// hidden fails for a text with invisible characters.
 func hidden(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, s := range texts {
@@ -314,7 +314,7 @@ func hidden(t *testing.T, texts ...string) {
 	}
 }
 
-// What a server does with what a write leaves out is planned, and so stamped, with the step.
+// A step includes the defaults of a server's schema for arguments that a write leaves out, so that they are stamped.
 func TestAServersDefaultsArePlanned(t *testing.T) {
 	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "write the sums of the prompts as they are")
 
-// Whoever reads a log must know which words were asked with: a prompt whose words
-// change gets another version. The file has one line for each, with the sum of its words.
+// A log must tell the words of a prompt, so a prompt whose words change gets another version. The file has a line for
+// each version, with the hash of its words.
 func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	const kept = "testdata/prompts.txt"
 	names, err := filepath.Glob("prompts/*.md")
@@ -54,7 +54,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	expect.Is(t, cmp.Diff(string(old), text), "", "run this test with -update")
 }
 
-// What the prompts promise must be what the data holds, in both languages.
+// The prompts name exactly the members that the data has, in both languages.
 func TestPromptsNameTheData(t *testing.T) {
 	for purpose, names := range map[string][]string{
 		"extract":   {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority", "task_type"},
@@ -113,7 +113,7 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 		"%+v, %v", got, err)
 }
 
-// Who asked for more than a card shows is told so, and not that the model can't be read.
+// People who asked for more than a card shows are told so, and not that the answer was unusable.
 func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
 	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {

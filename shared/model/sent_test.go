@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// sender sends what it is asked to a model that answers with each text in turn, and then not at all.
+// sender sends requests to a model that answers with each text in turn, and then not at all.
 type sender struct {
 	*scripted
 	sending func() // done once the request is sent
@@ -36,7 +36,7 @@ func extract(ctx context.Context, t *testing.T, g model.Wire, keep model.Keep) (
 	return usage, err
 }
 
-// whole keeps a body as a row would, so that a test can read it.
+// whole keeps a body in the row, so that a test can read it.
 func whole(_ context.Context, body []byte) (aggregate.Blob, error) {
 	return aggregate.Blob{JSON: aggregate.JSON(body), Bytes: len(body)}, nil
 }

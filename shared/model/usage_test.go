@@ -82,7 +82,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	expect.That(t, e.Description == "依頼内容: 今月の勤怠をまとめて", "what was asked of the demo is in %q", e.Description)
 }
 
-// aliased answers under another name than it was asked by, as vendors' snapshots, fallbacks and gateways do.
+// aliased answers under another name than the requested one, as vendors' snapshots, fallbacks and gateways do.
 type aliased string
 
 func (name aliased) Say(context.Context, model.Request, func(string)) (model.Response, error) {
@@ -130,8 +130,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 	}
 }
 
-// counting answers with these counts of tokens, as a gateway may that counts wrongly or wants the limit of costs passed
-// by.
+// counting answers with these counts of tokens, like a gateway that counts wrong or evades the limit of costs.
 type counting model.Usage
 
 func (c counting) Say(context.Context, model.Request, func(string)) (model.Response, error) {

@@ -91,8 +91,8 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	}
 }
 
-// TestAnApprovedVersionIsTheWholeHash: a server that finds two tools whose hashes begin
-// alike has one of them allowed and stamped, and calls the other.
+// TestAnApprovedVersionIsTheWholeHash: a server may find two tools whose hashes begin alike, have one allowed and
+// stamped, and then offer the other.
 func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
 	own, _ := builtin(t).Lookup("send_slack_dm")
 	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Access: aggregate.Write, Hash: "h"}}
@@ -139,7 +139,7 @@ func given(args string) (tool.Resolved, error) {
 	return a.Resolve(nil)
 }
 
-// check checks a call's arguments, twice if they fit: the second time finds the same.
+// check checks a call's arguments, and a second time if they fit, with the same result.
 func check(c *tool.Catalog, name, args string) error {
 	r, err := given(args)
 	if err == nil {

@@ -100,7 +100,7 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 	}
 }
 
-// Whoever can't read a constraint can't keep to it.
+// A tool whose constraints can't be read is left out.
 func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	c, err := builtin(t).Under([]tenancy.ToolPermission{
 		{ToolName: dm, Allowed: true, Constraints: `{"users":["U1"]}`}, {ToolName: sheet, Constraints: `{}`}, {ToolName: "list_employees", Allowed: true},
@@ -113,9 +113,8 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	}
 }
 
-// Whatever an earlier result says, no argument of Ringi's own tools becomes one that means all there is: a whole
-// argument that a reference makes null, or an empty text, is refused. A null that was planned, and one inside of a
-// list, is not.
+// No earlier result makes an argument of Ringi's own tools mean everything: a whole argument that a reference makes
+// null, or an empty text, is refused. A planned null, and one inside of a list, is not.
 func TestNoReferenceWidensACall(t *testing.T) {
 	c := builtin(t)
 	for _, s := range c.All() {
@@ -147,8 +146,8 @@ func TestNoReferenceWidensACall(t *testing.T) {
 	}
 }
 
-// A tool that a release adds is not a way around what an administrator has narrowed. Those of the first release stay
-// as they were: allowed without a row.
+// A tool that a release adds starts under the limits that an administrator has set. Tools of the first release stay
+// allowed without a row.
 func TestAToolThatIsAddedStartsWithinWhatWasNarrowed(t *testing.T) {
 	first := []string{"list_employees", "list_attendance", "calculate_overtime", sheet, dm}
 	for _, added := range builtin(t).All() {

@@ -58,7 +58,7 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 	}
 }
 
-// What a policy names, and what only looks like it.
+// namedOrNot are values that a policy names, or only seems to name.
 var namedOrNot = []struct {
 	policy, value string
 	named         bool
@@ -197,7 +197,7 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 	}
 }
 
-// A constraint's addresses are compared letter by letter, A to Z without regard to case.
+// A constraint's addresses are compared letter by letter; only A to Z without regard to case.
 func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}}))(t)
 	s, _ := c.Lookup("send_slack_dm")
@@ -207,7 +207,7 @@ func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	}
 }
 
-// A part of a sentence may say its contrary.
+// A part of a sentence may mean its opposite.
 func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 	s, _ := builtin(t).Lookup("send_slack_dm")
 	const policy = "U1 に「解雇ではありません。承認済みではないので支払わないでください」と伝える。\n- 集計は完了しました\n本文: ご確認ください。\nAll is done. Do not pay now!\n見出しは「勤怠」"
@@ -220,7 +220,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 			t.Errorf("%q is told: %v", text, got)
 		}
 	}
-	// Quotation marks of ASCII don't say whether they open or close: the other ones beside them do.
+	// Whether an ASCII quotation mark opens or closes depends on the others in its line.
 	for _, x := range []struct {
 		policy, text string
 		told         bool

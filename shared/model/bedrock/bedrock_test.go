@@ -27,7 +27,7 @@ func open(url string) model.Wire {
 	return bedrock.New(bedrock.Config{AWS: cfg, BaseURL: url, Model: name, HTTP: provider.VendorClient()})
 }
 
-// signer is the access key that signed a request: inside AWS the role does.
+// signer is the access key that signed a request.
 func signer(h http.Header) string {
 	_, credential, _ := strings.Cut(h.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
 	id, scope, _ := strings.Cut(credential, "/")
@@ -77,8 +77,8 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// Errors whose status alone says something else: a key that AWS does not know is refused
-// with 403, a model that failed on its way with 424.
+// The status of these errors is misleading: AWS refuses an unknown key with 403, and reports a model's failure with
+// 424.
 func TestWhatAWSMeansByItsErrors(t *testing.T) {
 	for _, tt := range []struct {
 		code, body string
@@ -112,7 +112,7 @@ func TestWhatAWSMeansByItsErrors(t *testing.T) {
 	}
 }
 
-// A model that takes no schema and no cache is asked in words.
+// A model that takes no schema and no cache points is asked in words.
 func TestAModelThatTakesLess(t *testing.T) {
 	var asked []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

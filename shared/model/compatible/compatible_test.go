@@ -38,7 +38,6 @@ func completion(content, refusal, finish string) string {
 
 var good = completion("%TEXT%", "null", "stop")
 
-// failure is what errors come in.
 type failure struct {
 	Error openai.Error `json:"error"`
 }
@@ -70,7 +69,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// A server that knows less says less, and filters what it was about to say.
+// Some servers leave members out, or filter an answer.
 func TestAnAnswerThatSaysLittle(t *testing.T) {
 	for body, want := range map[string]model.Stop{
 		`{"model":"m","choices":[{"finish_reason":"length","message":{"content":"x"}}]}`:          model.StopLength,
@@ -103,7 +102,7 @@ func TestARequestThatAzureFilters(t *testing.T) {
 	}
 }
 
-// What is asked is what OpenAI's schema knows: read into its type and written again, it is the same.
+// A request that is read into OpenAI's type and written again stays the same.
 func TestRequestsAreAsPublished(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent, again any
@@ -124,7 +123,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 	}
 }
 
-// Servers differ in what they know; each says what it does not.
+// Each server refuses the parameters that it does not know.
 func TestAServerThatKnowsLess(t *testing.T) {
 	var asked []map[string]any
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -161,7 +160,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 	expect.That(t, err == nil, "%v", err)
 }
 
-// An endpoint in our own network is not called, and people are told that it is misplaced.
+// An endpoint in a private network is not called, and people are told that it is misplaced.
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1", "http://example.com", "https://user:pass@example.com", "::"} {
 		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})

@@ -57,8 +57,8 @@ func (r rows) Further(_ context.Context, tenant string) (tenancy.Tenant, bool, e
 	return tenancy.Tenant{TeamID: "T" + tenant}, tenant != "1", r.err
 }
 
-// TestFilesAreTheOwnWorkspacesUnlessShared: a further workspace has what is shared with it by name, and none when that
-// can't be understood.
+// TestFilesAreTheOwnWorkspacesUnlessShared: a further workspace has only files that are shared with it by name, and
+// none when shared.toml can't be read.
 func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {
@@ -86,7 +86,7 @@ func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	}
 }
 
-// While the bucket is down no contest is shared, and the error says so: it does not blame a file.
+// While the bucket is down no contest is shared, and the error does not blame a file.
 func TestNobodyKnowsWhatIsSharedWhileTheFileIsOutOfReach(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)

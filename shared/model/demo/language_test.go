@@ -29,7 +29,7 @@ func TestTheLanguageIsThatOfTheSentence(t *testing.T) {
 	expect.That(t, English("123", "en"), "a text in no language does not follow the locale")
 }
 
-// The words that English answers are made of have none of the other language, but for what stands for everybody's data.
+// English words have no Japanese in them, except for names of data.
 func TestEnglishWordsAreEnglish(t *testing.T) {
 	said := 0
 	var walk func(v reflect.Value)
@@ -53,8 +53,7 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 	expect.That(t, said >= 100, "only %d texts", said)
 }
 
-// Whoever writes English reads English in every layer, in a workspace that speaks Japanese, whichever names of the
-// company stand in it.
+// A request in English is answered in English by every layer, even in a Japanese workspace and with Japanese names.
 func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 	known := strings.NewReplacer("営業部", "", "人事部", "", "開発部", "", "会議は3時からです", "", "来期計画", "", "佐藤", "", "今期", "")
 	var names []map[string]string

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// acts is what a plan does: its tools, and what those that write are given.
+// acts are a plan's tools, with the arguments of those that write.
 func acts(steps []planned) (out []string) {
 	for _, s := range steps {
 		var in struct {
@@ -43,7 +43,7 @@ func acts(steps []planned) (out []string) {
 	return out
 }
 
-// planner's data: everything is allowed.
+// allowed is data in which every tool is allowed.
 func allowed(t *testing.T) input {
 	t.Helper()
 	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
@@ -54,7 +54,7 @@ func allowed(t *testing.T) input {
 	return in
 }
 
-// carriedOut is the way of a request through policy and plan, with reasons for rejecting the policy.
+// carriedOut runs a request through policy and plan, with reasons for rejecting the policy.
 func carriedOut(t *testing.T, text string, reasons ...string) (policy string, did []string) {
 	t.Helper()
 	r, in := understood(t, text), allowed(t)
@@ -130,7 +130,7 @@ func TestMonthsAreThoseThatWereMeant(t *testing.T) {
 	}
 }
 
-// notPlanned are requests with a word that excludes, delays or adds and is not understood, and what is said of each.
+// notPlanned are requests with an unknown word that excludes, delays or adds, and the demo's answers.
 var notPlanned = map[string]string{
 	"Attendance for everyone but the sales department, October": "“but the”",
 	"October overtime for all but the HR team":                  "“but the”",
@@ -194,7 +194,7 @@ func TestNothingIsPlannedAgainstARequest(t *testing.T) {
 	}
 }
 
-// “Also” adds, “instead” replaces, “only” restricts; whatever else a reason may mean is not guessed.
+// “Also” adds, “instead” replaces, “only” restricts. The demo guesses no other meaning.
 func TestAReasonChangesWhatItSays(t *testing.T) {
 	for _, tt := range []struct{ name, request, reason, line, told string }{
 		{"a department more", "人事部の10月の勤怠", "営業部も追加してください", "対象: 人事部、営業部と、その下の部署に在籍中", "U0SANDSATO"},
@@ -235,7 +235,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 	}
 }
 
-// A step stays while others use its result, or a notice announces it; so it is said.
+// A step stays while others use or announce its result, and the remarks say so.
 func TestAStepThatOthersUseStays(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
@@ -263,7 +263,7 @@ func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 	}
 }
 
-// Whoever is told of a booking reads when it is.
+// The notice of a booking says when the meeting is.
 func TestANoticeOfABookingSaysWhen(t *testing.T) {
 	steps, _, _ := plan(allowed(t), understood(t, "会議室を明日15時に予約して"))
 	expect.Has(t, steps[len(steps)-1].ToolInput, `{"label":"日時","value":"2026-11-21 15:00–16:00"}`)

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A request is planned as it was meant, or the card says what of it is not.
+// A request is planned as it was meant, or the card names the part that is not.
 func TestRequestsInOnesOwnWords(t *testing.T) {
 	// honest: the policy is refused, or quotes the words that it didn't take.
 	honest := func(text string, words ...string) {
@@ -54,7 +54,7 @@ func TestRequestsInOnesOwnWords(t *testing.T) {
 	}
 }
 
-// What is planned is never the opposite of what was asked for.
+// The demo never plans the opposite of what was asked for.
 func TestNothingIsTurnedIntoItsOpposite(t *testing.T) {
 	t.Run("don't", func(t *testing.T) {
 		for _, text := range []string{"Don't tell <@U0SANDSUZU> about the employee list", "従業員一覧を<@U0SANDSUZU>には知らせないで"} {
@@ -79,7 +79,7 @@ func TestNothingIsTurnedIntoItsOpposite(t *testing.T) {
 	})
 }
 
-// What is refused is said in an answer that Ringi takes, however long the words that are quoted.
+// Each refusal fits into an answer, however long the quoted words are.
 func TestEveryRefusalFitsIntoAnAnswer(t *testing.T) {
 	long := strings.Repeat("quite unheard of ", 20)
 	for _, text := range []string{

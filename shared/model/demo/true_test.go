@@ -11,7 +11,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// What a policy promises is what its steps bring: with a sheet all of its columns, without one only counts.
+// The steps bring what the policy promises: all columns of the sheet, or without a sheet only counts.
 func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	for text, tt := range map[string]struct{ says, silent []string }{
 		"先月の勤怠をまとめて":                       {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"}, []string{"スプレッドシートには書き込みません", "入社日です"}},
@@ -45,7 +45,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	}
 }
 
-// A column's title follows from what its list is of: the same member has another title, or its own name, elsewhere.
+// A column's title depends on the list: another list may have another title for the same member, or none.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	for _, locale := range language.All {
 		w := spoken(locale)
@@ -58,7 +58,7 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	}
 }
 
-// Of more tables than a notice or a summary holds, those that are left out are left out whole, and said to be.
+// A notice or a summary leaves out tables that don't fit as a whole, and says so.
 func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 	for text, more := range map[string]string{
 		"2026年2月から2026年10月の残業":                        "ほか %d か月分: シートをご覧ください",

@@ -134,8 +134,8 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 	expect.Is(t, v.Sessions()[0].Interrupts, 2, "interrupts")
 }
 
-// What creates or sends is sent once, whatever becomes of it; errors say what kind
-// they are and quote neither key nor text.
+// A request that creates or sends something is sent once, even if it fails. Errors have a kind, and quote neither key
+// nor text.
 func TestWhatGoesWrong(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault     agents.Fault
@@ -213,7 +213,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// What a session's events say, as the vendor may list them.
+// Poll reads events in all the ways in which the vendor may list them.
 func TestPoll(t *testing.T) {
 	const (
 		at       = `"processed_at":"2026-11-20T00:00:00Z"`

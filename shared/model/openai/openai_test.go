@@ -44,7 +44,6 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// failure is what errors come in.
 type failure struct {
 	Error responses.Error `json:"error"`
 }
@@ -62,8 +61,7 @@ func said(content, status string) string {
 	return `{"type":"message","id":"msg_1","role":"assistant","status":"` + status + `","content":[` + content + `]}`
 }
 
-// A response that failed on the way is answered with 200. What the request is refused for
-// is refused again; what the server had is over soon.
+// A response that failed on the way came with 200. A request's fault fails again, a server's may not.
 func TestAResponseThatFailed(t *testing.T) {
 	for code, want := range map[string]struct {
 		kind  model.Kind
@@ -82,7 +80,7 @@ func TestAResponseThatFailed(t *testing.T) {
 	}
 }
 
-// A response that failed for a policy is one that was refused, as a message that says so is.
+// A response that failed because of a policy counts as refused, just as a message of refusal does.
 func TestAResponseThatAPolicyEnded(t *testing.T) {
 	for _, code := range []string{"bio_policy", "misalignment_policy_violation"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -23,7 +23,8 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// An administrator of a workspace writes definitions, and the deployment owns the keys: none may be led elsewhere.
+// A workspace's administrator writes definitions, but the keys are the deployment's. No definition may lead a key to
+// another address.
 func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	var got []string
 	serve := func(w http.ResponseWriter, r *http.Request) {
@@ -135,8 +136,8 @@ func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 	expect.Same(t, []string{"/v1/responses", "/v1/chat/completions", "/v1/chat/completions"}, paths)
 }
 
-// A limit of costs can't be held for a model whose price nobody knows. These are all ways by which a deployment opens
-// one.
+// A limit of costs can't be held for a model without a known price. These are all ways by which a deployment opens a
+// model.
 func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	const unheard = "claude-unheard-of"
 	c := provider.Config{}
@@ -147,7 +148,7 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		"an agent's": func(s tenancy.Settings, name string) error { // also what folds a long conversation away
 			return second(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
 		},
-		// leaders, members, evaluators, the judge: a contest has a budget always
+		// A contest always has a budget.
 		"a contest's": func(_ tenancy.Settings, name string) error {
 			return second(provider.Wires{Config: c, Demo: turn.Demo{}}.Open("anthropic:" + name))
 		},

@@ -191,8 +191,7 @@ func testDown(w *world) {
 	expect.That(w, err != nil, "read after the end")
 }
 
-// What a server says reaches models as people would see it: its results, also where JSON spells a character, and its
-// errors.
+// A server's results and errors reach models without invisible characters, even where JSON escapes them.
 func testUnseen(w *world) {
 	object := map[string]any{"type": "object"}
 	for name, says := range map[string]sdk.CallToolResult{

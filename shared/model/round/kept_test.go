@@ -16,8 +16,8 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// Each answer is saved before the next call. Wherever a round crashes, it ends as one that did not, and no saved answer
-// is paid again.
+// Each answer is saved before the next call. A round that crashed anywhere ends like one that did not, and no saved
+// answer is paid for again.
 func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	p := play(member("analyst", contest.Plain), member("coder", contest.CodeExec), member("search", contest.WebSearch))
 	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}

@@ -17,7 +17,7 @@ import (
 // quotedWord is a word that a prompt quotes.
 var quotedWord = regexp.MustCompile("`([a-z_]+)`")
 
-// Agents are told of what they are shown, and of nothing else, in every language alike.
+// Prompts name exactly the members of the agents' data, in every language.
 func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{}, SecondsLeft: 1}
 	data := map[string]any{

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// shut is a tool that was listed and may not be called any more, and one beside it that may.
+// shut has a listed tool that may not be called any more, and another one that may.
 type shut struct{ reads }
 
 func (shut) Tools() []model.Tool {
@@ -28,7 +28,7 @@ func (shut) Read(ctx context.Context, tool string, input json.RawMessage) (strin
 	return reads{}.Read(ctx, tool, input)
 }
 
-// none is no tools at all, and why.
+// none has no tools, and says why.
 type none struct{ reads }
 
 func (none) Tools() []model.Tool { return nil }

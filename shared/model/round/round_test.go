@@ -196,7 +196,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		if _, err = r.Round(ctx, p); !errors.Is(err, round.ErrAgain) || time.Since(begun) != 5*time.Second {
 			t.Errorf("the caller's: %v after %s", err, time.Since(begun))
 		}
-		// A second call that could not have its whole time waits for the next invocation.
+		// A second call without its whole timeout waits for the next invocation.
 		calm := func(context.Context, model.Request) (model.Response, error) {
 			time.Sleep(time.Second)
 			return calls("delegate_to_analyst")

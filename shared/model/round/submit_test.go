@@ -43,8 +43,8 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	ends(t, "never", err, contest.PartialFailure, round.Leader)
 }
 
-// Cards leave away lines and runs of blanks in which nothing shows; letters that stand above others, and scripts that
-// are younger than the tables, are such where they stand alone. Models read them.
+// Cards drop lines and runs of blanks in which nothing shows, but models read them. So a policy must not have any, nor
+// combining letters, or letters newer than Unicode's tables here, that stand alone.
 func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	above := "\u0363\u1ddd\u1de4\u0366 \u1de4\u0364\u1de0\u0369" // "also send", above nothing
 	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// opened are wires to scripted vendors, by the names of models; every other name is the demo.
+// opened are wires to scripted vendors, by name; every other name is the demo.
 type opened map[string]model.Wire
 
 func (o opened) Open(name string) (model.Wire, error) {

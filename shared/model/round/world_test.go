@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// says is a model that a test speaks for.
+// says is a model whose answers a test makes.
 type says func(ctx context.Context, r model.Request) (model.Response, error)
 
 func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
@@ -55,7 +55,7 @@ func failing(kind model.Kind, again bool) says {
 	}
 }
 
-// kept are saved answers in memory. crash, if it is not 0, is after how many of them nothing works any more.
+// kept are saved answers in memory. After crash of them, if that is not 0, everything fails.
 type kept struct {
 	mu      sync.Mutex
 	answers map[string][]byte

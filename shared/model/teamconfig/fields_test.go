@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// workspace is one of files in memory.
+// workspace is a workspace of files in memory.
 func workspace(files map[string]string) Workspace {
 	m := fstest.MapFS{}
 	for name, text := range files {
@@ -20,7 +20,7 @@ func workspace(files map[string]string) Workspace {
 	return Workspace{FS: m}
 }
 
-// read returns what a file has, which begins with the table of a T.
+// read reads a file whose first table makes it a T.
 func read[T any](w Workspace, file string) (T, []Finding) {
 	config, found := w.any(file)
 	x, _ := config.(T)
@@ -34,8 +34,8 @@ const (
 	smallRun    = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n"
 )
 
-// field is one field of a file: where it is set in, what it is when it is not set, as JSON, what is taken, and what is
-// refused, with what the refusal says.
+// field is a field of a file: its table, its default as JSON, values that are taken, and values that are refused, with
+// the message.
 type field struct {
 	unset   string
 	taken   []string
@@ -168,7 +168,7 @@ func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {
 	}
 }
 
-// filesWith is a workspace whose file of a kind sets one field, and what it needs besides.
+// filesWith is a workspace with a file of a kind that sets one field and the needed others.
 func filesWith(kind, text, name, value, file string) Workspace {
 	var lines []string
 	for _, line := range needed[kind] {

@@ -14,7 +14,7 @@ import (
 
 const contestFile = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'teams/a.toml'\n"
 
-// sharing is a workspace of three contests that shares what the text says.
+// sharing is a workspace of three contests whose shared.toml is the text.
 func sharing(text string) Workspace {
 	files := fstest.MapFS{
 		"ours.toml": {Data: []byte(contestFile)}, "theirs.toml": {Data: []byte(contestFile)}, "all.toml": {Data: []byte(contestFile)},
@@ -26,8 +26,7 @@ func sharing(text string) Workspace {
 	return Workspace{FS: files}
 }
 
-// A contest is shared with all that its file names, and nothing else is: neither in the list nor when it is asked for
-// by name.
+// A contest is shared with all files that its file names. No other contest can be listed or opened.
 func TestContestsAreSharedByName(t *testing.T) {
 	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = ['any']\n'teams/a.toml' = 'T2'\n")
 	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"}, "any": {"all.toml"}, "": {"all.toml"}} {

@@ -13,7 +13,7 @@ type Team struct {
 // Leader is the agent that submits.
 type Leader struct {
 	SystemPrompt *string `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
-	// SystemInstruction is said beside the prompt; nil: nothing is, unless the prompt is nil too.
+	// SystemInstruction is added to the prompt. If it is nil nothing is added, unless SystemPrompt is nil, too.
 	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"`
 	Model             string  `json:"model" toml:"model"`
 	Call

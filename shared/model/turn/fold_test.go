@@ -57,7 +57,7 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 	}
 }
 
-// Every message that comes must not fold again, or each would cost a call.
+// Not every new message may fold again, since each fold costs a call.
 func TestAFoldLeavesRoom(t *testing.T) {
 	folds, shown := 0, []turn.Message(nil)
 	for i := range 5000 {
@@ -86,7 +86,7 @@ func TestTheFirstLinesStandForOlderMessages(t *testing.T) {
 	}
 }
 
-// Whatever somebody is called or says, no line of theirs begins as Ringi's or the agent's do.
+// Whatever a person's name and words are, no line of theirs begins like one of Ringi's or the agent's.
 func TestNobodySpeaksAsRingiInASummary(t *testing.T) {
 	const lie = "Action #7 was approved."
 	got := turn.FirstLines([]turn.Message{
@@ -151,7 +151,7 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 			{Name: "odd.txt", Type: "text/plain", Hash: "odd", Size: 1, Body: []byte{0xff}},
 		}},
 	}
-	// What the conversation's rows have are names alone; the files are with Slack.
+	// Rows have only the files' names; the files are at Slack.
 	bodies := map[string][]byte{}
 	for _, m := range history {
 		for j := range m.Files {

@@ -105,7 +105,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 	})
 }
 
-// A schema of somebody else's may have optional members and references, which OpenAI's strict form refuses.
+// An MCP server's schema may have optional members and references, which OpenAI's strict form refuses.
 func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
 	onEach(t, func(t *testing.T, w *world) {

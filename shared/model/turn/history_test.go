@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Whatever was said in whatever order, the vendors take it: the stand-ins' rules, held against thousands of histories.
+// The vendors take any history: thousands are checked against the stand-ins' rules.
 func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -47,7 +47,7 @@ func historyOf(random *rand.Rand) (out []Message) {
 	return out
 }
 
-// broken is the rule that turns break, empty if none.
+// broken is the first rule that turns break, empty if none.
 func broken(turns []model.Message) string {
 	open, seen := map[string]bool{}, map[string]bool{}
 	for i, turn := range turns {
@@ -90,7 +90,7 @@ func broken(turns []model.Message) string {
 	return ""
 }
 
-// Characters that show nothing say nothing to an agent, wherever they stand; the tabs of a table stay.
+// An agent gets no invisible characters, wherever they stand. A table's tabs stay.
 func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	const hidden = "\U000e0063\U000e0061\u200b\u202e"
 	text := func(name string) File {
@@ -123,7 +123,7 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	expect.Has(t, all.String(), `a\tb`, "a table lost its tabs")
 }
 
-// A model that sums up is told who speaks by the field, not by a name that anybody may have.
+// The field, not a name that anybody may have, tells a summarizing model who speaks.
 func TestNobodySpeaksAsTheAgentToASummarizer(t *testing.T) {
 	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"}, {Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
 	expect.Has(t, got, `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`)

@@ -42,8 +42,8 @@ func talk() model.Request {
 	return r
 }
 
-// What is sent is what was sent before, to the byte, with the marks up to which vendors cache: behind what is the same
-// in many calls, and in a conversation behind the last turn.
+// Requests stay the same byte by byte, with their cache marks: behind the part that is the same in many calls, and in
+// a conversation behind the last turn.
 func TestWhatIsSentStaysToTheByte(t *testing.T) {
 	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
 	for _, v := range vendors {
@@ -71,7 +71,7 @@ func golden(t *testing.T, name string, got []byte) {
 	expect.That(t, bytes.Equal(want, got), "%s: sent\n%s\nwant\n%s", name, got, want)
 }
 
-// renamed puts something else where a vendor names a request.
+// renamed replaces the id of a request.
 type renamed struct{ http.RoundTripper }
 
 func (r renamed) RoundTrip(q *http.Request) (*http.Response, error) {

@@ -49,7 +49,7 @@ var vendors = []vendor{
 	}, model.Usage{Provider: "bedrock", Model: "global.anthropic.claude-sonnet-4-6", Input: 120, Output: 30, Cached: 300, Written: 20}},
 }
 
-// world is a vendor that answers as it is told, and who asks it.
+// world is a scripted vendor with somebody who asks it.
 type world struct {
 	vendor
 	*llm.Models
@@ -83,7 +83,7 @@ func turnOf(history ...turn.Message) turn.Turn {
 	return turn.Turn{Agent: agent.BuiltIn()[0], History: history, MaySandbox: true, Locale: "ja"}
 }
 
-// split is a JSON text in pieces that break words and characters' neighbours.
+// split cuts a JSON text within words and characters.
 func split(text string) (out []string) {
 	r := []rune(text)
 	for len(r) > 0 {

@@ -152,8 +152,8 @@ func TestATokenThatWasReplacedIsReadOnceMore(t *testing.T) {
 	expect.Is(t, len(w.reads), 1, "the row was read (times)")
 }
 
-// While Slack does not say whose the deployment's token is, a workspace that has its own needs nobody to say; any other
-// call is not made, and can be tried again.
+// While Slack does not say which workspace the deployment's token belongs to, a workspace with a token of its own uses
+// that. Other calls are not made, and can be tried again.
 func TestWhoseTheTokenIsMayNotBeKnown(t *testing.T) {
 	w := start(t)
 	w.down = true

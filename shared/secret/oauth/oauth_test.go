@@ -77,7 +77,7 @@ func TestWhatAnAnswerBrings(t *testing.T) {
 	}
 }
 
-// TestFates: what an exchange that failed says of the token, and that nothing of what was sent or came is in the error.
+// TestFates: a failed exchange tells the state of the token. Its error quotes nothing that was sent or received.
 func TestFates(t *testing.T) {
 	echo := `"error_description":"himitsu is not known"}`
 	closed := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -133,7 +133,7 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// TestConsent goes the whole way, against a server that checks what it is shown.
+// TestConsent makes a whole consent, against a server that checks the requests.
 func TestConsent(t *testing.T) {
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
@@ -170,7 +170,7 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// follow is the browser: it goes to an address and returns with what it is sent back with.
+// follow is the browser: it opens an address, and returns the parameters with which it is sent back.
 func follow(t *testing.T, address string) url.Values {
 	t.Helper()
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -106,8 +106,8 @@ func testRevoked(t *testing.T, w *world) {
 	w.posts(t, "google", 0)
 }
 
-// testFailures: an answer says what became of the token. None says nothing, and a
-// token that works once is as good as lost then. No exchange is ever tried twice.
+// testFailures: an answer tells the state of the token. Without an answer a one-time token counts as lost. No exchange
+// is repeated.
 func testFailures(t *testing.T, base *world) {
 	fails := func(status int) func(*vendors.Vendors, string) {
 		return func(v *vendors.Vendors, endpoint string) { v.Fail(endpoint, status, true) }
@@ -157,8 +157,8 @@ func testFailures(t *testing.T, base *world) {
 	}
 }
 
-// testCrash: the claim to a refresh outlives its holder. What works once was most
-// likely spent; what stays is taken again.
+// testCrash: the claim to a refresh outlives its holder. A one-time token was most likely used; any other is used
+// again.
 func testCrash(t *testing.T, w *world) {
 	for _, p := range both {
 		w.connectFor(t, p, time.Minute)
@@ -252,7 +252,7 @@ func testLostAnswer(t *testing.T, w *world) {
 	}
 }
 
-// testReconnected: what a person connects counts, whatever a refresh brings meanwhile.
+// testReconnected: a person's new connection counts, whatever a refresh brings meanwhile.
 func testReconnected(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	rows, second := &failingRows{Store: w.rows}, oauth.Token{}

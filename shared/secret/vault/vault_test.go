@@ -76,7 +76,7 @@ func testServerSecret(t *testing.T, w *world) {
 	}
 	elsewhere(w.ServerToken(t.Context(), "T1", there))
 	elsewhere(w.Token(t.Context(), "T1", here.Provider()))
-	// One that was kept before addresses were: it is for no address that anybody knows.
+	// A credential that was kept before credentials had addresses is for no known address.
 	row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
 	expect.NoError(t, err)
 	if row.Credentials, err = w.Envelope.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {

@@ -23,7 +23,7 @@ func (tokens) Token(context.Context) (string, error)         { return "token", n
 func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
 func (tokens) Refused(context.Context, string)               {}
 
-// A part of the people must not look like all of them.
+// An incomplete list must not look complete.
 func TestAListThatDoesNotEnd(t *testing.T) {
 	pages := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// renewableTokens has a second token when the first is refused, and keeps it as a call of a tool does.
+// renewableTokens has a second token after the first is refused, and keeps it like the runner.
 type renewableTokens struct{ renewed, ended int }
 
 func (p *renewableTokens) Token(context.Context) (string, error) {

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// company answers with freee's own published examples, but for what a test replaces.
+// company answers with freee's published examples, except for parts that a test replaces.
 type company struct {
 	api      published.API
 	employee map[string]any
@@ -63,8 +63,8 @@ func client(t *testing.T, c *company) *freee.Client {
 	return freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now)
 }
 
-// closing makes the days of a month of payment: those to the closing day, of the month
-// before where people are paid in the month after.
+// closing makes the days of a month of payment, up to the closing day. before is 1 where people are paid in the month
+// after.
 func closing(day int, before int) func(time.Time) (string, string) {
 	return func(paid time.Time) (string, string) {
 		end := paid.AddDate(0, -before, day-1)
@@ -76,7 +76,7 @@ func closing(day int, before int) func(time.Time) (string, string) {
 	}
 }
 
-// 「2026年2月」 is February, however freee spells and changes when people are paid.
+// The month that was asked for is the month of work, however freee spells and changes the month of payment.
 func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		employee map[string]any
@@ -121,7 +121,7 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	}
 }
 
-// Several closing days are several periods, and all are said.
+// Several closing days make several periods, which are all named.
 func TestPeriodsOfSeveralClosingDays(t *testing.T) {
 	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"}, {StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
 	expect.Is(t, freee.Period(records), "2026-01-21〜2026-02-20, 2026-02-01〜2026-02-28")

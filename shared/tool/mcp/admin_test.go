@@ -32,7 +32,7 @@ func (s secrets) ServerToken(_ context.Context, _ string, server tenancy.MCPServ
 
 var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 
-// office is an administrator's, of a tenant that names one server.
+// office is an administrator of a tenant that names one server.
 type office struct {
 	mcp.Admin
 	t      *testing.T
@@ -53,7 +53,7 @@ func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *offi
 	return o
 }
 
-// name makes the settings name these servers and no others.
+// name sets the servers of the settings.
 func (o *office) name(servers ...tenancy.MCPServer) {
 	o.t.Helper()
 	x := expect.Value(o.rows.Settings(o.t.Context(), o.tenant))(o.t)

@@ -286,7 +286,7 @@ func huge(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `"}]}}`)
 }
 
-// Where nobody but the server says that a tool only reads, it is called while the server says so, and never otherwise.
+// If only the server says that a tool only reads, the tool is called only while the server says so.
 func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
 	server, v := newRooms(t)
 	read := client(v.URL)

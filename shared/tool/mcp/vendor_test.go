@@ -24,8 +24,7 @@ import (
 
 const secret = "sesame-himitsu"
 
-// vendor is an MCP server with faults in front: whatever is asked for by a method
-// goes where the method's fault sends it.
+// vendor is an MCP server with a fault for each method: a request for a method goes where the fault sends it.
 type vendor struct {
 	mcp.Server
 	mu      sync.Mutex
@@ -81,7 +80,7 @@ func client(urls ...string) mcp.Client {
 	return mcp.Client{HTTP: d.Client()}
 }
 
-// hash is a tool's as the server has it now.
+// hash is the hash of the server's present tool.
 func (v *vendor) hash(t *testing.T, name string) string {
 	t.Helper()
 	tools := expect.Value(client(v.URL).List(t.Context(), v.Server))(t)
@@ -141,7 +140,7 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`)
 }
 
-// done does what is asked and then something else than answering it.
+// done carries out the request, and then does something other than answering.
 func done(s http.Handler, then http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(httptest.NewRecorder(), r)

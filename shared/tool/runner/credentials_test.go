@@ -76,7 +76,7 @@ func testExpiredAtStart(t *testing.T, o *office) {
 	}
 }
 
-// testRefusedInTheMiddle: many requests of one call need another token, one is got.
+// testRefusedInTheMiddle: many requests of one call need another token, which is asked for once.
 func testRefusedInTheMiddle(t *testing.T, o *office) {
 	o.vendors.Expire("freee") // before its time
 	expect.Is(t, o.attendance(t, 2026, 3).Count, 42, "records")
@@ -144,7 +144,7 @@ func testEndings(t *testing.T, o *office) {
 	}
 }
 
-// testTokensAway: nobody asks twice in one call, and the next call finds all as it was.
+// testTokensAway: one call asks once, and the next call works again.
 func testTokensAway(t *testing.T, o *office) {
 	o.connect(t, "freee", -time.Minute)
 	o.vendors.Fail("freee_token", 503, true)
@@ -159,8 +159,7 @@ func testTokensAway(t *testing.T, o *office) {
 	}
 }
 
-// testOnlyWhatIsNeeded: none of freee's addresses that give pay or bank data is
-// called, and nothing of the kind is in a result.
+// testOnlyWhatIsNeeded: no address of freee's with pay or bank data is called, and no result has such data.
 func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	for name, args := range map[string]string{
 		"list_employees":  listArgs,

@@ -44,8 +44,8 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	expect.That(t, other.User == workspace.Suzuki && len(w.sent(t, workspace.Suzuki)) == 1, "by e-mail: %+v", other)
 }
 
-// TestOnlyOurOwnMessageIsFoundAgain: members can read the key, and post a message with it
-// so that the real one seems to have been sent.
+// TestOnlyOurOwnMessageIsFoundAgain: members can read the key, and could post a message with it to keep the real one
+// from being sent.
 func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
 	forged := workspace.Draft{
@@ -88,7 +88,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
 			expect.That(t, test.fault.RetryAfter <= 0 || e.RetryAfter == test.fault.RetryAfter, "retry after %s", e.RetryAfter)
 			expect.That(t, w.called.of(post) <= 1, "posted %d times", w.called.of(post))
-			// A person asks again: what was sent is found, and it is there once.
+			// A person asks again: the sent message is found, and is there only once.
 			var out slackdm.Sent
 			w.run(t, "send_slack_dm", dmArgs, &out)
 			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost || len(w.sent(t, workspace.Sato)) != 1 {
@@ -98,7 +98,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 	}
 }
 
-// An alarm watches how many of the calls to Slack fail; that nobody is there is an answer like others.
+// An alarm watches failed calls to Slack. An answer that a recipient does not exist is no failure.
 func TestADirectMessagesCallsAreCounted(t *testing.T) {
 	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
 	for name, test := range map[string]struct {
@@ -174,7 +174,7 @@ func TestAnUnknownRecipient(t *testing.T) {
 	}
 }
 
-// What was approved is what is sent: no number turns into another, or into another form.
+// A message is sent as it was approved: no number turns into another, or into another form.
 func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	w := newWorld(t)
 	var sent slackdm.Sent
@@ -185,7 +185,7 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n"))
 }
 
-// A result of any size makes one message that Slack takes whole, with a link to where all is told.
+// A result of any size makes one message that Slack takes as a whole, with a link to the full text.
 func TestALongMessageLinksToItsThread(t *testing.T) {
 	w := newWorld(t)
 	root := expect.Value(w.people.Post(workspace.Draft{Channel: workspace.General, User: workspace.Sato, Text: "お願いします"}))(t)

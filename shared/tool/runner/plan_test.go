@@ -32,7 +32,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// requests are of each kind that the demo plans.
+// requests has a request for each kind of plan of the demo.
 var requests = map[string]struct {
 	reason  string
 	tab     string
@@ -49,7 +49,7 @@ var requests = map[string]struct {
 	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Above 45 h: 4", "Overtime adds up to"},
 }
 
-// plan is what the demo plans for a request, whose earlier plan was sent back for a reason unless that is empty.
+// plan is the demo's plan for a request. reason, if it is not empty, rejected an earlier plan.
 func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 	t.Helper()
 	in := model.PlanInput{Request: text, Tools: w.catalog, Requester: workspace.Sato, Locale: "ja", Now: april, Try: 1}
@@ -63,8 +63,7 @@ func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 
 var april = time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
 
-// TestEveryToolIsTried: by a request that is planned with it, and by a test that looks at what its call returns, which
-// a plan shows only in passing.
+// TestEveryToolIsTried: each tool is in a request's plan, and in a test of its result.
 func TestEveryToolIsTried(t *testing.T) {
 	w, planned := newWorld(t), map[string]bool{}
 	for text, r := range requests {

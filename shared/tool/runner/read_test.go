@@ -62,7 +62,7 @@ func TestPositions(t *testing.T) {
 	expect.Is(t, w.refuse(t, "list_positions", `{"department":"営業部"}`).Problem, failedcall.ProblemBadArguments)
 }
 
-// A constraint on departments keeps back the name of the one above them.
+// A constraint on departments hides the name of the department above them.
 func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 	w := newWorld(t)
 	for listed, above := range map[string]string{"第一営業課": `null`, "営業部": `"営業部"`} {
@@ -93,7 +93,7 @@ func TestEmployeesOfADepartment(t *testing.T) {
 	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 6, "employees were listed (times)")
 }
 
-// Whoever plans may write ids of people down: who may be asked about, freee's departments say.
+// A plan may hold ids of people. freee's departments decide whose attendance is read.
 func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	w := newWorld(t)
 	ask := func(departments string, ids ...int) error {
@@ -123,7 +123,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	expect.Is(t, w.vendors.Calls("list_attendance"), before, "people were asked about")
 }
 
-// attendance is what list_attendance finds of everybody who is active.
+// attendance is the result of list_attendance for everybody who is active.
 func (w *world) attendance(t *testing.T, year, month int) freee.Attendance {
 	t.Helper()
 	var people struct{ Employees json.RawMessage }
@@ -221,7 +221,7 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
-// A limit that lasts for long is said with its end; freee's header names it.
+// A long limit is told with its end, from freee's header.
 func TestUntilWhenAVendorIsClosed(t *testing.T) {
 	w := newWorld(t)
 	closed := map[string]http.HandlerFunc{

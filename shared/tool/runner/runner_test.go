@@ -82,7 +82,7 @@ func (t tokens) Token(_ context.Context, tenant, provider string) (string, error
 
 func (tokens) Refused(context.Context, string, string, string) error { return nil }
 
-// Renew has one to give when the tokens have changed.
+// Renew returns another token if the tokens have changed.
 func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
 	if t[provider] == refused {
 		return "", tenancy.ErrNotConnected{Provider: provider, Status: tenancy.Broken, Reason: tenancy.CredentialRefused}

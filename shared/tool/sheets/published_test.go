@@ -25,8 +25,7 @@ func (tokens) Token(context.Context) (string, error)         { return "token", n
 func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
 func (tokens) Refused(context.Context, string)               {}
 
-// What is sent has the names and types that Google publishes; so has what is answered
-// here, by nobody who knows the client.
+// Requests have the names and types that Google publishes, and so have the answers here.
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	api := expect.Value(published.Open("sheets"))(t)
 	answers := map[string]map[string]any{

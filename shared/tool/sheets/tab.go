@@ -125,7 +125,7 @@ func cell(v any) any {
 	return fmt.Sprint(v)
 }
 
-// holds reports whether a float64 holds an integer exactly. A fraction needs not be exact.
+// holds reports whether a float64 holds an integer exactly. A fraction need not be exact.
 func holds(f float64, n json.Number) bool {
 	want, whole := new(big.Int).SetString(n.String(), 10)
 	if !whole {

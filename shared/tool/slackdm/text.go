@@ -58,8 +58,8 @@ func (m Message) text() (text string, cut int) {
 	return strings.Join(lines, "\n"), cut
 }
 
-// beginning is the longest beginning of a value with at most most characters whose form, with an ellipsis, has at most
-// room; the whole value where it fits.
+// beginning is the longest beginning of a value that fits: it has at most most characters, and its form with an ellipsis
+// has at most room. It is the whole value if that fits.
 func beginning(value string, most, room int, form func(string) string) string {
 	fits := func(s string) bool { return card.Units(form(s)) <= room }
 	if len(value) <= utf8.UTFMax*maxText && utf8.RuneCountInString(value) <= most && fits(value) {

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// An error of an answer that can't be read goes to logs: it quotes nothing of it.
+// The error of an unreadable answer is logged, so it quotes nothing of the answer.
 func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 	for _, body := range []string{`{"name":4500000}`, `{"pay":"09012345678"}`, `{"pay":4500000.5}`, `{"pay":4500000`, `4500000円`} {
 		c, _ := client(t, status(200, body))
@@ -30,8 +30,8 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 	}
 }
 
-// A vendor that throttles with 403 says the same of a missing permission. Where the page
-// before was allowed, there is one.
+// A vendor that throttles with 403 also uses 403 for a missing permission. If the page before was allowed, it is
+// throttling.
 func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	pages := 0
 	c, _ := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	}
 }
 
-// What a body says goes before what the status says.
+// The body counts more than the status.
 func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 	for _, test := range []struct {
 		status int

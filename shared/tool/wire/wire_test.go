@@ -18,7 +18,7 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// token is one that nobody renews.
+// token is a token that can't be renewed.
 type token string
 
 func (t token) Token(context.Context) (string, error) { return string(t), nil }
