@@ -41,7 +41,7 @@ func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
 	team := s.Sandbox.TeamID()
 	x := websession.New(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
 	d := Desk{T: t, S: s, cookie: websession.Secret(), form: x.Form}
-	expect.NoError(t, websession.Of(table.New(dynamodb.NewFromConfig(s.AWS), s.TableName)).BeginWebSession(context.Background(), d.cookie, x))
+	expect.NoError(t, websession.Of(table.New(dynamodb.NewFromConfig(s.AWS), s.TableName)).BeginSession(context.Background(), d.cookie, x))
 	return d
 }
 

@@ -85,8 +85,8 @@ func TestNoSessionComesBack(t *testing.T) {
 	was, from := server.Store(t)
 	is, table := server.Store(t)
 	now := time.Now()
-	expect.NoError(t, websession.Of(was.Of.Table()).BeginWebSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
+	expect.NoError(t, websession.Of(was.Of.Table()).BeginSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
 	bring(t, server, from, table)
-	s, err := websession.Of(is.Of.Table()).WebSession(t.Context(), "cookie", now)
+	s, err := websession.Of(is.Of.Table()).Session(t.Context(), "cookie", now)
 	expect.That(t, err != nil, "a session that had ended is there again: %+v", s)
 }

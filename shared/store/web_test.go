@@ -33,7 +33,7 @@ func testWeb(t *testing.T, st *taskStore) {
 func signedIn(t *testing.T, st *taskStore, cookie string, now time.Time) websession.Session {
 	t.Helper()
 	x := websession.New("01TENANT", "T1", "U1", "鈴木", true, now)
-	expect.NoError(t, st.BeginWebSession(t.Context(), cookie, x))
+	expect.NoError(t, st.BeginSession(t.Context(), cookie, x))
 	return x
 }
 
@@ -45,30 +45,30 @@ func gone(t *testing.T, what string, err error) {
 func testWebSession(t *testing.T, st *taskStore) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	x := signedIn(t, st, "c1", now)
-	expect.Same(t, x, expect.Value(st.WebSession(t.Context(), "c1", now))(t))
-	_, err := st.WebSession(t.Context(), "c1", now.Add(websession.Lasts))
+	expect.Same(t, x, expect.Value(st.Session(t.Context(), "c1", now))(t))
+	_, err := st.Session(t.Context(), "c1", now.Add(websession.Lasts))
 	gone(t, "after eight hours", err)
-	_, err = st.WebSession(t.Context(), websession.Hash("c1"), now)
+	_, err = st.Session(t.Context(), websession.Hash("c1"), now)
 	gone(t, "what the table shows", err)
-	expect.NoError(t, st.EndWebSession(t.Context(), "c1"))
-	_, err = st.WebSession(t.Context(), "c1", now)
+	expect.NoError(t, st.EndSession(t.Context(), "c1"))
+	_, err = st.Session(t.Context(), "c1", now)
 	gone(t, "after its end", err)
-	expect.NoError(t, st.EndWebSession(t.Context(), "c1"))
+	expect.NoError(t, st.EndSession(t.Context(), "c1"))
 }
 
 func testWebRotation(t *testing.T, st *taskStore) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	x := signedIn(t, st, "c2", now)
 	next := rotatedAtOnce(t, st, "c2", x, now.Add(20*time.Minute))
-	expect.NoError(t, st.CameWebSession(t.Context(), next, expect.Value(st.WebSession(t.Context(), next, now))(t)))
-	is := expect.Value(st.WebSession(t.Context(), next, now))(t)
+	expect.NoError(t, st.CameSession(t.Context(), next, expect.Value(st.Session(t.Context(), next, now))(t)))
+	is := expect.Value(st.Session(t.Context(), next, now))(t)
 	expect.That(t, is.Before == "", "a cookie that came is %+v", is)
-	old := expect.Value(st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace-time.Second)))(t)
+	old := expect.Value(st.Session(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace-time.Second)))(t)
 	expect.That(t, !old.MustRotate(now.Add(time.Hour)) && old.Form == x.Form, "the old one is %+v", old)
-	_, err := st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace))
+	_, err := st.Session(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace))
 	gone(t, "a replayed cookie", err)
-	expect.NoError(t, st.EndWebSession(t.Context(), "c2"))
-	if err := st.RotateWebSession(t.Context(), "c2", "c2-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
+	expect.NoError(t, st.EndSession(t.Context(), "c2"))
+	if err := st.RotateSession(t.Context(), "c2", "c2-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("a session that was ended is replaced: %v", err)
 	}
 }
@@ -80,7 +80,7 @@ func rotatedAtOnce(t *testing.T, st *taskStore, old string, x websession.Session
 	var all sync.WaitGroup
 	for n := range 4 {
 		all.Go(func() {
-			switch err := st.RotateWebSession(t.Context(), old, old+"-"+string(rune('a'+n)), x, now); {
+			switch err := st.RotateSession(t.Context(), old, old+"-"+string(rune('a'+n)), x, now); {
 			case err == nil:
 				won.Add(1)
 				next = old + "-" + string(rune('a'+n))
@@ -99,27 +99,27 @@ func testWebLostCookie(t *testing.T, st *taskStore) {
 	x := signedIn(t, st, "c4", now)
 	lost := rotatedAtOnce(t, st, "c4", x, now)
 	now = now.Add(websession.Grace)
-	is := expect.Value(st.WebSession(t.Context(), "c4", now))(t)
+	is := expect.Value(st.Session(t.Context(), "c4", now))(t)
 	expect.Must(t, is.MustRotate(now), "it is %+v", is)
-	if err := st.RotateWebSession(t.Context(), "c4", "c4-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
+	if err := st.RotateSession(t.Context(), "c4", "c4-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("one that was replaced since it was read is replaced again: %v", err)
 	}
-	expect.NoError(t, st.RotateWebSession(t.Context(), "c4", "c4-2", is, now))
-	newest := expect.Value(st.WebSession(t.Context(), "c4-2", now))(t)
+	expect.NoError(t, st.RotateSession(t.Context(), "c4", "c4-2", is, now))
+	newest := expect.Value(st.Session(t.Context(), "c4-2", now))(t)
 	for range 2 { // two requests of a page
-		expect.NoError(t, st.CameWebSession(t.Context(), "c4-2", newest))
+		expect.NoError(t, st.CameSession(t.Context(), "c4-2", newest))
 	}
-	_, err := st.WebSession(t.Context(), "c4", now.Add(websession.Grace))
+	_, err := st.Session(t.Context(), "c4", now.Add(websession.Grace))
 	gone(t, "a replayed cookie", err)
-	gone(t, "who comes with the lost one", st.CameWebSession(t.Context(), lost, expect.Value(st.WebSession(t.Context(), lost, now))(t)))
+	gone(t, "who comes with the lost one", st.CameSession(t.Context(), lost, expect.Value(st.Session(t.Context(), lost, now))(t)))
 	for _, cookie := range []string{"c4", "c4-2", lost} {
-		_, err := st.WebSession(t.Context(), cookie, now)
+		_, err := st.Session(t.Context(), cookie, now)
 		gone(t, cookie+" after two had a cookie", err)
 	}
 	x = signedIn(t, st, "c5", now)
 	next := rotatedAtOnce(t, st, "c5", x, now)
-	expect.NoError(t, st.EndWebSession(t.Context(), "c5"))
-	_, err = st.WebSession(t.Context(), next, now)
+	expect.NoError(t, st.EndSession(t.Context(), "c5"))
+	_, err = st.Session(t.Context(), next, now)
 	gone(t, "under the next cookie, after its end", err)
 }
 
@@ -127,11 +127,11 @@ func testWebSeen(t *testing.T, st *taskStore) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	x := signedIn(t, st, "c3", now)
 	x.Name, x.Admin, x.AskedAt = "田中", false, now.Add(2*time.Minute)
-	expect.NoError(t, st.SawWebSession(t.Context(), "c3", x))
-	expect.Same(t, x, expect.Value(st.WebSession(t.Context(), "c3", now))(t))
-	expect.NoError(t, st.EndWebSession(t.Context(), "c3"))
-	expect.NoError(t, st.SawWebSession(t.Context(), "c3", x))
-	_, err := st.WebSession(t.Context(), "c3", now)
+	expect.NoError(t, st.SawSession(t.Context(), "c3", x))
+	expect.Same(t, x, expect.Value(st.Session(t.Context(), "c3", now))(t))
+	expect.NoError(t, st.EndSession(t.Context(), "c3"))
+	expect.NoError(t, st.SawSession(t.Context(), "c3", x))
+	_, err := st.Session(t.Context(), "c3", now)
 	gone(t, "an ended session that was seen", err)
 }
 

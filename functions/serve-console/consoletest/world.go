@@ -232,7 +232,7 @@ func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 		admin = admin || id == user
 	}
 	s := websession.New(t.ID, t.TeamID, user, user, admin, w.Now())
-	expect.NoError(w.T, websession.Of(w.Store.Table()).BeginWebSession(w.T.Context(), cookie, s))
+	expect.NoError(w.T, websession.Of(w.Store.Table()).BeginSession(w.T.Context(), cookie, s))
 	b.Cookies["__Host-ringi"], b.Form, b.user = cookie, s.Form, user
 	return b
 }

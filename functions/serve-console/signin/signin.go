@@ -121,11 +121,11 @@ func (c *Pages) signInAs(w http.ResponseWriter, r *http.Request) error {
 	}
 	cookie := websession.Secret()
 	s := websession.New(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
-	if err := c.Store.BeginWebSession(ctx, cookie, s); err != nil {
+	if err := c.Store.BeginSession(ctx, cookie, s); err != nil {
 		return err
 	}
 	if before := web.CookieOf(r, web.SessionCookie); before != "" { // whoever was signed in here is not any more
-		if err := c.Store.EndWebSession(ctx, before); err != nil {
+		if err := c.Store.EndSession(ctx, before); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (c *Pages) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error
 
 // signOut ends the session at once, under the cookie that this very request was given too.
 func (c *Pages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
-	if err := c.Store.EndWebSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
+	if err := c.Store.EndSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
 		return err
 	}
 	web.SetCookie(w, r, web.SessionCookie, "", -1)

@@ -58,7 +58,7 @@ func signsIn(t *testing.T, w *consoletest.World) {
 	before.Cookies["__Host-ringi"] = b.Cookies["__Host-ringi"]
 	back(b, begin(b, "/console/signin/begin")).Leads(t, "/console")
 	before.Get("/console").Says(t, http.StatusSeeOther) // who was signed in here before is not any more
-	b.Form = expect.Value(websession.Of(w.Store.Table()).WebSession(t.Context(), b.Cookies["__Host-ringi"], w.Now()))(t).Form
+	b.Form = expect.Value(websession.Of(w.Store.Table()).Session(t.Context(), b.Cookies["__Host-ringi"], w.Now()))(t).Form
 	cookie := b.Cookies["__Host-ringi"]
 	if a := b.Post("/console/signout", nil); a.To != "/console/signin" || b.Cookies["__Host-ringi"] != "" {
 		t.Errorf("%d %s", a.Status, a.To)

@@ -148,12 +148,12 @@ func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request, now bool) (*View
 	if cookie == "" {
 		return v, aggregate.ErrNotFound
 	}
-	s, err := c.Store.WebSession(r.Context(), cookie, c.Now())
+	s, err := c.Store.Session(r.Context(), cookie, c.Now())
 	if err != nil {
 		return v, err
 	}
 	if s.Before != "" {
-		if err := c.Store.CameWebSession(r.Context(), cookie, s); err != nil {
+		if err := c.Store.CameSession(r.Context(), cookie, s); err != nil {
 			return v, err
 		}
 	}
@@ -173,7 +173,7 @@ func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s w
 		return
 	}
 	next := websession.Secret()
-	switch err := c.Store.RotateWebSession(r.Context(), cookie, next, s, now); {
+	switch err := c.Store.RotateSession(r.Context(), cookie, next, s, now); {
 	case err == nil:
 		SetCookie(w, r, SessionCookie, next, s.Ends().Sub(now))
 	case !errors.Is(err, aggregate.ErrConflict):
@@ -199,7 +199,7 @@ func (c *Site) still(ctx context.Context, cookie string, s websession.Session, n
 	switch {
 	case errors.Is(err, ErrNotOfUs):
 		slog.WarnContext(ctx, "a session of somebody who left ends", "tenant", s.Tenant, "user", s.User)
-		return s, errors.Join(aggregate.ErrNotFound, c.Store.EndWebSession(ctx, cookie))
+		return s, errors.Join(aggregate.ErrNotFound, c.Store.EndSession(ctx, cookie))
 	case err != nil && s.Believed(c.Now()):
 		slog.WarnContext(ctx, "Slack does not say who this is; believed for a while", "err", err)
 		return s, nil
@@ -207,7 +207,7 @@ func (c *Site) still(ctx context.Context, cookie string, s websession.Session, n
 		return s, err
 	}
 	s.Name, s.AskedAt = name, c.Now()
-	return s, c.Store.SawWebSession(ctx, cookie, s)
+	return s, c.Store.SawSession(ctx, cookie, s)
 }
 
 // ErrNotOfUs: who wants in is a guest, has left, or is of another workspace.

@@ -182,7 +182,7 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY", Admins: []string{workspace.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
 	cookie := websession.Secret()
-	expect.NoError(t, websession.Of(rows.Table()).BeginWebSession(t.Context(), cookie, websession.New(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
+	expect.NoError(t, websession.Of(rows.Table()).BeginSession(t.Context(), cookie, websession.New(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {

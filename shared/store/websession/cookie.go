@@ -13,10 +13,10 @@ import (
 	"ringi/shared/store/table"
 )
 
-// RotateWebSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came
+// RotateSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came
 // with the new one; until then it may be replaced again. It returns aggregate.ErrConflict when the old one was replaced
 // since it was read, or is gone.
-func (s Sessions) RotateWebSession(ctx context.Context, old, cookie string, x Session, now time.Time) error {
+func (s Sessions) RotateSession(ctx context.Context, old, cookie string, x Session, now time.Time) error {
 	pk, sk := webKey(cookie, webSession)
 	it, err := webItem(pk, sk, "web_session", x.Rotated(Hash(old), now), x.Ends())
 	if err != nil {
@@ -38,10 +38,10 @@ func (s Sessions) RotateWebSession(ctx context.Context, old, cookie string, x Se
 	return table.Wrapped(err, "replace a cookie")
 }
 
-// CameWebSession notes that somebody came with a cookie, so that the one before it ends. It returns
+// CameSession notes that somebody came with a cookie, so that the one before it ends. It returns
 // aggregate.ErrNotFound, and ends the session under all its cookies, when that one was replaced by yet another since:
 // two have it then, and one of them is not the person.
-func (s Sessions) CameWebSession(ctx context.Context, cookie string, x Session) error {
+func (s Sessions) CameSession(ctx context.Context, cookie string, x Session) error {
 	own, before := table.NewExpression(), table.NewExpression()
 	own.Remove("before")
 	before.Remove("awaits_next_since")
@@ -61,9 +61,9 @@ func (s Sessions) webUpdate(pk string, e *table.Expression, conditions ...string
 	return s.t.Move(table.Key(pk, webSession), e, conditions...)
 }
 
-// EndWebSession forgets a session, also under the cookies that replaced this one and the one that it replaced, which is
+// EndSession forgets a session, also under the cookies that replaced this one and the one that it replaced, which is
 // taken for a minute more; one that is not there is forgotten.
-func (s Sessions) EndWebSession(ctx context.Context, cookie string) error {
+func (s Sessions) EndSession(ctx context.Context, cookie string) error {
 	hash := Hash(cookie)
 	var is Session
 	err := s.t.Get(ctx, webPartition(hash), webSession, &is)

@@ -30,8 +30,8 @@ type Sessions struct{ t *table.Table }
 // Of are those of a table.
 func Of(t *table.Table) Sessions { return Sessions{t} }
 
-// WebSession is the session of a cookie. It returns aggregate.ErrNotFound when there is none, or it is over.
-func (s Sessions) WebSession(ctx context.Context, cookie string, now time.Time) (Session, error) {
+// Session is the session of a cookie. It returns aggregate.ErrNotFound when there is none, or it is over.
+func (s Sessions) Session(ctx context.Context, cookie string, now time.Time) (Session, error) {
 	var is Session
 	pk, sk := webKey(cookie, webSession)
 	if err := s.t.Get(ctx, pk, sk, &is); err != nil {
@@ -43,15 +43,15 @@ func (s Sessions) WebSession(ctx context.Context, cookie string, now time.Time) 
 	return is, nil
 }
 
-// BeginWebSession keeps a session under its cookie.
-func (s Sessions) BeginWebSession(ctx context.Context, cookie string, x Session) error {
+// BeginSession keeps a session under its cookie.
+func (s Sessions) BeginSession(ctx context.Context, cookie string, x Session) error {
 	pk, sk := webKey(cookie, webSession)
 	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
 }
 
-// SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays
+// SawSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays
 // so.
-func (s Sessions) SawWebSession(ctx context.Context, cookie string, x Session) error {
+func (s Sessions) SawSession(ctx context.Context, cookie string, x Session) error {
 	e := table.NewExpression()
 	e.Set("name", x.Name)
 	e.Set("admin", x.Admin)
