@@ -23,7 +23,7 @@ func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.R
 	return out
 }
 
-// testDueMany walks more than a page of one shard, while what was met is put off.
+// testDueMany walks more than a page of one shard, and puts off each task that it meets.
 func testDueMany(t *testing.T, st *taskStore) {
 	want := map[aggregate.Ref]bool{}
 	for n := 1; len(want) < 2*duePage+7; n++ {

@@ -41,30 +41,25 @@ func (s *Store) Table() *table.Table { return s.t }
 // Kinds are the kinds that it was given.
 func (s *Store) Kinds() aggregate.Kinds { return s.kinds }
 
-// Of is a store of one kind of aggregates.
+// Of is a store of one kind of aggregates. Its methods do what those of Store do.
 type Of[A aggregate.Aggregate] struct{ *Store }
 
-// Load is Store.Load.
 func (s Of[A]) Load(ctx context.Context, ref aggregate.Ref) (A, error) {
 	return as[A](s.Store.Load(ctx, ref))
 }
 
-// Commit is Store.Commit.
 func (s Of[A]) Commit(ctx context.Context, a A, c aggregate.Change) (A, error) {
 	return as[A](s.Store.Commit(ctx, a, c))
 }
 
-// Decide is Store.Decide.
 func (s Of[A]) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[A]) (A, error) {
 	return as[A](s.Store.Decide(ctx, ref, on(decide)))
 }
 
-// DecideOn is Store.DecideOn.
 func (s Of[A]) DecideOn(ctx context.Context, a A, decide aggregate.Decision[A]) (A, error) {
 	return as[A](s.Store.DecideOn(ctx, a, on(decide)))
 }
 
-// DecideBoth is Store.DecideBoth.
 func (s Of[A]) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b A) (ofA, ofB aggregate.Change, err error)) error {
 	return s.Store.DecideBoth(ctx, first, second, func(a, b aggregate.Aggregate) (aggregate.Change, aggregate.Change, error) {
 		return decide(a.(A), b.(A))

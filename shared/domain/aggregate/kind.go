@@ -105,7 +105,7 @@ type Kind struct {
 	Asks  []CardType // on which people approve or reject
 	// Rows makes a row of each type, but for those that all kinds have.
 	Rows map[string]func() Row
-	// Begin is the first Change of one that another aggregate asks for by an order; nil: none is asked for so.
+	// Begin makes the first Change of an aggregate that another one orders; nil: nobody orders this kind.
 	Begin func(ref Ref, order JSON, now time.Time) (Change, error)
 	// Still says that nothing follows when an aggregate of the kind changes: it has no runs, no cards and nobody to tell.
 	Still bool

@@ -133,7 +133,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	return c.done()
 }
 
-// fold has a summary stand for the messages through a key.
+// fold makes a summary stand for all messages up to a key.
 func (c *change) fold(summary, through string) {
 	if summary == "" {
 		return

@@ -41,7 +41,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	return append(append(out, a.retryExecution()...), aggregate.Offer{Act: ActCancelTask, ID: a.Head.TaskID})
 }
 
-// retryExecution is another attempt at the newest process, where one may succeed.
+// retryExecution offers another attempt at the newest process, if one may succeed.
 func (a *Aggregate) retryExecution() []aggregate.Offer {
 	e := a.Execution()
 	if e == nil || e.Status != ExecutionFailed || e.Error == ReasonToolValue || !e.AttemptsLeft() {

@@ -187,5 +187,5 @@ func (e ErrNotConnected) Error() string {
 	return fmt.Sprintf("integration %s is %s (%s)", e.Provider, e.Status, e.Reason)
 }
 
-// Unwrap makes it aggregate.ErrNotFound, as of a provider that was never connected.
+// Unwrap lets errors.Is find aggregate.ErrNotFound, as for a provider that was never connected.
 func (e ErrNotConnected) Unwrap() error { return aggregate.ErrNotFound }

@@ -168,7 +168,7 @@ func (p ToolPermission) check(known []Constraint) error {
 	return nil
 }
 
-// details say which tool exactly was allowed, and within which bounds; the hash stands for what its server said of it.
+// details say which tool was allowed, and within which bounds. The hash stands for the server's description of the tool.
 func (p ToolPermission) details() map[string]any {
 	d := map[string]any{"tool": p.ToolName, "allowed": p.Allowed}
 	if p.Constraints != "{}" {

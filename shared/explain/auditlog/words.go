@@ -60,7 +60,7 @@ func (w Words) Actions() []aggregate.Action {
 // Action says what was done. An action of a later release is its name.
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
-// Did is Action of an entry: what was not begun has not failed.
+// Did says what an entry records, as Action does. A generation that was put off is not called a failure.
 func (w Words) Did(x aggregate.AuditEntry) string {
 	var about struct{ Reason aggregate.Reason }
 	_ = json.Unmarshal([]byte(x.Details), &about)

@@ -35,15 +35,15 @@ const (
 	publicSlack = "https://slack.com/api/"
 )
 
-// SlackSecret is what Slack gives an app: what its calls are signed with, and what
-// ours carry. Neither may be logged; printing one shows nothing.
+// SlackSecret is what Slack gives an app: the secret with which Slack signs its calls, and the token that Ringi's calls
+// carry. Neither may be logged; printing one shows nothing.
 type SlackSecret struct {
 	Hidden
 	SigningSecret string `json:"signing_secret"`
 	BotToken      string `json:"bot_token"`
 	ClientID      string `json:"client_id"` // with which people sign in to the console; not secret
 	ClientSecret  string `json:"client_secret"`
-	AppID         string `json:"app_id"`       // which app's; empty when nobody said: then any app's that signs with the secret
+	AppID         string `json:"app_id"`       // the app's id; empty: calls of any app that signs with the secret are accepted
 	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
 	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
 	Install       string `json:"install"`      // ids of the further workspaces that may install the app, with commas between, or AnyWorkspace; empty: none

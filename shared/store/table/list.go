@@ -48,7 +48,7 @@ func Rows[T any](ctx context.Context, t *Table, l List, cursor string, limit int
 	})
 }
 
-// owners are what the partition keys of its rows begin with.
+// owners are the beginnings of the partition keys of the list's rows.
 func (l List) owners() []string {
 	out := make([]string, len(l.Prefixes))
 	for i, p := range l.Prefixes {
