@@ -47,7 +47,7 @@ func Unsaved(tenant, tool string) ToolPermission {
 	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
 }
 
-// besideOf are the tools of its provider that there were before a tool that came with a later release than the first.
+// besideOf are the older tools of a provider, for a tool that a later release added beside them; nil for any other tool.
 func besideOf(tool string) []string {
 	f, _ := catalog.Of(tool)
 	return f.Beside

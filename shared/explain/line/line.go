@@ -249,8 +249,7 @@ func reference(v any) (path string, ok bool) {
 	return path, ok && len(m) == 1
 }
 
-// from names an earlier step's result, or what stands in it. It is false for a path that
-// leads to none.
+// from writes the name of an earlier step's result, or of a part of it. It reports false for a path of no earlier step.
 func (l *writer) from(path string) bool {
 	step, rest, _ := strings.Cut(path, ".")
 	s, known := l.earlier[step]
