@@ -88,8 +88,8 @@ func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	}
 }
 
-// outcome turns the end of a call into the outcome that is recorded. It returns an error only for a read whose result could not be stored before
-// until.
+// outcome turns the end of a call into the outcome that is recorded. It returns an error only for a read whose result
+// could not be stored before until.
 func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error,
 	until time.Time) (task.Outcome, error) {
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// summary has the model say in a few words what the steps did. A failed summary never fails an execution whose steps all
-// completed: when the model fails, takes longer than summaryWithin, or a limit of costs is
-// reached, it is model.Plain's list of the steps.
+// summary has the model say in a few words what the steps did. A failed summary never fails an execution whose steps
+// all completed: when the model fails, takes longer than summaryWithin, or a limit of costs is reached, model.Plain
+// lists the steps instead.
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()

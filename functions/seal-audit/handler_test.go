@@ -113,10 +113,13 @@ func TestAnImageOfAnyValueIsItsRow(t *testing.T) {
 	row := map[string]types.AttributeValue{
 		"S": &types.AttributeValueMemberS{Value: "<é\u0000\">"}, "N": &types.AttributeValueMemberN{Value: "1200.50"},
 		"BOOL": &types.AttributeValueMemberBOOL{Value: true}, "NULL": &types.AttributeValueMemberNULL{Value: true},
-		"B": &types.AttributeValueMemberB{Value: []byte{0, 255}}, "SS": &types.AttributeValueMemberSS{Value: []string{"b", "a"}},
-		"NS": &types.AttributeValueMemberNS{Value: []string{"2", "1"}}, "BS": &types.AttributeValueMemberBS{Value: [][]byte{{7}}},
+		"B":  &types.AttributeValueMemberB{Value: []byte{0, 255}},
+		"SS": &types.AttributeValueMemberSS{Value: []string{"b", "a"}},
+		"NS": &types.AttributeValueMemberNS{Value: []string{"2", "1"}},
+		"BS": &types.AttributeValueMemberBS{Value: [][]byte{{7}}},
 	}
-	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{row["S"], row["N"], &types.AttributeValueMemberL{Value: []types.AttributeValue{}}}}
+	empty := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{row["S"], row["N"], empty}}
 	row["L"], row["M"] = list, &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"in": list}}
 	expect.Same(t, row, item(image(row)), cmp.Exporter(func(reflect.Type) bool { return true }))
 }

@@ -43,7 +43,8 @@ func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 		_, asks := k.New().(Subject)
 		says := [4]bool{k.ValidID != nil, k.Asked != "", len(k.Asks) > 0, card.DialogsOf(k.New()) != nil}
 		if says != [4]bool{asks, asks, asks, asks} {
-			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, and in which dialogs: %v", k.Name, asks, says)
+			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, in which dialogs: %v",
+				k.Name, asks, says)
 		}
 	}
 }

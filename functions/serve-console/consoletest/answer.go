@@ -11,10 +11,11 @@ import (
 )
 
 func (a Answer) String() string {
-	return fmt.Sprintf("%s is answered %d %s: %s", a.Asked, a.Status, a.To, cmp.Or(strings.TrimPrefix(a.Text(), "<main"), a.Body))
+	says := cmp.Or(strings.TrimPrefix(a.Text(), "<main"), a.Body)
+	return fmt.Sprintf("%s is answered %d %s: %s", a.Asked, a.Status, a.To, says)
 }
 
-// Says fails the test unless the page has this status and says these texts. It returns the answer, as the next three do.
+// Says wants a page with this status that says these texts. It returns the answer, as the next three methods do.
 func (a Answer) Says(t *testing.T, status int, texts ...string) Answer {
 	t.Helper()
 	expect.That(t, a.Status == status, "want status %d: %v", status, a)

@@ -293,8 +293,8 @@ func servers(t *testing.T, w *connecting) {
 	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=disconnected" || w.works(stand.RoomsPath, second) {
 		t.Errorf("%d %s", a.Status, a.To)
 	}
-	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"}, "address": {"https://first.example/mcp"}} // as the page showed it
-	b.Post("/console/integrations/token", elsewhere).Says(t, http.StatusConflict)                                            // a token for the address that was shown
+	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"}, "address": {"https://first.example/mcp"}}
+	b.Post("/console/integrations/token", elsewhere).Says(t, http.StatusConflict) // a token for the address that the page showed before
 	if a := b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"}, "token": {w.vendors.RoomsToken()}}); a.To != "/console/integrations?done=connected" || token() != w.vendors.RoomsToken() {
 		t.Errorf("%d %s %s", a.Status, a.To, a.Text())
 	}

@@ -226,8 +226,8 @@ func (c *Pages) welcome(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		return err
 	}
 	t := v.Texts("welcome")
-	d := web.Document{Title: t.Say("title"), Here: "settings", Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}}
-	return c.Show(w, r, v, d, "welcome.html")
+	data := welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}
+	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "settings", Data: data}, "welcome.html")
 }
 
 func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

@@ -204,7 +204,8 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 		r := settingRow{N: i + 1}
 		for _, c := range columns {
 			one := cell{Name: list + "." + c.key, Label: t.In("columns", list+"."+c.key), Value: row[c.key], Example: c.example}
-			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) { // a value that the page doesn't offer stays selected
+			// a value that the page doesn't offer stays selected
+			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) {
 				one.Boxes = append(one.Boxes, box{Value: one.Value, Text: one.Value, On: true})
 			}
 			for _, value := range c.options {

@@ -71,7 +71,7 @@ func RejectionModal(kind aggregate.CardType, id, taskID, locale string) slack.Mo
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
 
-// Cancellation is the private_metadata of the dialog that asks before a task ends: what is cancelled, and where the person was.
+// Cancellation is the private_metadata of the dialog that asks before a task ends: the task, and where the person was.
 type Cancellation struct {
 	TaskID  string `json:"task_id"`
 	Channel string `json:"channel"`
