@@ -67,9 +67,7 @@ func (c *Console) Handler() http.Handler {
 func (c *Console) open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/language/{locale}", c.SwitchLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", web.ServeAsset)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		c.Fail(w, r, &web.Viewer{Locale: web.LocaleOf(r)}, web.ErrNoPage)
-	})
+	mux.HandleFunc("/", c.Open(func(http.ResponseWriter, *http.Request, *web.Viewer) error { return web.ErrNoPage }))
 }
 
 // homeRoutes lead from the console's address to its first page.

@@ -25,16 +25,12 @@ func (c *Pages) Open(mux *http.ServeMux) {
 
 // open serves a page to somebody who has not signed in.
 func (c *Pages) open(serve web.Page) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		v := &web.Viewer{Locale: web.LocaleOf(r)}
-		err := serve(w, r, v)
-		if err != nil {
-			err = c.connectFailed(w, r, v, err)
+	return c.Site.Open(func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+		if err := serve(w, r, v); err != nil {
+			return c.connectFailed(w, r, v, err)
 		}
-		if err != nil {
-			c.Fail(w, r, v, err)
-		}
-	}
+		return nil
+	})
 }
 
 func installedAddress(r *http.Request) string {
@@ -43,12 +39,8 @@ func installedAddress(r *http.Request) string {
 
 // beginInstall sends a browser to Slack.
 func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
-	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
-	if err != nil {
+	if err := c.Within(r); err != nil {
 		return err
-	}
-	if !within {
-		return web.ErrTooMany
 	}
 	browser, state := websession.Secret(), websession.Secret()
 	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)

@@ -33,19 +33,15 @@ func (c *Pages) Routes() []web.Route {
 
 // Open adds those that need no session.
 func (c *Pages) Open(mux *http.ServeMux) {
-	mux.HandleFunc("GET /console/signin", c.showSignIn)
-	mux.HandleFunc("GET /console/signin/begin", c.beginSignIn)
-	mux.HandleFunc("GET /console/signin/done", c.endSignIn)
+	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
+	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
+	mux.HandleFunc("GET /console/signin/done", c.Site.Open(c.endSignIn))
 }
 
 // showSignIn is the page of whoever is not signed in.
-func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request) {
-	v := &web.Viewer{Locale: web.LocaleOf(r)}
-	words := v.Texts("signin")
+func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))}
-	if err := c.Show(w, r, v, web.Document{Title: words.Say("title"), Data: data}, "signin.html"); err != nil {
-		c.Fail(w, r, v, err)
-	}
+	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: data}, "signin.html")
 }
 
 type signInData struct{ Begin string }
@@ -54,25 +50,12 @@ type signInData struct{ Begin string }
 func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
 
 // beginSignIn sends a browser to Slack.
-func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request) {
-	v := &web.Viewer{Locale: web.LocaleOf(r)}
-	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
-	if err == nil && !within {
-		err = web.ErrTooMany
+func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	if err := c.Within(r); err != nil {
+		return err
 	}
-	if err == nil {
-		err = c.sendToSlack(w, r)
-	}
-	if err != nil {
-		c.Fail(w, r, v, err)
-	}
-}
-
-func (c *Pages) sendToSlack(w http.ResponseWriter, r *http.Request) error {
 	browser, state := websession.Secret(), websession.Secret()
-	begun := websession.SignIn{
-		Browser: websession.Hash(browser), Nonce: websession.Secret(), Next: web.NextOf(r),
-	}
+	begun := websession.SignIn{Browser: websession.Hash(browser), Nonce: websession.Secret(), Next: web.NextOf(r)}
 	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
 	if errors.Is(err, secret.ErrMissing) {
 		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
@@ -90,13 +73,7 @@ func (c *Pages) sendToSlack(w http.ResponseWriter, r *http.Request) error {
 }
 
 // endSignIn takes a browser back that Slack sends.
-func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request) {
-	if err := c.signInAs(w, r); err != nil {
-		c.Fail(w, r, &web.Viewer{Locale: web.LocaleOf(r)}, err)
-	}
-}
-
-func (c *Pages) signInAs(w http.ResponseWriter, r *http.Request) error {
+func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	ctx, q := r.Context(), r.URL.Query()
 	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
 	web.SetCookie(w, r, signInCookie, "", -1)

@@ -129,6 +129,25 @@ func (c *Site) SignedIn(to Route) http.HandlerFunc {
 	}
 }
 
+// Open serves a page to anybody.
+func (c *Site) Open(serve Page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &Viewer{Locale: LocaleOf(r)}
+		if err := serve(w, r, v); err != nil {
+			c.Fail(w, r, v, err)
+		}
+	}
+}
+
+// Within counts an attempt to sign in or to install the app. It returns ErrTooMany when the address makes too many.
+func (c *Site) Within(r *http.Request) error {
+	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	if err == nil && !within {
+		err = ErrTooMany
+	}
+	return err
+}
+
 func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer) error {
 	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	if err := r.ParseMultipartForm(MaxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
