@@ -82,15 +82,16 @@ type order struct {
 }
 
 func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out io.Writer) error {
+	var o order
 	f := flag.NewFlagSet("connect", flag.ContinueOnError)
 	table := f.String("table", "", "the `name` of the stack's table (output TableName)")
 	key := f.String("key", "", "the `ARN` of the key that seals credentials (output CredentialsKeyArn)")
-	workspace := f.String("team", "", "the Slack workspace's `id`, T…")
+	f.StringVar(&o.team, "team", "", "the Slack workspace's `id`, T…")
 	by := f.String("by", "", "your Slack user `id`, U…, for the audit log")
 	off := f.Bool("disconnect", false, "forget the credentials instead")
-	listen := f.String("listen", "127.0.0.1:8723", "the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
-	auth := f.String("auth-url", "", "another `address` to ask for consent at")
-	tokens := f.String("token-url", "", "another `address` to get tokens at")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8723", "the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
+	f.StringVar(&o.auth, "auth-url", "", "another `address` to ask for consent at")
+	f.StringVar(&o.tokens, "token-url", "", "another `address` to get tokens at")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -101,8 +102,8 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		return errors.New("-table is missing: the stack's output TableName")
 	case *key == "" && decide == nil:
 		return errors.New("-key is missing: the stack's output CredentialsKeyArn")
-	case !team.MatchString(*workspace):
-		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", *workspace)
+	case !team.MatchString(o.team):
+		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", o.team)
 	case !person.MatchString(*by):
 		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects, disconnects and decides", *by)
 	case provider != "mcp" && decide == nil &&
@@ -110,12 +111,9 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them", strings.Join(providers, ", "))
 	}
 	rows := tasks.New(dynamodb.NewFromConfig(cfg), *table)
-	o := order{
-		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
-		tenant: aggregate.TenantID(*workspace), provider: provider, team: *workspace,
-		by: aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth,
-		tokens: *tokens,
-	}
+	o.vault = vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key})
+	o.tenant, o.provider = aggregate.TenantID(o.team), provider
+	o.by = aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: o.team}
 	if decide != nil {
 		return decide(ctx, rows, o, f.Args()[1:], out)
 	}
@@ -136,7 +134,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s is %s for %s\n", provider, done, *workspace)
+	fmt.Fprintf(out, "%s is %s for %s\n", provider, done, o.team)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/store/conversations"
 )
 
@@ -50,12 +49,4 @@ func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref,
 	}
 	fmt.Fprintln(out, "it is looked at again, at once by the relay and within a minute by the sweeper, which begins its run if there is none")
 	return nil
-}
-
-// sessionRef is the conversation that -session names.
-func sessionRef(tenant, id string) (aggregate.Ref, error) {
-	if !aggregate.ValidID(tenant) || !conversation.ValidID(id) {
-		return aggregate.Ref{}, fmt.Errorf("-session %.80q is not <tenant>/<session>, an id of 26 characters and a UUID", tenant+"/"+id)
-	}
-	return conversation.RefOf(tenant, id), nil
 }

@@ -217,21 +217,15 @@ func (l letters) each(ctx context.Context, do func(types.Message) error) (n int,
 	}
 }
 
-// cards moves dead cards back to the card queue. A card may be moved twice: drawing it twice is harmless.
-type cards struct {
-	sqs      *sqs.Client
-	from, to string
-	out      io.Writer
-}
-
-func (c *cards) move(ctx context.Context) error {
-	n, err := letters{c.sqs, c.from}.each(ctx, func(m types.Message) error {
-		_, err := c.sqs.SendMessage(ctx, &sqs.SendMessageInput{
-			QueueUrl: &c.to, MessageBody: m.Body, MessageDeduplicationId: m.MessageId,
+// moveCards moves dead cards back to the card queue. A card may be moved twice: drawing it twice is harmless.
+func moveCards(ctx context.Context, dead letters, to string, out io.Writer) error {
+	n, err := dead.each(ctx, func(m types.Message) error {
+		_, err := dead.sqs.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl: &to, MessageBody: m.Body, MessageDeduplicationId: m.MessageId,
 			MessageGroupId: aws.String(m.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]),
 		})
 		return err
 	})
-	fmt.Fprintf(c.out, "%d cards are in the queue again\n", n)
+	fmt.Fprintf(out, "%d cards are in the queue again\n", n)
 	return err
 }

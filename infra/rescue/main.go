@@ -30,6 +30,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -68,7 +69,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	rescued := store.New(db, w.table, kinds.All()...)
 	switch w.command {
 	case "cards":
-		return (&cards{queue, w.from, w.to, out}).move(ctx)
+		return moveCards(ctx, letters{queue, w.from}, w.to, out)
 	case "changes":
 		return (&changes{letters{queue, w.from}, dynamodbstreams.NewFromConfig(cfg), rescued, sums.Of(rescued.Table(), rescued.Kinds()), out}).replay(ctx)
 	case "contest":
@@ -79,11 +80,10 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		return newGames(rescued, w.closing, w.apply, out).again(ctx, contest.Ref(tenant, id))
 	case "session":
 		tenant, id, _ := strings.Cut(w.session, "/")
-		ref, err := sessionRef(tenant, id)
-		if err != nil {
-			return err
+		if !aggregate.ValidID(tenant) || !conversation.ValidID(id) {
+			return fmt.Errorf("-session %.80q is not <tenant>/<session>, an id of 26 characters and a UUID", w.session)
 		}
-		return lookAgain(ctx, conversations.Of(rescued), ref, w.apply, out)
+		return lookAgain(ctx, conversations.Of(rescued), conversation.RefOf(tenant, id), w.apply, out)
 	case "rounds":
 		if !aggregate.ValidID(w.tenant) {
 			return fmt.Errorf("-tenant %.60q is not an id of 26 characters", w.tenant)

@@ -11,7 +11,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,12 +24,12 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sleep"
 )
 
-// startWithin is how long an app may take until it listens, patience how long anything else may take.
-const startWithin, patience = 2 * time.Minute, time.Minute
+// startWithin is how long an app may take until it listens.
+const startWithin = 2 * time.Minute
 
 // App is the app of one library. Command starts it, without an environment.
 type App struct {
@@ -47,7 +49,7 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	t.Helper()
 	now := time.Now() // the clock stands still, so that no trigger expires on a busy machine
 	s := sandbox.New(sandbox.Options{
-		SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001, AnswerTime: patience, Now: func() time.Time { return now },
+		SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001, AnswerTime: time.Minute, Now: func() time.Time { return now },
 	})
 	t.Cleanup(s.Close)
 	server := httptest.NewServer(s.Handler())
@@ -65,6 +67,11 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	expect.NoError(t, err)
 	defer said.Close()
 	p := &place{Sandbox: s, t: t, stderr: &tail{}}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("attempts: %+v\nthe app says: %s", s.Attempts(), p.stderr)
+		}
+	})
 	cmd.Stdout, cmd.Stderr = told, p.stderr
 	child, err := process.Start(cmd)
 	told.Close()
@@ -80,17 +87,6 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	at := fmt.Sprintf("http://127.0.0.1:%d/slack/events", ready.Port)
 	s.Connect(sandbox.Endpoints{Self: server.URL, Events: at, Interactions: at})
 	return p
-}
-
-// eventually polls until the claim holds.
-func (p *place) eventually(what string, claim func() bool) {
-	p.t.Helper()
-	for deadline := time.Now().Add(patience); !claim(); {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("never happened: %s\nattempts: %+v\nthe app says: %s", what, p.Attempts(), p.stderr)
-		}
-		_ = sleep.For(p.t.Context(), 10*time.Millisecond)
-	}
 }
 
 // tail keeps the end of an app's standard error.
@@ -110,4 +106,101 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	all := strings.TrimSpace(t.b.String())
 	return all[max(0, len(all)-4000):]
+}
+
+// Walk uses everything that the app can do, as a person in the sandbox.
+func Walk(t *testing.T, app App) {
+	p := start(t, app, "the-signing-secret")
+	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>")))(t)
+	expect.Eventually(p.t, "the app answers in the thread", func() bool { return len(p.Messages(workspace.HR, root)) == 2 })
+	card := p.Messages(workspace.HR, root)[1]
+	expect.That(t, card.ThreadTS == root && card.BotID == workspace.BotID &&
+		strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato), "the card is %+v", card)
+	p.note(root, card.TS)
+	p.finish(card.TS)
+	err := p.Shortcut(workspace.Tanaka, workspace.HR, root, "cancel_task")
+	expect.That(t, err == nil, "shortcut: %v\n%s", err, p.stderr)
+	expect.Eventually(p.t, "the shortcut's answer", func() bool { return len(p.Messages(workspace.HR, root)) == 3 })
+	expect.Is(t, p.Messages(workspace.HR, root)[2].Text, "cancelled by <@"+workspace.Tanaka+">", "the shortcut's answer")
+	for _, a := range p.Attempts() {
+		expect.That(t, a.Reason == "" && a.Status == http.StatusOK && a.Retry <= 0, "delivery %+v did not go well at once", a)
+	}
+	for _, c := range p.Calls() {
+		expect.Is(t, c.Error, "", "call %s was answered", c.Method)
+	}
+	expect.Is(t, p.stderr.String(), "", "the app complains")
+}
+
+func (p *place) message(card string) workspace.Message {
+	p.t.Helper()
+	return expect.Value(p.Workspace().Message(workspace.HR, card, workspace.Suzuki))(p.t)
+}
+
+// note fills in the card's form. A note that is too short is refused in the open form; a longer one changes the card.
+func (p *place) note(root, card string) {
+	p.click(workspace.Suzuki, card, "open_form")
+	expect.Eventually(p.t, "the form opens", func() bool { return len(p.Views(workspace.Suzuki)) == 1 })
+	form := p.Views(workspace.Suzuki)[0]
+	refused, err := p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "短"})
+	expect.That(p.t, err == nil && refused["note_block"] == "at least three characters" &&
+		len(p.Views(workspace.Suzuki)) == 1,
+		"a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(workspace.Suzuki)))
+	refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"})
+	expect.That(p.t, err == nil && len(refused) == 0 && len(p.Views(workspace.Suzuki)) == 0,
+		"a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(workspace.Suzuki)), p.stderr)
+	expect.Eventually(p.t, "the card shows the note", func() bool { return strings.Contains(blocks(p.message(card)), "noted: 稟議を") })
+	m := p.message(card)
+	expect.That(p.t, m.Text == "noted" && !strings.Contains(blocks(m), "open_form") &&
+		len(p.Messages(workspace.HR, root)) == 2, "the updated card is %+v", m)
+}
+
+// finish presses the card's other button, which tells the person twice and takes the buttons away.
+func (p *place) finish(card string) {
+	p.click(workspace.Suzuki, card, "finish")
+	expect.Eventually(p.t, "the card is finished", func() bool { return strings.Contains(blocks(p.message(card)), "finished, 1 of 2 messages are ours") })
+	expect.Eventually(p.t, "the person is told twice", func() bool { return len(p.Ephemerals(workspace.Suzuki)) == 2 })
+	for i, want := range []string{"for you alone", "by response_url"} {
+		expect.Is(p.t, p.Ephemerals(workspace.Suzuki)[i].Text, want, "the person is told")
+	}
+	others := p.Ephemerals(workspace.Sato)
+	expect.That(p.t, len(others) == 0, "somebody else sees %v", others)
+	expect.That(p.t, p.Click(workspace.Suzuki, workspace.HR, card, "finish") != nil,
+		"a button that is gone can be pressed")
+}
+
+// CheckForgeryRefused checks that the app verifies signatures: with another secret it refuses every call and does nothing.
+// Walk alone would pass for an app that accepts any signature.
+func CheckForgeryRefused(t *testing.T, app App) {
+	p := start(t, app, "another-secret")
+	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは")))(t)
+	expect.Eventually(p.t, "the event is given up", func() bool {
+		all := p.Attempts()
+		return len(all) > 0 && all[len(all)-1].Final
+	})
+	for _, a := range p.Attempts() {
+		expect.That(t, a.Status == http.StatusUnauthorized && a.Reason == "http_error", "attempt %+v, want 401", a)
+	}
+	err := p.Shortcut(workspace.Sato, workspace.HR, root, "cancel_task")
+	var trouble sandbox.InteractionError
+	expect.That(t, errors.As(err, &trouble) && trouble.Status == http.StatusUnauthorized, "shortcut: %v, want 401", err)
+	expect.Is(t, len(p.Messages(workspace.HR, root)), 1, "messages in the thread; an app that believes nobody says nothing")
+	for _, c := range p.Calls() {
+		if c.Method != "auth.test" { // a library may ask who it is when it starts
+			t.Errorf("an app that believes nobody calls %s", c.Method)
+		}
+	}
+}
+
+func (p *place) click(user, ts, action string) {
+	p.t.Helper()
+	err := p.Click(user, workspace.HR, ts, action)
+	expect.Must(p.t, err == nil, "click %s: %v\n%s", action, err, p.stderr)
+}
+
+func blocks(m workspace.Message) string {
+	b, err := json.Marshal(m.Blocks)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
