@@ -170,17 +170,11 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 func (o order) open(ctx context.Context) (*source, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if o.local != "" {
-		if cfg, err = o.look(ctx); err != nil {
-			return nil, err
-		}
+		cfg, err = o.look(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return o.source(cfg), nil
-}
-
-func (o order) source(cfg aws.Config) *source {
 	var signers []seal.Signer
 	for _, key := range append(slices.Clone(o.earlier), o.key) {
 		signers = append(signers, seal.Signer{KMS: kms.NewFromConfig(cfg), Key: key})
@@ -189,7 +183,7 @@ func (o order) source(cfg aws.Config) *source {
 	return &source{
 		store: rows, chains: seal.Of(rows.Table()), signers: signers,
 		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
-	}
+	}, nil
 }
 
 // look asks the local stack for the names of its table, key and buckets.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,10 +97,7 @@ func names(knows []tenancy.Constraint) string {
 	for _, c := range knows {
 		all = append(all, string(c))
 	}
-	if all == nil {
-		return "none"
-	}
-	return strings.Join(all, ", ")
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 func listTools(ctx context.Context, rows *tasks.Store, tenant string, catalog *tool.Catalog, out io.Writer) error {

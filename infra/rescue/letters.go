@@ -151,16 +151,14 @@ func (c *changes) counts(r streams.Record, all *found) {
 	}
 	row, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage)
 	if err == nil && r.EventName == streams.OperationTypeInsert {
-		var f daily.Fact
-		var ok bool
-		if f, ok, err = c.sums.FactOf(row); ok && err == nil {
-			all.facts = append(all.facts, f)
+		fact, ok, bad := c.sums.FactOf(row)
+		if err = bad; ok && err == nil {
+			all.facts = append(all.facts, fact)
 		}
 	}
 	if err == nil {
-		var round sums.Counted
-		var ok bool
-		if round, ok, err = c.sums.CountedOf(row); ok && err == nil {
+		round, ok, bad := c.sums.CountedOf(row)
+		if err = bad; ok && err == nil {
 			all.rounds = append(all.rounds, round)
 		}
 	}

@@ -33,6 +33,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/sums"
@@ -67,6 +68,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	}
 	queue, db := sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
 	rescued := store.New(db, w.table, kinds.All()...)
+	played := &games{contests.Of(rescued, nil), w.apply, w.closing, out}
 	switch w.command {
 	case "cards":
 		return moveCards(ctx, letters{queue, w.from}, w.to, out)
@@ -77,7 +79,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		if !aggregate.ValidID(tenant) || !contest.ValidID(id) {
 			return fmt.Errorf("-contest %.80q is not <tenant>/<execution>, an id of 26 characters and a UUID", w.contest)
 		}
-		return newGames(rescued, w.closing, w.apply, out).again(ctx, contest.Ref(tenant, id))
+		return played.again(ctx, contest.Ref(tenant, id))
 	case "session":
 		tenant, id, _ := strings.Cut(w.session, "/")
 		if !aggregate.ValidID(tenant) || !conversation.ValidID(id) {
@@ -88,7 +90,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		if !aggregate.ValidID(w.tenant) {
 			return fmt.Errorf("-tenant %.60q is not an id of 26 characters", w.tenant)
 		}
-		return newGames(rescued, false, true, out).count(ctx, w.tenant)
+		return played.count(ctx, w.tenant)
 	}
 	r := &rows{db, w.from, w.table, w.apply, out}
 	if w.task == "" {

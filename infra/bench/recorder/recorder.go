@@ -72,8 +72,7 @@ func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 	r.mu.Unlock()
 	if operation, ok := strings.CutPrefix(call.Name, "DynamoDB."); ok && !call.Failed && meter != nil {
 		return lambda.Fault{Instead: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			r.measured(w, q, meter,
-				operation, call)
+			r.measured(w, q, meter, operation, call)
 		})}
 	}
 	r.keep(call, nil)
