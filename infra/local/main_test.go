@@ -47,9 +47,8 @@ func TestParse(t *testing.T) {
 			t.Setenv("SLACK_BOT_TOKEN", tt.secret)
 			o, _, err := parse(tt.args, streams{err: io.Discard})
 			if tt.want == "" {
-				if err != nil || o.Addr != "127.0.0.1:3000" || o.AWSAddr != "127.0.0.1:4566" || o.Model != "demo" || o.SigningSecret != tt.secret {
-					t.Errorf("%+v, %v", o, err)
-				}
+				expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo" && o.SigningSecret == tt.secret,
+					"%+v, %v", o, err)
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
@@ -62,27 +61,23 @@ func TestParse(t *testing.T) {
 func TestParseInvoke(t *testing.T) {
 	for _, args := range [][]string{{"ReceiveEventFunction", "-e", "x.json"}, {"-e", "x.json", "ReceiveEventFunction"}} {
 		in, err := parseInvoke(args, streams{err: io.Discard})
-		if err != nil || in.name != "ReceiveEventFunction" || in.eventFile != "x.json" {
-			t.Errorf("%q: %+v, %v", args, in, err)
-		}
+		expect.That(t, err == nil && in.name == "ReceiveEventFunction" && in.eventFile == "x.json",
+			"%q: %+v, %v", args, in, err)
 	}
 	for _, args := range [][]string{{}, {"a", "b"}} {
-		if _, err := parseInvoke(args, streams{err: io.Discard}); !errors.Is(err, errUsage) {
-			t.Errorf("%q: %v", args, err)
-		}
+		_, err := parseInvoke(args, streams{err: io.Discard})
+		expect.That(t, errors.Is(err, errUsage), "%q: %v", args, err)
 	}
 	for _, args := range [][]string{{"-h"}, {"receive-event", "-h"}} {
-		if _, err := parseInvoke(args, streams{err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%q: %v", args, err)
-		}
+		_, err := parseInvoke(args, streams{err: io.Discard})
+		expect.That(t, errors.Is(err, flag.ErrHelp), "%q: %v", args, err)
 	}
 }
 
 func TestHelpIsGivenAndNoFailure(t *testing.T) {
 	out, err := command(t, "-h").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "local invoke <function>") || !strings.Contains(string(out), "-aws-addr") {
-		t.Errorf("%v: %s", err, out)
-	}
+	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") && strings.Contains(string(out), "-aws-addr"),
+		"%v: %s", err, out)
 }
 
 // Whoever names a stack means that one, not another that is made in its place.
@@ -92,9 +87,8 @@ func TestInvokeSaysThatNoStackAnswersThere(t *testing.T) {
 	expect.NoError(t, l.Close())
 	out := &bytes.Buffer{}
 	err := invoke(t.Context(), []string{"receive-event", "-aws-addr", dead}, streams{out: out, err: io.Discard})
-	if !errors.Is(err, stack.ErrNoStack) || !strings.Contains(err.Error(), dead) || out.Len() > 0 {
-		t.Errorf("%v, %s", err, out)
-	}
+	expect.That(t, errors.Is(err, stack.ErrNoStack) && strings.Contains(err.Error(), dead) && out.Len() == 0,
+		"%v, %s", err, out)
 }
 
 func TestEventsAndVariables(t *testing.T) {
@@ -106,19 +100,15 @@ func TestEventsAndVariables(t *testing.T) {
 	}
 	event := write("event.json", `{"a":1}`)
 	for file, want := range map[string]string{"": "{}", "-": `{"b":2}`, event: `{"a":1}`} {
-		if got, err := readEvent(file, strings.NewReader(`{"b":2}`)); err != nil || string(got) != want {
-			t.Errorf("%q: %s, %v", file, got, err)
-		}
+		got, err := readEvent(file, strings.NewReader(`{"b":2}`))
+		expect.That(t, err == nil && string(got) == want, "%q: %s, %v", file, got, err)
 	}
 	for file, want := range map[string]string{filepath.Join(dir, "none"): "read the event (-e)", write("bad.json", "{"): "is no JSON"} {
-		if _, err := readEvent(file, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", file, err)
-		}
+		_, err := readEvent(file, nil)
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v", file, err)
 	}
 	v, err := readVariables(write("env.json", `{"Parameters":{"MODEL":"x"}}`))
-	if err != nil || v["Parameters"]["MODEL"] != "x" {
-		t.Errorf("%v, %v", v, err)
-	}
+	expect.That(t, err == nil && v["Parameters"]["MODEL"] == "x", "%v, %v", v, err)
 	if _, err := readVariables(write("bad.env", `{"Parameters":1}`)); err == nil {
 		t.Error("bad variables were read")
 	}
@@ -178,9 +168,7 @@ func asAdministrator(t *testing.T, url, page string) string {
 	}
 	who, _ := get(url + "/console/signin/begin?next=" + page)
 	back, text := get(url + "/openid/connect/allow?" + who.Request.URL.RawQuery + "&user=" + workspace.Suzuki)
-	if back.Request.URL.Path != page {
-		t.Fatalf("signing in leads to %s: %s", back.Request.URL, text)
-	}
+	expect.Must(t, back.Request.URL.Path == page, "signing in leads to %s: %s", back.Request.URL, text)
 	return text
 }
 
@@ -190,17 +178,13 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	resp, err := http.Get(url)
 	expect.NoError(t, err)
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("the page is %d", resp.StatusCode)
-	}
+	expect.That(t, resp.StatusCode == http.StatusOK, "the page is %d", resp.StatusCode)
 	if listed := asAdministrator(t, url, "/console/tools/servers/rooms"); !strings.Contains(listed, "rooms.book_room") || strings.Count(listed, "badge-good") != 1 {
 		t.Errorf("the tools of the server are %s", listed) // of which contests may read one from the start
 	}
 	printed(t, url)
 	children := childrenOf(t, cmd.Process.Pid)
-	if len(children) == 0 {
-		t.Error("it has no children; the stand-ins should be one")
-	}
+	expect.That(t, len(children) != 0, "it has no children; the stand-ins should be one")
 	expect.NoError(t, cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v: %s", err, logged)
@@ -231,9 +215,7 @@ func TestKillingGoRunStopsEverything(t *testing.T) {
 	for _, pid := range pids {
 		pids = append(pids, childrenOf(t, pid)...)
 	}
-	if len(pids) < 2 {
-		t.Errorf("processes %v, want the program and the stand-ins", pids)
-	}
+	expect.That(t, len(pids) >= 2, "processes %v, want the program and the stand-ins", pids)
 	expect.NoError(t, cmd.Process.Kill())
 	gone(t, pids)
 }

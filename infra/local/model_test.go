@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/stack"
+	"ringi/shared/runtime/expect"
 )
 
 func TestTheModelThatIsAskedFor(t *testing.T) {
@@ -52,9 +53,8 @@ func TestTheModelThatIsAskedFor(t *testing.T) {
 				}
 				return
 			}
-			if d := cmp.Diff(tt.want, chosen{host, o.ModelKeys, o.Parameters, o.Allow}); d != "" || err != nil || o.Model != tt.model {
-				t.Error(d, err)
-			}
+			d := cmp.Diff(tt.want, chosen{host, o.ModelKeys, o.Parameters, o.Allow})
+			expect.That(t, d == "" && err == nil && o.Model == tt.model, "%v %v", d, err)
 		})
 	}
 }
@@ -62,13 +62,10 @@ func TestTheModelThatIsAskedFor(t *testing.T) {
 func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "key-planted")
 	o, host, err := parse([]string{"-model", "anthropic:claude-sonnet-4-6"}, streams{err: io.Discard})
-	if err != nil || host != "api.anthropic.com" {
-		t.Fatal(host, err)
-	}
+	expect.Must(t, err == nil && host == "api.anthropic.com", "%v %v", host, err)
 	for _, banner := range []string{o.Sandbox.Banner, o.Sandbox.BannerEN} {
-		if !strings.Contains(banner, "anthropic:claude-sonnet-4-6") || !strings.Contains(banner, host) || strings.Contains(banner, "planted") {
-			t.Error(banner)
-		}
+		expect.That(t, strings.Contains(banner, "anthropic:claude-sonnet-4-6") && strings.Contains(banner, host) && !strings.Contains(banner, "planted"),
+			"%v", banner)
 	}
 	if got := ready("http://127.0.0.1:3000", "demo", ""); got != "ready http://127.0.0.1:3000" {
 		t.Error(got)

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // A page with a field that nobody named and words that nobody can read, and the language that its reader asked for.
@@ -23,9 +25,7 @@ func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 		rules = append(rules, f.Rule)
 	}
 	slices.Sort(rules)
-	if !slices.Equal(rules, []string{"color-contrast", "label"}) {
-		t.Errorf("axe found %q", rules)
-	}
+	expect.That(t, slices.Equal(rules, []string{"color-contrast", "label"}), "axe found %q", rules)
 	if language := <-asked; language != "en" {
 		t.Errorf("the page was asked for in %q", language)
 	}

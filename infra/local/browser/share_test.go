@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"ringi/shared/runtime/expect"
 )
 
 // TestTestsShareOneChromium: while Share runs, until it dies. A test that finds names elsewhere, and one without Share,
@@ -12,12 +14,8 @@ func TestTestsShareOneChromium(t *testing.T) {
 	var first *Browser
 	Share(func() int {
 		first = Start(t)
-		if Start(t) != first {
-			t.Error("a second Chromium was started")
-		}
-		if Start(t, "elsewhere.example") == first {
-			t.Error("names are found elsewhere in everybody's Chromium")
-		}
+		expect.That(t, Start(t) == first, "a second Chromium was started")
+		expect.That(t, Start(t, "elsewhere.example") != first, "names are found elsewhere in everybody's Chromium")
 		if err := chromedp.Cancel(first.ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -29,10 +27,6 @@ func TestTestsShareOneChromium(t *testing.T) {
 		first = Start(t)
 		return 0
 	})
-	if first.ctx.Err() == nil {
-		t.Error("the common Chromium outlives its tests")
-	}
-	if Start(t) == first {
-		t.Error("a test without Share has the common Chromium")
-	}
+	expect.That(t, first.ctx.Err() != nil, "the common Chromium outlives its tests")
+	expect.That(t, Start(t) != first, "a test without Share has the common Chromium")
 }

@@ -30,9 +30,8 @@ func TestWithoutJavaTheErrorSaysWhatToInstall(t *testing.T) {
 				expect.NoError(t, os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 			}
 		}
-		if _, err := Start(t.Context(), nil); !errors.Is(err, ErrJava) || !strings.Contains(err.Error(), "and Maven") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := Start(t.Context(), nil)
+		expect.That(t, errors.Is(err, ErrJava) && strings.Contains(err.Error(), "and Maven"), "%s: %v", name, err)
 	}
 }
 

@@ -78,9 +78,7 @@ func TestEventIsPayloadTwo(t *testing.T) {
 		Body: `{"x":"é"}`,
 	}
 	expect.Same(t, want, f.event, cmpopts.IgnoreFields(events.APIGatewayV2HTTPRequestContext{}, "RequestID"))
-	if f.event.RequestContext.RequestID == "" {
-		t.Error("there is no request id")
-	}
+	expect.That(t, f.event.RequestContext.RequestID != "", "there is no request id")
 }
 
 func TestBodiesAreSplitAsAWSDoes(t *testing.T) {
@@ -106,9 +104,8 @@ func TestBodiesAreSplitAsAWSDoes(t *testing.T) {
 			r := httptest.NewRequest("POST", "/slack/events", strings.NewReader(tt.body))
 			r.Header.Set("Content-Type", tt.contentType)
 			serve(f).ServeHTTP(httptest.NewRecorder(), r)
-			if f.event.Body != tt.want || f.event.IsBase64Encoded != tt.isBase64 {
-				t.Errorf("body %q, base64 %v; want %q, %v", f.event.Body, f.event.IsBase64Encoded, tt.want, tt.isBase64)
-			}
+			expect.That(t, f.event.Body == tt.want && f.event.IsBase64Encoded == tt.isBase64,
+				"body %q, base64 %v; want %q, %v", f.event.Body, f.event.IsBase64Encoded, tt.want, tt.isBase64)
 		})
 	}
 }
@@ -133,9 +130,8 @@ func TestRoutes(t *testing.T) {
 			f := &function{answer: `{}`}
 			w := httptest.NewRecorder()
 			serve(f).ServeHTTP(w, httptest.NewRequest(tt.method, tt.path, nil))
-			if w.Code != tt.status || f.name != tt.function {
-				t.Errorf("status %d by %q, want %d by %q", w.Code, f.name, tt.status, tt.function)
-			}
+			expect.That(t, w.Code == tt.status && f.name == tt.function,
+				"status %d by %q, want %d by %q", w.Code, f.name, tt.status, tt.function)
 			expect.Same(t, tt.parameters, f.event.PathParameters)
 		})
 	}
@@ -165,9 +161,8 @@ func TestAnswersBecomeResponses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
 			serve(&tt.function).ServeHTTP(w, httptest.NewRequest("POST", "/slack/events", strings.NewReader("{}")))
-			if w.Code != tt.status || strings.TrimSpace(w.Body.String()) != tt.body {
-				t.Errorf("got %d %q, want %d %q", w.Code, w.Body, tt.status, tt.body)
-			}
+			expect.That(t, w.Code == tt.status && strings.TrimSpace(w.Body.String()) == tt.body,
+				"got %d %q, want %d %q", w.Code, w.Body, tt.status, tt.body)
 			name, value, _ := strings.Cut(tt.header, "=")
 			if name != "" && w.Header().Get(name) != value {
 				t.Errorf("%s is %q, want %q", name, w.Header().Get(name), value)
@@ -180,16 +175,13 @@ func TestTooLongABodyIsRefused(t *testing.T) {
 	f := &function{answer: `{}`}
 	w := httptest.NewRecorder()
 	serve(f).ServeHTTP(w, httptest.NewRequest("POST", "/slack/events", bytes.NewReader(make([]byte, maxBody+1))))
-	if w.Code != http.StatusRequestEntityTooLarge || f.name != "" {
-		t.Errorf("status %d, function %q", w.Code, f.name)
-	}
+	expect.That(t, w.Code == http.StatusRequestEntityTooLarge && f.name == "", "status %d, function %q", w.Code, f.name)
 }
 
 func TestServesWhatSomeRouteHas(t *testing.T) {
 	g := serve(&function{})
 	for path, want := range map[string]bool{"/slack/events": true, "/console/": true, "/": false, "/api/chat.postMessage": false} {
-		if got := g.Serves(path); got != want {
-			t.Errorf("Serves(%s) is %v", path, got)
-		}
+		got := g.Serves(path)
+		expect.That(t, got == want, "Serves(%s) is %v", path, got)
 	}
 }

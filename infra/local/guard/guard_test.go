@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/guard"
+	"ringi/shared/runtime/expect"
 )
 
 func TestWhoIsAnswered(t *testing.T) {
@@ -61,9 +62,7 @@ func TestWhoIsAnswered(t *testing.T) {
 			if tt.answered {
 				want = http.StatusOK
 			}
-			if asked != tt.answered || w.Code != want {
-				t.Errorf("answered %v with %d", asked, w.Code)
-			}
+			expect.That(t, asked == tt.answered && w.Code == want, "answered %v with %d", asked, w.Code)
 		})
 	}
 }

@@ -67,133 +67,111 @@ var table, bucket, object = aws.String("ringi-Table"), aws.String("ringi-results
 
 // Each call is made by AWS's own client; want is what it asks to be allowed.
 var calls = map[string]struct {
-	make func(ctx context.Context, c clients) error
+	make func(ctx context.Context, c clients) (any, error)
 	want []string
 }{
-	"GetItem": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: row("TASK#t#1")})
-		return err
+	"GetItem": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: row("TASK#t#1")})
 	}, []string{"dynamodb:GetItem table/ringi-Table Attributes=PK,SK LeadingKeys=TASK#t#1"}},
-	"Query": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().Query(ctx, &dynamodb.QueryInput{
+	"Query": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().Query(ctx, &dynamodb.QueryInput{
 			TableName: table, KeyConditionExpression: aws.String("#b BETWEEN :l AND :h AND #a = :v"), FilterExpression: aws.String("size(body.#n[2].deep) > :l"),
 			ExpressionAttributeNames:  map[string]string{"#a": "PK", "#b": "SK", "#n": "inner"},
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TASK#t#1"), ":l": s("a"), ":h": s("b")},
 		})
-		return err
 	}, []string{"dynamodb:Query table/ringi-Table Attributes=PK,SK,body LeadingKeys=TASK#t#1"}},
-	"Query of an index": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().Query(ctx, &dynamodb.QueryInput{
+	"Query of an index": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().Query(ctx, &dynamodb.QueryInput{
 			TableName: table, IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String("GSI1PK=:v"),
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TENANT#t#PENDING")},
 		})
-		return err
 	}, []string{"dynamodb:Query table/ringi-Table/index/GSI1 Attributes=GSI1PK LeadingKeys=TENANT#t#PENDING"}},
-	"UpdateItem": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	"UpdateItem": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: table, Key: row("HOME#t"), UpdateExpression: aws.String("SET #a = if_not_exists(n, :v) REMOVE gone"), ConditionExpression: aws.String("attribute_exists(PK) AND NOT #a IN (:v)"),
 			ExpressionAttributeNames: map[string]string{"#a": "rev"}, ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")},
 		})
-		return err
 	}, []string{"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,gone,n,rev LeadingKeys=HOME#t"}},
-	"TransactWriteItems": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{
+	"TransactWriteItems": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{
 			{Put: &ddb.Put{TableName: table, Item: row("AUDIT#t")}},
 			{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"), UpdateExpression: aws.String("SET a = b")}},
 			{Delete: &ddb.Delete{TableName: table, Key: row("SESSION#t#1")}},
 			{ConditionCheck: &ddb.ConditionCheck{TableName: table, Key: row("TENANT#t"), ConditionExpression: aws.String("attribute_exists(PK)")}},
 		}})
-		return err
 	}, []string{
 		"dynamodb:PutItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=AUDIT#t",
 		"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,a,b EnclosingOperation=TransactWriteItems LeadingKeys=TASK#t#1",
 		"dynamodb:DeleteItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=SESSION#t#1",
 		"dynamodb:ConditionCheckItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=TENANT#t",
 	}},
-	"BatchGetItem": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {Keys: []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}}}})
-		return err
+	"BatchGetItem": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {Keys: []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}}}})
 	}, []string{"dynamodb:BatchGetItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=TASK#t#1,TASK#t#2"}},
-	"BatchWriteItem": {func(ctx context.Context, c clients) error {
-		_, err := c.rows().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{"ringi-Table": {
+	"BatchWriteItem": {func(ctx context.Context, c clients) (any, error) {
+		return c.rows().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{"ringi-Table": {
 			{PutRequest: &ddb.PutRequest{Item: row("FACT#t")}}, {DeleteRequest: &ddb.DeleteRequest{Key: row("LOG#t")}},
 		}}})
-		return err
 	}, []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=FACT#t,LOG#t"}},
-	"SendMessageBatch": {func(ctx context.Context, c clients) error {
-		_, err := sqs.NewFromConfig(c.Config).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
+	"SendMessageBatch": {func(ctx context.Context, c clients) (any, error) {
+		return sqs.NewFromConfig(c.Config).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
 			QueueUrl: aws.String("http://127.0.0.1:1/123456789012/ringi-CardQueue.fifo"), Entries: []sqstypes.SendMessageBatchRequestEntry{{Id: aws.String("1"), MessageBody: aws.String("x")}},
 		})
-		return err
 	}, []string{"sqs:SendMessage ringi-CardQueue.fifo"}},
-	"StartExecution": {func(ctx context.Context, c clients) error {
-		_, err := sfn.NewFromConfig(c.Config).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: aws.String("arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")})
-		return err
+	"StartExecution": {func(ctx context.Context, c clients) (any, error) {
+		return sfn.NewFromConfig(c.Config).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: aws.String("arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")})
 	}, []string{"states:StartExecution stateMachine:ringi-Chat"}},
-	"DescribeExecution": {func(ctx context.Context, c clients) error {
-		_, err := sfn.NewFromConfig(c.Config).DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: aws.String("arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")})
-		return err
+	"DescribeExecution": {func(ctx context.Context, c clients) (any, error) {
+		return sfn.NewFromConfig(c.Config).DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: aws.String("arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")})
 	}, []string{"states:DescribeExecution execution:ringi-Chat:x-1"}},
-	"SendTaskSuccess": {func(ctx context.Context, c clients) error {
-		_, err := sfn.NewFromConfig(c.Config).SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: aws.String("x"), Output: aws.String("{}")})
-		return err
+	"SendTaskSuccess": {func(ctx context.Context, c clients) (any, error) {
+		return sfn.NewFromConfig(c.Config).SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: aws.String("x"), Output: aws.String("{}")})
 	}, []string{"states:SendTaskSuccess stateMachine:ringi-Pipeline"}},
-	"GetSecretValue": {func(ctx context.Context, c clients) error {
-		_, err := secretsmanager.NewFromConfig(c.Config).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String("ringi-SlackSecret")})
-		return err
+	"GetSecretValue": {func(ctx context.Context, c clients) (any, error) {
+		return secretsmanager.NewFromConfig(c.Config).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String("ringi-SlackSecret")})
 	}, []string{"secretsmanager:GetSecretValue secret:ringi-SlackSecret"}},
-	"GenerateDataKey": {func(ctx context.Context, c clients) error {
-		_, err := kms.NewFromConfig(c.Config).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: aws.String("1234"), KeySpec: "AES_256", EncryptionContext: map[string]string{"tenant_id": "t", "provider": "slack"}})
-		return err
+	"GenerateDataKey": {func(ctx context.Context, c clients) (any, error) {
+		return kms.NewFromConfig(c.Config).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: aws.String("1234"), KeySpec: "AES_256", EncryptionContext: map[string]string{"tenant_id": "t", "provider": "slack"}})
 	}, []string{"kms:GenerateDataKey key/1234 EncryptionContext:provider=slack EncryptionContext:tenant_id=t"}},
-	"Decrypt without a key's id": {func(ctx context.Context, c clients) error {
-		_, err := kms.NewFromConfig(c.Config).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: []byte("11111111-2222-3333-4444-555555555555 sealed")})
-		return err
+	"Decrypt without a key's id": {func(ctx context.Context, c clients) (any, error) {
+		return kms.NewFromConfig(c.Config).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: []byte("11111111-2222-3333-4444-555555555555 sealed")})
 	}, []string{"kms:Decrypt key/11111111-2222-3333-4444-555555555555"}},
-	"Sign": {func(ctx context.Context, c clients) error {
-		_, err := kms.NewFromConfig(c.Config).Sign(ctx, &kms.SignInput{KeyId: aws.String("arn:aws:kms:us-east-1:123456789012:key/5"), Message: []byte("x"), SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256})
-		return err
+	"Sign": {func(ctx context.Context, c clients) (any, error) {
+		return kms.NewFromConfig(c.Config).Sign(ctx, &kms.SignInput{KeyId: aws.String("arn:aws:kms:us-east-1:123456789012:key/5"), Message: []byte("x"), SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256})
 	}, []string{"kms:Sign key/5 SigningAlgorithm=ECDSA_SHA_256"}},
-	"Invoke": {func(ctx context.Context, c clients) error {
-		_, err := lambda.NewFromConfig(c.Config).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("OtherFunction")})
-		return err
+	"Invoke": {func(ctx context.Context, c clients) (any, error) {
+		return lambda.NewFromConfig(c.Config).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("OtherFunction")})
 	}, []string{"lambda:InvokeFunction function:OtherFunction"}},
-	"InvokeWithResponseStream by ARN": {func(ctx context.Context, c clients) error {
-		_, err := lambda.NewFromConfig(c.Config).InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("arn:aws:lambda:us-east-1:123456789012:function:OtherFunction")})
-		return err
+	"InvokeWithResponseStream by ARN": {func(ctx context.Context, c clients) (any, error) {
+		return lambda.NewFromConfig(c.Config).InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("arn:aws:lambda:us-east-1:123456789012:function:OtherFunction")})
 	}, []string{"lambda:InvokeFunction function:OtherFunction"}},
-	"GetObject": {func(ctx context.Context, c clients) error {
-		_, err := c.objects().GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
-		return err
+	"GetObject": {func(ctx context.Context, c clients) (any, error) {
+		return c.objects().GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
 	}, []string{"s3:GetObject ringi-resultsbucket/results/t/1"}},
-	"PutObject": {func(ctx context.Context, c clients) error {
-		_, err := c.objects().PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object, Body: strings.NewReader("x")})
-		return err
+	"PutObject": {func(ctx context.Context, c clients) (any, error) {
+		return c.objects().PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object, Body: strings.NewReader("x")})
 	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
-	"AbortMultipartUpload": {func(ctx context.Context, c clients) error {
-		_, err := c.objects().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: bucket, Key: object, UploadId: aws.String("u")})
-		return err
+	"AbortMultipartUpload": {func(ctx context.Context, c clients) (any, error) {
+		return c.objects().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: bucket, Key: object, UploadId: aws.String("u")})
 	}, []string{"s3:AbortMultipartUpload ringi-resultsbucket/results/t/1"}},
-	"ListObjectsV2": {func(ctx context.Context, c clients) error {
-		_, err := c.objects().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket})
-		return err
+	"ListObjectsV2": {func(ctx context.Context, c clients) (any, error) {
+		return c.objects().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket})
 	}, []string{"s3:ListBucket ringi-resultsbucket"}},
-	"DeleteObjects": {func(ctx context.Context, c clients) error {
-		_, err := c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b/c")}}}})
-		return err
+	"DeleteObjects": {func(ctx context.Context, c clients) (any, error) {
+		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b/c")}}}})
 	}, []string{"s3:DeleteObject ringi-resultsbucket/a", "s3:DeleteObject ringi-resultsbucket/b/c"}},
-	"a signed link": {func(ctx context.Context, c clients) error {
+	"a signed link": {func(ctx context.Context, c clients) (any, error) {
 		out, err := s3.NewPresignClient(c.objects()).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		resp, err := http.Get(out.URL)
-		return refusedWith(resp, err)
+		return nil, refusedWith(resp, err)
 	}, []string{"s3:GetObject ringi-resultsbucket/results/t/1"}},
-	"a signed form": {func(ctx context.Context, c clients) error {
+	"a signed form": {func(ctx context.Context, c clients) (any, error) {
 		out, err := s3.NewPresignClient(c.objects()).PresignPostObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var body strings.Builder
 		form := multipart.NewWriter(&body)
@@ -203,7 +181,7 @@ var calls = map[string]struct {
 		form.WriteField("file", "x")
 		form.Close()
 		resp, err := http.Post(out.URL, form.FormDataContentType(), strings.NewReader(body.String()))
-		return refusedWith(resp, err)
+		return nil, refusedWith(resp, err)
 	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
 }
 
@@ -227,16 +205,14 @@ func TestWhatCallsAskFor(t *testing.T) {
 			c := calling(t, Role{}, nil)
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				call, err := read(r)
-				if err != nil || call.caller != "OneFunction" {
-					t.Errorf("called by %q, %v", call.caller, err)
-				}
+				expect.That(t, err == nil && call.caller == "OneFunction", "called by %q, %v", call.caller, err)
 				for _, q := range expect.Value(account.requests(call))(t) {
 					got = append(got, q.text())
 				}
 			}))
 			defer front.Close()
 			c.BaseEndpoint = &front.URL
-			_ = tt.make(t.Context(), c) // what answers is no AWS
+			_, _ = tt.make(t.Context(), c) // what answers is no AWS
 			expect.Same(t, tt.want, got)
 		})
 	}
@@ -271,19 +247,16 @@ func TestARefusalIsAWSs(t *testing.T) {
 		"PutObject":          {"AccessDenied", 403, `s3:PutObject on resource: "arn:aws:s3:::ringi-resultsbucket/results/t/1" because`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := calls[name].make(t.Context(), c)
+			_, err := calls[name].make(t.Context(), c)
 			var api smithy.APIError
 			var http *awshttp.ResponseError
-			if !errors.As(err, &api) || !errors.As(err, &http) {
-				t.Fatal(err)
-			}
-			if api.ErrorCode() != tt.code || http.HTTPStatusCode() != tt.status || !strings.Contains(api.ErrorMessage(), tt.says) {
-				t.Errorf("%d %s: %s", http.HTTPStatusCode(), api.ErrorCode(), api.ErrorMessage())
-			}
+			expect.Must(t, errors.As(err, &api) && errors.As(err, &http), "%v", err)
+			expect.That(t, api.ErrorCode() == tt.code && http.HTTPStatusCode() == tt.status && strings.Contains(api.ErrorMessage(), tt.says),
+				"%d %s: %s", http.HTTPStatusCode(), api.ErrorCode(), api.ErrorMessage())
 		})
 	}
 	for _, link := range []string{"a signed link", "a signed form"} {
-		if err := calls[link].make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
+		if _, err := calls[link].make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
 			t.Errorf("%s of what the role doesn't allow: %v", link, err)
 		}
 	}
@@ -321,9 +294,8 @@ func TestAnObjectThatIsGone(t *testing.T) {
 				io.WriteString(w, `<Error><Code>NoSuchKey</Code></Error>`)
 			})
 			var api smithy.APIError
-			if err := calls["GetObject"].make(t.Context(), c); !errors.As(err, &api) || api.ErrorCode() != tt.code {
-				t.Error(err)
-			}
+			_, err := calls["GetObject"].make(t.Context(), c)
+			expect.That(t, errors.As(err, &api) && api.ErrorCode() == tt.code, "%v", err)
 		})
 	}
 }

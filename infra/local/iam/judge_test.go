@@ -79,9 +79,8 @@ func TestWhatARoleAllows(t *testing.T) {
 			if len(v.By) > 0 {
 				got = v.By[0].Sid
 			}
-			if got != tt.want || (v.Denied != "") != tt.denied || v.Allowed != (tt.want != "" && !tt.denied) {
-				t.Errorf("%+v", v)
-			}
+			expect.That(t, got == tt.want && (v.Denied != "") == tt.denied && v.Allowed == (tt.want != "" && !tt.denied),
+				"%+v", v)
 		})
 	}
 }
@@ -95,9 +94,8 @@ func TestPatterns(t *testing.T) {
 		{"a?c", "abc", true}, {"a?c", "ac", false}, {"*#BY#*", "TENANT#t#BY#u", true}, {"TENANT#*#PENDING", "TENANT#t#PENDING", true},
 		{"TENANT#*#PENDING", "TENANT#t#BY#u", false}, {"a**b", "ab", true}, {"a.c", "abc", false}, {"[a]", "a", false},
 	} {
-		if got := like(tt.pattern, tt.s); got != tt.want {
-			t.Errorf("%q like %q: %v", tt.s, tt.pattern, got)
-		}
+		got := like(tt.pattern, tt.s)
+		expect.That(t, got == tt.want, "%q like %q: %v", tt.s, tt.pattern, got)
 	}
 }
 
@@ -121,12 +119,10 @@ func TestAPolicyThatIsNotUnderstoodIsRefused(t *testing.T) {
 		"Null of a word":                {`{` + plain + `, "Condition": {"Null": {"kms:SigningAlgorithm": "yes"}}}`, "Null takes true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := policy(t, tt.statement); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v", err)
-			}
+			_, err := policy(t, tt.statement)
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "%v", err)
 		})
 	}
-	if _, err := ReadPolicy("old", map[string]any{"Version": "2008-10-17", "Statement": []any{}}, nil); err == nil {
-		t.Error("an old version of the language is read")
-	}
+	_, err := ReadPolicy("old", map[string]any{"Version": "2008-10-17", "Statement": []any{}}, nil)
+	expect.That(t, err != nil, "an old version of the language is read")
 }

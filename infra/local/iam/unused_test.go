@@ -35,9 +35,7 @@ func TestGrantedAndUsed(t *testing.T) {
 	noted := string(expect.Value(os.ReadFile(file))(t))
 	want := "OneFunction\town\tKeep\ts3:*Object\tb/*\nOneFunction\tCommits\tCommit\tdynamodb:UpdateItem\ttable/ringi-Table\n" +
 		"OneFunction\tCommits\tCommit\tdynamodb:LeadingKeys=TASK#*\t-\n"
-	if noted != want {
-		t.Errorf("noted %q", noted)
-	}
+	expect.That(t, noted == want, "noted %q", noted)
 	const enough = "Commits Commit dynamodb:PutItem *: why\nCommits Commit dynamodb:LeadingKeys=AUDIT#* -: why\nOtherFunction carries Commits/Commit -: why\n"
 	for name, tt := range map[string]struct {
 		reasons string
@@ -61,13 +59,11 @@ func TestGrantedAndUsed(t *testing.T) {
 	}
 	bench.judge("OneFunction", one, Request{"s3:GetObject", "arn:aws:s3:::b/prompts/1", nil})
 	wrong := expect.Value(Unused(roles, folder, []string{tested}, enough))(t)
-	if len(wrong) != 1 || !strings.HasPrefix(wrong[0], "was refused: OneFunction\t(refused)\ts3:GetObject") {
-		t.Errorf("what was refused is not told: %q", wrong)
-	}
+	expect.That(t, len(wrong) == 1 && strings.HasPrefix(wrong[0], "was refused: OneFunction\t(refused)\ts3:GetObject"),
+		"what was refused is not told: %q", wrong)
 	for _, reasons := range []string{"Commits Commit dynamodb:PutItem *\n", "Commits Commit dynamodb:* *: why\n", "Commits Commit * *: why\n"} {
-		if _, err := Unused(roles, folder, []string{tested}, reasons); err == nil {
-			t.Errorf("a reason without words, or for actions that it doesn't name, is taken: %q", reasons)
-		}
+		_, err := Unused(roles, folder, []string{tested}, reasons)
+		expect.That(t, err != nil, "a reason without words, or for actions that it doesn't name, is taken: %q", reasons)
 	}
 }
 

@@ -90,9 +90,8 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 			d := &plannedFault{kind: tt.kind, fault: tt.fate}
 			s, calls := startWithFault(t, d, time.Minute)
 			a, r := invoke(t, s, event)
-			if r.Failed != tt.failed || a.Text != tt.text || calls.Load() != tt.calls {
-				t.Errorf("failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
-			}
+			expect.That(t, r.Failed == tt.failed && a.Text == tt.text && calls.Load() == tt.calls,
+				"failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
 			if tt.failed && a.ErrorType != "Runtime.ExitError" {
 				t.Errorf("error type %s", a.ErrorType)
 			}
@@ -120,9 +119,8 @@ func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
 	if cold, r := invoke(t, s, `{}`); r.Failed || cold.PID == first.PID {
 		t.Errorf("%s by process %d again", r.Payload, cold.PID)
 	}
-	if n := len(s.PIDs("Probe")); n != 1 {
-		t.Errorf("%d processes are left", n)
-	}
+	n := len(s.PIDs("Probe"))
+	expect.That(t, n == 1, "%d processes are left", n)
 }
 
 // A process that stands still is killed at its timeout, or when its time is said to be
@@ -143,9 +141,8 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 			for try := 1; len(called) == 0; try++ { // a busy machine may stand still until the time is up
 				begun := time.Now()
 				a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
-				if !r.Failed || a.ErrorType != "Sandbox.Timedout" || time.Since(begun) > 30*time.Second || try == 10 {
-					t.Fatalf("%s after %s", r.Payload, time.Since(begun))
-				}
+				expect.Must(t, r.Failed && a.ErrorType == "Sandbox.Timedout" && time.Since(begun) <= 30*time.Second && try != 10,
+					"%s after %s", r.Payload, time.Since(begun))
 			}
 			<-ended
 		})

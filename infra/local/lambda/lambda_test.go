@@ -42,9 +42,8 @@ func TestBuildAgainIsTheSameBinary(t *testing.T) {
 	first := expect.Value(build())(t)
 	second := expect.Value(lambda.Build(t.Context(), "testdata"))(t)
 	defer second.Release()
-	if diff := cmp.Diff(first.Binaries, second.Binaries); diff != "" || len(first.Binaries) != 1 {
-		t.Errorf("%d binaries, %s", len(first.Binaries), diff)
-	}
+	diff := cmp.Diff(first.Binaries, second.Binaries)
+	expect.That(t, diff == "" && len(first.Binaries) == 1, "%d binaries, %s", len(first.Binaries), diff)
 }
 
 func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
@@ -59,9 +58,7 @@ func TestArtifactsAreThoseOfSAM(t *testing.T) {
 	want := filepath.Join(dir, "ProbeFunction", "bootstrap")
 	expect.NoError(t, os.WriteFile(want, nil, 0o755))
 	got, err := lambda.Artifacts(dir, []string{"ProbeFunction"})
-	if err != nil || got["ProbeFunction"] != want {
-		t.Errorf("got %v, %v", got, err)
-	}
+	expect.That(t, err == nil && got["ProbeFunction"] == want, "got %v, %v", got, err)
 	if _, err := lambda.Artifacts(dir, []string{"ProbeFunction", "OtherFunction"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing binary: %v", err)
 	}
@@ -122,12 +119,9 @@ func patient(f *lambda.Function) { f.Timeout = time.Hour }
 func TestInvokeReusesAnIdleEnvironment(t *testing.T) {
 	s := start(t, nil, nil)
 	first, r := invoke(t, s, `{"Text":"a"}`)
-	if first.Text != "a" || r.Failed || first.RequestID != r.RequestID || first.ARN != "arn:aws:lambda:us-east-1:123456789012:function:Probe" {
-		t.Errorf("answer is %+v, result %+v", first, r)
-	}
-	if first.Left <= 0 || first.Left > time.Minute {
-		t.Errorf("%v left of a minute", first.Left)
-	}
+	expect.That(t, first.Text == "a" && !r.Failed && first.RequestID == r.RequestID && first.ARN == "arn:aws:lambda:us-east-1:123456789012:function:Probe",
+		"answer is %+v, result %+v", first, r)
+	expect.That(t, first.Left > 0 && first.Left <= time.Minute, "%v left of a minute", first.Left)
 	if second, _ := invoke(t, s, `{"Text":"b"}`); second.PID != first.PID || second.Text != "b" {
 		t.Errorf("second answer %+v comes from another process than %d", second, first.PID)
 	}
@@ -178,9 +172,8 @@ func TestFailures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, tt.change, nil)
 			a, r := invoke(t, s, tt.event)
-			if !r.Failed || a.ErrorType != tt.kind || !strings.Contains(a.ErrorMessage, tt.message) {
-				t.Errorf("failed %v, %s: %s; want %s: %s", r.Failed, a.ErrorType, a.ErrorMessage, tt.kind, tt.message)
-			}
+			expect.That(t, r.Failed && a.ErrorType == tt.kind && strings.Contains(a.ErrorMessage, tt.message),
+				"failed %v, %s: %s; want %s: %s", r.Failed, a.ErrorType, a.ErrorMessage, tt.kind, tt.message)
 			if tt.name == "a start that fails" {
 				return
 			}
@@ -188,9 +181,7 @@ func TestFailures(t *testing.T) {
 			for tries := 1; again.ErrorType == "Sandbox.Timedout" && tries < 10; tries++ { // a busy machine may stand still for its second
 				again, r = invoke(t, s, `{"Text":"again"}`)
 			}
-			if r.Failed || again.Text != "again" {
-				t.Errorf("the next invocation: %s", r.Payload)
-			}
+			expect.That(t, !r.Failed && again.Text == "again", "the next invocation: %s", r.Payload)
 		})
 	}
 }
@@ -209,15 +200,12 @@ func TestKillEndsWhatRunsAndTheNextStartsAnew(t *testing.T) {
 	}
 	select {
 	case a := <-done:
-		if a.ErrorType != "Runtime.ExitError" {
-			t.Errorf("the killed invocation: %+v", a)
-		}
+		expect.That(t, a.ErrorType == "Runtime.ExitError", "the killed invocation: %+v", a)
 	case <-time.After(time.Minute):
 		t.Fatal("the killed invocation still runs")
 	}
-	if after, _ := invoke(t, s, `{}`); after.PID == before.PID {
-		t.Error("the next invocation met the killed process")
-	}
+	after, _ := invoke(t, s, `{}`)
+	expect.That(t, after.PID != before.PID, "the next invocation met the killed process")
 }
 
 func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
@@ -226,17 +214,15 @@ func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
 	s := start(t, nil, nil)
 	a, _ := invoke(t, s, `{"Do":"environment"}`)
 	for _, name := range []string{"SECRET_OF_THE_DEVELOPER", "AWS_PROFILE", "HOME"} {
-		if v, ok := a.Variables[name]; ok {
-			t.Errorf("%s=%s reached the function", name, v)
-		}
+		v, ok := a.Variables[name]
+		expect.That(t, !ok, "%s=%s reached the function", name, v)
 	}
 	for name, want := range map[string]string{
 		"TABLE_NAME": "rows", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1", "AWS_LAMBDA_FUNCTION_NAME": "Probe",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
 	} {
-		if got := a.Variables[name]; got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		got := a.Variables[name]
+		expect.That(t, got == want, "%s is %q, want %q", name, got, want)
 	}
 }
 
@@ -261,17 +247,13 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	invoke(t, s, `{}`)
 	pids := s.PIDs("Probe")
 	s.Close()
-	if len(pids) == 0 {
-		t.Fatal("there was no process")
-	}
+	expect.Must(t, len(pids) != 0, "there was no process")
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("process %d still exists", pid)
-		}
+		err := syscall.Kill(pid, 0)
+		expect.That(t, errors.Is(err, syscall.ESRCH), "process %d still exists", pid)
 	}
-	if _, err := s.Invoke(t.Context(), "Probe", nil); !errors.Is(err, lambda.ErrClosed) {
-		t.Errorf("invoke after close: %v", err)
-	}
+	_, err := s.Invoke(t.Context(), "Probe", nil)
+	expect.That(t, errors.Is(err, lambda.ErrClosed), "invoke after close: %v", err)
 }
 
 func TestInvokeDoor(t *testing.T) {
@@ -302,15 +284,12 @@ func TestInvokeDoor(t *testing.T) {
 			defer resp.Body.Close()
 			var body bytes.Buffer
 			expect.Value(body.ReadFrom(resp.Body))(t)
-			if resp.StatusCode != tt.status || !strings.Contains(body.String(), tt.want) {
-				t.Errorf("answer %d %s, want %d with %s", resp.StatusCode, body.String(), tt.status, tt.want)
-			}
+			expect.That(t, resp.StatusCode == tt.status && strings.Contains(body.String(), tt.want),
+				"answer %d %s, want %d with %s", resp.StatusCode, body.String(), tt.status, tt.want)
 			if failed := resp.Header.Get("X-Amz-Function-Error") != ""; failed != tt.failed {
 				t.Errorf("function error is %v", failed)
 			}
-			if resp.Header.Get("X-Amzn-RequestId") == "" {
-				t.Error("there is no request id")
-			}
+			expect.That(t, resp.Header.Get("X-Amzn-RequestId") != "", "there is no request id")
 		})
 	}
 }
@@ -320,8 +299,7 @@ func TestListFunctions(t *testing.T) {
 	for _, path := range []string{lambda.Path, strings.TrimSuffix(lambda.Path, "/")} {
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"FunctionName":"Probe"`) || !strings.Contains(w.Body.String(), `"TABLE_NAME":"rows"`) {
-			t.Errorf("%s: answer %d %s", path, w.Code, w.Body)
-		}
+		expect.That(t, w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"FunctionName":"Probe"`) && strings.Contains(w.Body.String(), `"TABLE_NAME":"rows"`),
+			"%s: answer %d %s", path, w.Code, w.Body)
 	}
 }

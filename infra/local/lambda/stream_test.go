@@ -53,9 +53,7 @@ func skipUnlessWithheld(t *testing.T, err error) {
 	if !errors.Is(err, isolated.ErrCannot) {
 		return
 	}
-	if os.Getenv("CI") != "" {
-		t.Fatalf("this machine isolates nothing: %v", err)
-	}
+	expect.Must(t, os.Getenv("CI") == "", "this machine isolates nothing: %v", err)
 	t.Skipf("this machine isolates nothing: %v", err)
 }
 
@@ -72,14 +70,10 @@ func TestACommandsOutputStreams(t *testing.T) {
 		skipUnlessWithheld(t, err)
 		expect.NoError(t, err)
 		expect.Same(t, []string{"one", "two"}, text)
-		if end.ExitCode != 3 || len(end.Held) == 0 || len(times) != 2 {
-			t.Fatalf("%+v", end)
-		}
+		expect.Must(t, end.ExitCode == 3 && len(end.Held) != 0 && len(times) == 2, "%+v", end)
 		apart = times[1].Sub(times[0])
 	}
-	if apart < time.Second {
-		t.Errorf("%s between the lines", apart)
-	}
+	expect.That(t, apart >= time.Second, "%s between the lines", apart)
 }
 
 func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
@@ -117,9 +111,8 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	if err := run("Patient", "echo begun; sleep 20"); err == nil || errors.Is(err, isolated.ErrNotBegun) {
 		t.Errorf("a function that died: %v", err)
 	}
-	if pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...); len(pids) > 0 {
-		t.Errorf("processes %v are left", pids)
-	}
+	pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...)
+	expect.That(t, len(pids) <= 0, "processes %v are left", pids)
 }
 
 // All the way: a version is lent, the command changes it, and what it uploaded is the next one.
@@ -147,15 +140,12 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	next := expect.Value(store.Take(t.Context(), of, o.Action))(t)
 	after := expect.Value(store.Get(t.Context(), of, next))(t)
 	expect.Same(t, []string{"a.txt", "b.txt"}, after.Paths())
-	if text != "one" || next != end.Version || next == version || len(end.Left) != 1 {
-		t.Errorf("%q, version %s, %+v", text, next, end)
-	}
+	expect.That(t, text == "one" && next == end.Version && next != version && len(end.Left) == 1,
+		"%q, version %s, %+v", text, next, end)
 
 	o = order("echo begun; sleep 30")
 	expect.NoError(t, store.Lend(t.Context(), of, next, o.Deadline, &o))
 	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
 	expect.NoError(t, err)
-	if !end.Cancelled || end.Version != "" {
-		t.Errorf("cancelled: %+v", end)
-	}
+	expect.That(t, end.Cancelled && end.Version == "", "cancelled: %+v", end)
 }

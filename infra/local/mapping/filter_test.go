@@ -34,9 +34,7 @@ func TestFilterPasses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := expect.Value(ParseFilter([]string{tt.pattern}))(t)
 			got, err := f.Passes([]byte(record))
-			if err != nil || got != tt.want {
-				t.Errorf("%s: %v, %v; want %v", tt.pattern, got, err, tt.want)
-			}
+			expect.That(t, err == nil && got == tt.want, "%s: %v, %v; want %v", tt.pattern, got, err, tt.want)
 		})
 	}
 }
@@ -51,9 +49,8 @@ func TestFiltersAreAlternatives(t *testing.T) {
 		{[]string{`{"a":[1]}`, `{"a":[3]}`}, false},
 	} {
 		f := expect.Value(ParseFilter(tt.patterns))(t)
-		if got, err := f.Passes([]byte(`{"a":2}`)); err != nil || got != tt.want {
-			t.Errorf("%q: %v, %v", tt.patterns, got, err)
-		}
+		got, err := f.Passes([]byte(`{"a":2}`))
+		expect.That(t, err == nil && got == tt.want, "%q: %v, %v", tt.patterns, got, err)
 	}
 }
 
@@ -73,8 +70,7 @@ func TestBadFiltersAreRefused(t *testing.T) {
 		`{"a":[{"wildcard":"x*"}]}`:          `no operator "wildcard"`,
 		`{"$or":[{"a":["x"]},{"b":["x"]}]}`:  `no operator "$or"`,
 	} {
-		if _, err := ParseFilter([]string{pattern}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q in it", pattern, err, want)
-		}
+		_, err := ParseFilter([]string{pattern})
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q in it", pattern, err, want)
 	}
 }

@@ -113,7 +113,6 @@ func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 	})
 	cancel()
 	<-ended
-	if len(o.wrong) > 0 || o.seen != changes || o.peak < 2 || o.peak > 4 {
-		t.Errorf("%d changes of %d were told, %d calls at once at the most, out of order: %v", o.seen, changes, o.peak, o.wrong)
-	}
+	expect.That(t, len(o.wrong) == 0 && o.seen == changes && o.peak >= 2 && o.peak <= 4,
+		"%d changes of %d were told, %d calls at once at the most, out of order: %v", o.seen, changes, o.peak, o.wrong)
 }

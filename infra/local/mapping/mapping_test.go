@@ -233,9 +233,8 @@ func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, 
 		expect.Value(c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}))(t)
 	}
 	p.release = func(handle string) {
-		if _, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl, ReceiptHandle: &handle}); err != nil {
-			t.Error(err)
-		}
+		_, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl, ReceiptHandle: &handle})
+		expect.That(t, err == nil, "%v", err)
 	}
 	q := &mapping.Queue{Function: "F", Mapping: m, Filter: filter(t, m.Filters), URL: aws.ToString(out.QueueUrl), Region: "us-east-1", Reader: c, Invoker: p, Log: slog.New(slog.DiscardHandler), RetryAtOnce: true}
 	run(t, q.Run)
@@ -269,9 +268,7 @@ func TestQueue(t *testing.T) {
 		expect.Eventually(t, "two at once", func() bool { return len(p.seen()) == 2 })
 		close(p.hold)
 		emptied(t, c, url, p, 3)
-		if p.peak != 2 || len(p.seen()) != 3 {
-			t.Errorf("at most %d ran at once, of %q", p.peak, p.seen())
-		}
+		expect.That(t, p.peak == 2 && len(p.seen()) == 3, "at most %d ran at once, of %q", p.peak, p.seen())
 	})
 	t.Run("what failed comes back, in order", func(t *testing.T) {
 		p := &probe{answer: first(fails("a2", "a3"), `{"batchItemFailures":[]}`)}

@@ -38,16 +38,12 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 	ask := asking(t, moto.StartForTest(t))
 	key := `[{"AttributeName":"PK","KeyType":"HASH"}]`
 	status, said := ask("DynamoDB_20120810.CreateTable", `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":`+key+`}`, nil)
-	if status != http.StatusOK {
-		t.Fatal(status, said)
-	}
+	expect.Must(t, status == http.StatusOK, "%v %v", status, said)
 	ask("DynamoDB_20120810.PutItem", `{"TableName":"rows","Item":{"PK":{"S":"あ"},"n":{"N":"1"},"bytes":{"B":"AAE="},"none":{"NULL":true}}}`, nil)
 	get := `{"TableName":"rows","Key":{"PK":{"S":"あ"}}}`
 	_, want := ask("DynamoDB_20120810.GetItem", get, nil)
 	for _, part := range []string{`\u3042`, `"AAE="`, `"NULL": true`} {
-		if !strings.Contains(want, part) {
-			t.Errorf("%s lacks %s", want, part)
-		}
+		expect.That(t, strings.Contains(want, part), "%s lacks %s", want, part)
 	}
 	for name, dress := range map[string]func(*http.Request){
 		"another region in the agent's name": func(r *http.Request) { r.Header.Set("User-Agent", "x region/us-east-1") },
@@ -61,9 +57,8 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 			r.Header.Set("Content-Encoding", "gzip")
 		},
 	} {
-		if status, got := ask("DynamoDB_20120810.GetItem", get, dress); status != http.StatusOK || got != want {
-			t.Errorf("%s: %d %s, want %s", name, status, got, want)
-		}
+		status, got := ask("DynamoDB_20120810.GetItem", get, dress)
+		expect.That(t, status == http.StatusOK && got == want, "%s: %d %s, want %s", name, status, got, want)
 	}
 	if status, got := ask("DynamoDB_20120810.NoSuchCall", "{}", nil); status == http.StatusOK {
 		t.Errorf("a call that nobody knows is answered %s", got)
@@ -76,8 +71,7 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 		"a foreign origin": func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
 		"another site":     func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
 	} {
-		if status, got := ask("DynamoDB_20120810.GetItem", get, dress); status != http.StatusForbidden {
-			t.Errorf("%s: %d %s", name, status, got)
-		}
+		status, got := ask("DynamoDB_20120810.GetItem", get, dress)
+		expect.That(t, status == http.StatusForbidden, "%s: %d %s", name, status, got)
 	}
 }

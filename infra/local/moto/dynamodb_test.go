@@ -107,18 +107,13 @@ func TestOneWriterOfManyWins(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if won != 1 || lost != writers-1 {
-		t.Errorf("%d won and %d lost, want 1 and %d", won, lost, writers-1)
-	}
+	expect.That(t, won == 1 && lost == writers-1, "%d won and %d lost, want 1 and %d", won, lost, writers-1)
 	rows := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String("rows"), KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")},
 	}))(t)
-	if rows.Count != 2 {
-		t.Errorf("%d rows, want the winner's two", rows.Count)
-	}
-	if got := len(records(t, cfg, stream)); got != 2 {
-		t.Errorf("%d stream records, want the winner's two", got)
-	}
+	expect.That(t, rows.Count == 2, "%d rows, want the winner's two", rows.Count)
+	got := len(records(t, cfg, stream))
+	expect.That(t, got == 2, "%d stream records, want the winner's two", got)
 }
 
 func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
@@ -178,9 +173,7 @@ func TestARowOverTheLimitIsRefused(t *testing.T) {
 		return err
 	}
 	expect.NoError(t, store(sized("1", largest)))
-	if store(sized("2", largest+1)) == nil {
-		t.Error("a row over the limit is written")
-	}
+	expect.That(t, store(sized("2", largest+1)) != nil, "a row over the limit is written")
 	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
 	if want := sized("1", largest); !reflect.DeepEqual(got.Item, want) {
 		t.Errorf("read %v, want %v", got.Item["m"], want["m"])
@@ -221,9 +214,7 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 		if n == 2 && took < 3*time.Second {
 			return
 		}
-		if try == 10 {
-			t.Fatalf("%d records after %s, want the transaction's two at once", n, took)
-		}
+		expect.Must(t, try != 10, "%d records after %s, want the transaction's two at once", n, took)
 		for n < 2 {
 			n += look("5000")
 		}
@@ -304,9 +295,8 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 			}
 		}
 		got, err := update(t, db, step.expression, step.condition, names, step.values)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, %v, want %v", step.expression, got, err, want)
-		}
+		expect.That(t, err == nil && reflect.DeepEqual(got, want),
+			"%s: %v, %v, want %v", step.expression, got, err, want)
 	}
 	for _, refused := range []struct {
 		expression string
@@ -322,15 +312,13 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 		{"SET #0 = :0", map[string]string{"#1": "v"}, values{":0": text("2")}},
 		{"SET #0 = :0", map[string]string{"#0": "v"}, values{":0": text("2"), ":unused": text("2")}},
 	} {
-		if got, err := update(t, db, refused.expression, "", refused.names, refused.values); err == nil {
-			t.Errorf("%s with %v and %v makes %v", refused.expression, refused.names, refused.values, got)
-		}
+		got, err := update(t, db, refused.expression, "", refused.names, refused.values)
+		expect.That(t, err != nil, "%s with %v and %v makes %v", refused.expression, refused.names, refused.values, got)
 	}
 	var failed *types.ConditionalCheckFailedException
 	if _, err := update(t, db, "SET #0 = :0", "#1 = :1", names, values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
 		t.Errorf("a condition that does not hold: %v", err)
 	}
-	if got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t); !reflect.DeepEqual(got.Item, want) {
-		t.Errorf("the row is %v after what was refused, want %v", got.Item, want)
-	}
+	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
+	expect.That(t, reflect.DeepEqual(got.Item, want), "the row is %v after what was refused, want %v", got.Item, want)
 }

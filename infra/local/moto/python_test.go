@@ -15,9 +15,7 @@ func TestWithoutPythonTheErrorSaysWhatToInstall(t *testing.T) {
 	t.Setenv("RINGI_LOCAL_DIR", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	_, err := moto.Start(t.Context(), moto.Options{})
-	if !errors.Is(err, moto.ErrPython) || !strings.Contains(err.Error(), "install python3") {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, errors.Is(err, moto.ErrPython) && strings.Contains(err.Error(), "install python3"), "got %v", err)
 }
 
 func TestAnUnreachablePackageIndexIsSaid(t *testing.T) {

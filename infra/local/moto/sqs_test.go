@@ -67,9 +67,8 @@ func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 	begin := time.Now()
 	second, _ := q.receive(20)
 	<-freed
-	if took := time.Since(begin); second != "a2" || took > 19*time.Second {
-		t.Errorf("received %q after %v", second, took)
-	}
+	took := time.Since(begin)
+	expect.That(t, second == "a2" && took <= 19*time.Second, "received %q after %v", second, took)
 }
 
 func TestDeduplicationOutlivesTheMessage(t *testing.T) {
@@ -99,9 +98,8 @@ func TestNoMessageIsLostWhileOthersAreDeleted(t *testing.T) {
 	for s := range senders {
 		all.Go(func() {
 			for i := range each {
-				if err := q.send(fmt.Sprint("g", s), fmt.Sprint("-", i)); err != nil {
-					t.Error(err)
-				}
+				err := q.send(fmt.Sprint("g", s), fmt.Sprint("-", i))
+				expect.That(t, err == nil, "%v", err)
 			}
 		})
 	}

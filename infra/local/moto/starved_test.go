@@ -154,7 +154,6 @@ func TestACallThatWaitsTooLongForItsTurnIsToldSo(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if done.Load() == 0 || told.Load() == 0 {
-		t.Errorf("%d scans were done, %d told to come again", done.Load(), told.Load())
-	}
+	expect.That(t, done.Load() != 0 && told.Load() != 0,
+		"%d scans were done, %d told to come again", done.Load(), told.Load())
 }

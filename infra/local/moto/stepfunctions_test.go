@@ -89,9 +89,7 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if taken.Load() != 1 {
-		t.Errorf("%d answers taken, want 1", taken.Load())
-	}
+	expect.That(t, taken.Load() == 1, "%d answers taken, want 1", taken.Load())
 	m.becomes(arn, types.ExecutionStatusSucceeded)
 	var over *types.TaskTimedOut
 	if _, err := m.sfn.SendTaskFailure(t.Context(), &sfn.SendTaskFailureInput{TaskToken: &token}); !errors.As(err, &over) {
@@ -124,14 +122,11 @@ func TestOneNameIsOneRun(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if _, err := m.start("same"); err != nil {
-				t.Error(err)
-			}
+			_, err := m.start("same")
+			expect.That(t, err == nil, "%v", err)
 		})
 	}
 	all.Wait()
 	out := expect.Value(m.sfn.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &m.arn}))(t)
-	if len(out.Executions) != 1 {
-		t.Errorf("%d runs, want 1", len(out.Executions))
-	}
+	expect.That(t, len(out.Executions) == 1, "%d runs, want 1", len(out.Executions))
 }

@@ -34,9 +34,7 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	for _, pid := range []int{p.PID(), grandchild} {
 		expect.Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return ended(pid) })
 	}
-	if p.Err() == nil {
-		t.Error("a killed process ended well")
-	}
+	expect.That(t, p.Err() != nil, "a killed process ended well")
 }
 
 // ended is true for a process that is gone, or dead and not yet waited for.
@@ -93,9 +91,7 @@ func TestAPausedProcessStandsStill(t *testing.T) {
 func ran(t *testing.T, pid int) (sum time.Duration) {
 	t.Helper()
 	threads := expect.Value(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)))(t)
-	if len(threads) < 2 {
-		t.Fatalf("process %d has %d threads", pid, len(threads))
-	}
+	expect.Must(t, len(threads) >= 2, "process %d has %d threads", pid, len(threads))
 	for _, path := range threads {
 		ns, _, _ := strings.Cut(string(expect.Value(os.ReadFile(path))(t)), " ")
 		n := expect.Value(strconv.ParseInt(ns, 10, 64))(t)
@@ -105,9 +101,8 @@ func ran(t *testing.T, pid int) (sum time.Duration) {
 }
 
 func TestStartSaysWhatIsMissing(t *testing.T) {
-	if _, err := process.Start(exec.Command(filepath.Join(t.TempDir(), "nothing"))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
+	_, err := process.Start(exec.Command(filepath.Join(t.TempDir(), "nothing")))
+	expect.That(t, errors.Is(err, os.ErrNotExist), "got %v", err)
 }
 
 func TestLocks(t *testing.T) {
@@ -120,9 +115,7 @@ func TestLocks(t *testing.T) {
 	}
 	second()
 	unlock, ok, err := process.TryLock(path)
-	if !ok || err != nil {
-		t.Fatalf("a free file was not locked: %v", err)
-	}
+	expect.Must(t, ok && err == nil, "a free file was not locked: %v", err)
 	waited := make(chan error)
 	go func() {
 		release, err := process.Lock(path)
@@ -140,9 +133,7 @@ func TestLocks(t *testing.T) {
 func TestFolder(t *testing.T) {
 	t.Setenv(process.FolderVariable, filepath.Join(t.TempDir(), "a", "b"))
 	got, err := process.Folder()
-	if err != nil || got != os.Getenv(process.FolderVariable) {
-		t.Errorf("%s, %v", got, err)
-	}
+	expect.That(t, err == nil && got == os.Getenv(process.FolderVariable), "%s, %v", got, err)
 	t.Setenv(process.FolderVariable, "")
 	root := expect.Value(process.ModuleRoot())(t)
 	if got, err := process.Folder(); err != nil || got != filepath.Join(root, ".ringi-local") {

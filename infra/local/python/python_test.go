@@ -35,9 +35,8 @@ func TestTheFasterPythonIsTaken(t *testing.T) {
 			t.Cleanup(func() { system = before })
 			t.Setenv("PATH", filepath.Dir(first)+":/bin")
 			want := map[bool]string{false: first, true: system}[tt.takesOwn]
-			if got := expect.Value(find(t.Context()))(t); got != want {
-				t.Errorf("took %s", got)
-			}
+			got := expect.Value(find(t.Context()))(t)
+			expect.That(t, got == want, "took %s", got)
 		})
 	}
 }

@@ -86,8 +86,7 @@ func TestCallsOnTablesGoToTheirEngine(t *testing.T) {
 		r.Header.Set("X-Amz-Target", target)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if got := w.Body.String(); got != want {
-			t.Errorf("%q is answered by the %s, want the %s", target, got, want)
-		}
+		got := w.Body.String()
+		expect.That(t, got == want, "%q is answered by the %s, want the %s", target, got, want)
 	}
 }

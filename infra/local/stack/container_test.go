@@ -29,9 +29,7 @@ func asks(t *testing.T, addr, host, method, path, body string, header map[string
 func TestContainersAreServedUnderOneName(t *testing.T) {
 	s := start(t, stack.Options{ContainerHost: dockerHost})
 	host := strings.TrimPrefix(s.ContainerURL, "http://")
-	if !strings.HasPrefix(host, dockerHost+":") {
-		t.Fatalf("containers are told %s", s.ContainerURL)
-	}
+	expect.Must(t, strings.HasPrefix(host, dockerHost+":"), "containers are told %s", s.ContainerURL)
 	_, port, _ := strings.Cut(host, ":")
 	tables := map[string]string{
 		"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0",
@@ -63,9 +61,8 @@ func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
 	s := start(t, stack.Options{ContainerHost: dockerHost})
 	door := strings.TrimPrefix(s.AWSEndpoint, "http://")
 	text := expect.Value(stack.ContainerTemplate(t.Context(), door, "build", "x86_64"))(t)
-	if strings.Contains(string(text), "127.0.0.1") {
-		t.Errorf("a container can't reach what is named here:\n%s", text)
-	}
+	expect.That(t, !strings.Contains(string(text), "127.0.0.1"),
+		"a container can't reach what is named here:\n%s", text)
 	var made struct {
 		Resources map[string]struct {
 			Properties struct {
@@ -75,13 +72,11 @@ func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
 		}
 	}
 	expect.NoError(t, json.Unmarshal(text, &made))
-	if len(made.Resources) != len(s.Template.Functions) {
-		t.Errorf("it has %d functions, not %d", len(made.Resources), len(s.Template.Functions))
-	}
+	expect.That(t, len(made.Resources) == len(s.Template.Functions),
+		"it has %d functions, not %d", len(made.Resources), len(s.Template.Functions))
 	for name, f := range made.Resources {
-		if f.Properties.Environment.Variables["AWS_ENDPOINT_URL"] != s.ContainerURL || !strings.HasSuffix(f.Properties.CodeUri, "build/"+name) {
-			t.Errorf("%s: %+v", name, f.Properties)
-		}
+		expect.That(t, f.Properties.Environment.Variables["AWS_ENDPOINT_URL"] == s.ContainerURL && strings.HasSuffix(f.Properties.CodeUri, "build/"+name),
+			"%s: %+v", name, f.Properties)
 	}
 	without := start(t, stack.Options{})
 	if _, err := stack.ContainerTemplate(t.Context(), strings.TrimPrefix(without.AWSEndpoint, "http://"), "build", "arm64"); err == nil || !strings.Contains(err.Error(), "-container-host") {

@@ -128,9 +128,8 @@ func TestNoPageReachesTheStack(t *testing.T) {
 			tab.Until(`document.body && !document.body.innerText.includes("Ringi") && document.querySelectorAll("script").length === 0`)
 		}
 		for _, told := range v.take() {
-			if strings.Contains(told, " read ") || strings.Contains(told, " opened") || strings.Contains(told, "nothing") {
-				t.Errorf("a page of %s: %s", site, told)
-			}
+			expect.That(t, !strings.Contains(told, " read ") && !strings.Contains(told, " opened") && !strings.Contains(told, "nothing"),
+				"a page of %s: %s", site, told)
 		}
 	}
 	if after := queues(t, s); len(after) != before {
@@ -153,9 +152,8 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 	s := start(t, stack.Options{Hosts: []string{"stack.internal"}})
 	expect.Value(s.Fire(t.Context(), "TickFunction"))(t)
 	ports := listening(t, s)
-	if len(ports) < 5 {
-		t.Fatalf("only %v listen: not the sandbox, AWS, its stand-in, the vendors and a function's environment", ports)
-	}
+	expect.Must(t, len(ports) >= 5,
+		"only %v listen: not the sandbox, AWS, its stand-in, the vendors and a function's environment", ports)
 	for _, port := range ports {
 		for name, dress := range map[string]func(*http.Request){
 			"a foreign host":   func(r *http.Request) { r.Host = fmt.Sprintf("%s:%d", foreign, port) },
@@ -177,9 +175,8 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			if page := !strings.HasPrefix(name, "a program"); refused != page && (page || port != environment(t, s, ports)) {
 				t.Errorf("port %d answers %s with %d", port, name, resp.StatusCode)
 			}
-			if got := resp.Header.Get("Access-Control-Allow-Origin"); got != "" {
-				t.Errorf("port %d lets %q read", port, got)
-			}
+			got := resp.Header.Get("Access-Control-Allow-Origin")
+			expect.That(t, got == "", "port %d lets %q read", port, got)
 		}
 	}
 }
@@ -220,9 +217,7 @@ func listening(t *testing.T, s *stack.Stack) []int {
 		}
 	}
 	if len(mine) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("/proc does not tell which ports a process listens on")
-		}
+		expect.Must(t, os.Getenv("CI") == "", "/proc does not tell which ports a process listens on")
 		t.Skip("this system does not tell which ports a process listens on")
 	}
 	var ports []int

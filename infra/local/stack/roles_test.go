@@ -25,9 +25,7 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 		"in words that are known": {"Effect: Allow, Action: dynamodb:PutItem", "Effect: Allow, NotAction: dynamodb:PutItem", "NotAction is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !strings.Contains(text, tt.old) {
-				t.Fatalf("%q does not stand there", tt.old)
-			}
+			expect.Must(t, strings.Contains(text, tt.old), "%q does not stand there", tt.old)
 			dir := t.TempDir()
 			expect.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
 			file := filepath.Join(dir, "template.yaml")

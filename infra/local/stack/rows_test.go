@@ -16,7 +16,6 @@ func TestARowsSummaryBeginsWithWhatThePanelSays(t *testing.T) {
 	use := aggregate.Use{Usage: aggregate.Usage{Provider: long, Model: long, Prompt: long, Calls: 1, Input: 700, Output: 89, Cost: aggregate.USD(0.01), Unpriced: 1}, Made: "PROMPT#0001"}
 	item := expect.Value(attributevalue.MarshalMapWithOptions(use, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" }))(t)
 	const want = "made PROMPT#0001 · input_tokens 700 · output_tokens 89 · cost_micro_usd 10000 · unpriced_calls 1 · "
-	if got := viewRow(item, "").Summary; !strings.HasPrefix(got, want) {
-		t.Errorf("%q does not begin with %q", got, want)
-	}
+	got := viewRow(item, "").Summary
+	expect.That(t, strings.HasPrefix(got, want), "%q does not begin with %q", got, want)
 }

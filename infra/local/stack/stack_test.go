@@ -72,9 +72,7 @@ func keep(t *testing.T, s *stack.Stack, id string) string {
 	resp := expect.Value(http.PostForm(s.URL+"/slack/events", url.Values{"id": {id}}))(t)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("keep: %d %s %v", resp.StatusCode, body, err)
-	}
+	expect.Must(t, err == nil && resp.StatusCode == http.StatusOK, "keep: %d %s %v", resp.StatusCode, body, err)
 	return string(body)
 }
 
@@ -167,9 +165,7 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 		return aws.ToString(d.Output), err == nil && d.Status == "SUCCEEDED"
 	})
 	view, err := s.Task(t.Context(), "n8")
-	if err != nil || !strings.Contains(output, "me ringi-Table") {
-		t.Fatalf("it said %s, %v", output, err)
-	}
+	expect.Must(t, err == nil && strings.Contains(output, "me ringi-Table"), "it said %s, %v", output, err)
 	var states []string
 	for _, r := range view.Runs {
 		states = append(states, r.Name+" "+r.States[0].Name)
@@ -190,17 +186,14 @@ func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
 		}
 		return aws.ToString(out.Messages[0].Body), true
 	})
-	if !strings.Contains(body, `"condition":"RetryAttemptsExhausted"`) {
-		t.Errorf("the dead letter is %s", body)
-	}
+	expect.That(t, strings.Contains(body, `"condition":"RetryAttemptsExhausted"`), "the dead letter is %s", body)
 }
 
 func TestSchedulesFireByHand(t *testing.T) {
 	s := start(t, stack.Options{})
 	r, err := s.Fire(t.Context(), "TickFunction")
-	if err != nil || r.Failed || string(r.Payload) != `"aws.events ringi-Table"` {
-		t.Errorf("fired: %s, %v", r.Payload, err)
-	}
+	expect.That(t, err == nil && !r.Failed && string(r.Payload) == `"aws.events ringi-Table"`,
+		"fired: %s, %v", r.Payload, err)
 	got := until(t, "the log", func() ([]string, bool) { l := s.Lambda.Logs("TickFunction"); return l, len(l) > 0 })
 	expect.Same(t, []string{"ticked"}, got)
 	if _, err := s.Fire(t.Context(), "KeepNoteFunction"); err == nil {
@@ -216,14 +209,11 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 		t.Error("the other stack has the note too")
 	}
 	pids := one.PIDs()
-	if len(pids) < 2 {
-		t.Errorf("%d processes, want the stand-ins and a function at least", len(pids))
-	}
+	expect.That(t, len(pids) >= 2, "%d processes, want the stand-ins and a function at least", len(pids))
 	one.Close()
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("process %d is left", pid)
-		}
+		err := syscall.Kill(pid, 0)
+		expect.That(t, errors.Is(err, syscall.ESRCH), "process %d is left", pid)
 	}
 	for _, address := range []string{one.URL, one.AWSEndpoint, one.VendorsURL} {
 		if c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://")); err == nil {
@@ -242,9 +232,8 @@ func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
 	}
 	resp := expect.Value(http.Get(s.URL + "/"))(t)
 	resp.Body.Close()
-	if s.Sandbox != nil || resp.StatusCode != http.StatusNotFound {
-		t.Errorf("there is a sandbox, or something answers %d", resp.StatusCode)
-	}
+	expect.That(t, s.Sandbox == nil && resp.StatusCode == http.StatusNotFound,
+		"there is a sandbox, or something answers %d", resp.StatusCode)
 }
 
 func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
@@ -252,9 +241,7 @@ func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
 	for path, want := range map[string]int{"/": 200, "/api/api.test": 200, "/sandbox/run?task=none": 200, "/slack/events": 404} {
 		resp := expect.Value(http.Get(s.URL + path))(t)
 		resp.Body.Close()
-		if resp.StatusCode != want {
-			t.Errorf("GET %s is %d, want %d", path, resp.StatusCode, want)
-		}
+		expect.That(t, resp.StatusCode == want, "GET %s is %d, want %d", path, resp.StatusCode, want)
 	}
 }
 
@@ -312,12 +299,9 @@ func TestInvokeOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			r, err := stack.InvokeOnce(t.Context(), stack.Options{Template: system, AWSAddr: tt.at, FunctionLog: &log}, tt.function, json.RawMessage(tt.event), tt.variables)
-			if err != nil || r.Failed != tt.failed || !strings.Contains(string(r.Payload), tt.want) {
-				t.Errorf("got %s, %v; want %s", r.Payload, err, tt.want)
-			}
-			if !strings.Contains(log.String(), "ticked") {
-				t.Errorf("logged %s", &log)
-			}
+			expect.That(t, err == nil && r.Failed == tt.failed && strings.Contains(string(r.Payload), tt.want),
+				"got %s, %v; want %s", r.Payload, err, tt.want)
+			expect.That(t, strings.Contains(log.String(), "ticked"), "logged %s", &log)
 		})
 	}
 	if _, err := stack.InvokeOnce(t.Context(), stack.Options{Template: system, AWSAddr: address}, "nobody", nil, nil); err == nil || !strings.Contains(err.Error(), "there are ask-person, draw-note") {

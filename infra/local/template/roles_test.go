@@ -43,9 +43,7 @@ Resources:
 // rolesOf reads a changed system.
 func rolesOf(t *testing.T, parameters map[string]string, old, new string) (map[string]iam.Role, error) {
 	t.Helper()
-	if !strings.Contains(system, old) {
-		t.Fatalf("%q does not stand there", old)
-	}
+	expect.Must(t, strings.Contains(system, old), "%q does not stand there", old)
 	file := filepath.Join(t.TempDir(), "template.yaml")
 	expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(system, old, new, 1)), 0o600))
 	names := Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Known: map[string]string{"Key.Arn": "arn:aws:kms:us-east-1:123456789012:key/5"}}
@@ -66,9 +64,8 @@ func TestRolesHaveTheirOwnPoliciesAndThoseThatNameThem(t *testing.T) {
 		{Pattern: "arn:aws:secretsmanager:us-east-1:123456789012:secret:ringi-Secret", Name: "ringi-Secret"},
 		{Pattern: "arn:aws:kms:us-east-1:123456789012:key/5", Name: "key/ringi-Key"},
 	}, one.Policies[1].Statements[0].Resources)
-	if v := one.Judge(iam.Request{Action: "dynamodb:Query", Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1"}); !v.Allowed {
-		t.Error("a managed policy allows nothing")
-	}
+	v := one.Judge(iam.Request{Action: "dynamodb:Query", Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1"})
+	expect.That(t, v.Allowed, "a managed policy allows nothing")
 }
 
 // TestRightsThatAreNotReadAreRefused: a stack that judges by a part of them would allow too little, or too much.
@@ -85,9 +82,8 @@ func TestRightsThatAreNotReadAreRefused(t *testing.T) {
 		"a condition key":        {"Resource: [!Ref Secret", "Condition: { StringEquals: { \"aws:SourceIp\": x } }, Resource: [!Ref Secret", "condition key is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := rolesOf(t, nil, tt.old, tt.new); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v", err)
-			}
+			_, err := rolesOf(t, nil, tt.old, tt.new)
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "%v", err)
 		})
 	}
 }

@@ -90,16 +90,11 @@ func key(hash, sort string) []types.KeySchemaElement {
 
 func TestParametersDecideConditions(t *testing.T) {
 	got := read(t, map[string]string{"Stage": "prod", "Model": "demo", "Seconds": "9"})
-	if len(got.Buckets) != 2 {
-		t.Errorf("%d buckets, want the conditional one too", len(got.Buckets))
-	}
+	expect.That(t, len(got.Buckets) == 2, "%d buckets, want the conditional one too", len(got.Buckets))
 	f := got.Functions[0]
-	if f.Environment["MODEL"] != "demo" || f.Environment["STAGE"] != "prod" || f.Timeout != 9*time.Second {
-		t.Errorf("function is %+v", f)
-	}
-	if got.Functions[1].Memory != 1024 {
-		t.Errorf("memory is %d, want the mapping's", got.Functions[1].Memory)
-	}
+	expect.That(t, f.Environment["MODEL"] == "demo" && f.Environment["STAGE"] == "prod" && f.Timeout == 9*time.Second,
+		"function is %+v", f)
+	expect.That(t, got.Functions[1].Memory == 1024, "memory is %d, want the mapping's", got.Functions[1].Memory)
 }
 
 func TestMistakesAreNamed(t *testing.T) {
@@ -134,8 +129,7 @@ func TestMistakesAreNamed(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	for id, want := range map[string]string{"ReceiveEventFunction": "receive-event", "SweepTasksFunction": "sweep-tasks", "X": "x"} {
-		if got := Folder(id); got != want {
-			t.Errorf("Folder(%q) = %q, want %q", id, got, want)
-		}
+		got := Folder(id)
+		expect.That(t, got == want, "Folder(%q) = %q, want %q", id, got, want)
 	}
 }
