@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -149,10 +150,7 @@ func scalar(key json.RawMessage) (string, error) {
 	if err := json.Unmarshal(key, &value); err != nil || len(value) != 1 {
 		return "", fmt.Errorf("the call has no such key")
 	}
-	for _, text := range value {
-		return text, nil
-	}
-	return "", nil
+	return slices.Collect(maps.Values(value))[0], nil
 }
 
 // equals is the placeholder of the value that an attribute is to equal in a key condition; "" for none.
@@ -168,10 +166,7 @@ func (in rowCall) equals(attribute string) string {
 
 // name is what an attribute is called in the table.
 func (in rowCall) name(word string) string {
-	if name, ok := in.ExpressionAttributeNames[word]; ok {
-		return name
-	}
-	return word
+	return cmp.Or(in.ExpressionAttributeNames[word], word)
 }
 
 // attributes are the names of all attributes that a call is about, in order.

@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/url"
 	"path"
@@ -29,12 +30,9 @@ func (a Account) sqs(c call) ([]Request, error) {
 func (a Account) states(c call) ([]Request, error) {
 	var in struct{ StateMachineArn, ExecutionArn string }
 	switch operation := c.operation(); operation {
-	case "DescribeExecution":
+	case "DescribeExecution", "StartExecution":
 		err := c.fill(&in)
-		return []Request{{Action: "states:" + operation, Resource: in.ExecutionArn}}, err
-	case "StartExecution":
-		err := c.fill(&in)
-		return []Request{{Action: "states:" + operation, Resource: in.StateMachineArn}}, err
+		return []Request{{Action: "states:" + operation, Resource: cmp.Or(in.ExecutionArn, in.StateMachineArn)}}, err
 	case "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat":
 		if len(a.Waiting) != 1 { // a token doesn't say which state machine waits for it
 			return nil, unknown("states:" + operation + " of one of several state machines")

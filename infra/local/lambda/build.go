@@ -47,10 +47,10 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 	}
 	folder = filepath.Join(folder, "build")
 	latest := filepath.Join(folder, "latest")
-	if err := os.MkdirAll(latest, 0o755); err != nil {
-		return nil, fmt.Errorf("build functions: %w", err)
+	var unlock func()
+	if err = os.MkdirAll(latest, 0o755); err == nil {
+		unlock, err = process.Lock(filepath.Join(folder, "lock"))
 	}
-	unlock, err := process.Lock(filepath.Join(folder, "lock"))
 	if err != nil {
 		return nil, fmt.Errorf("build functions: %w", err)
 	}
@@ -122,10 +122,10 @@ func Artifacts(folder string, ids []string) (map[string]string, error) {
 	binaries := map[string]string{}
 	for _, id := range ids {
 		path, err := filepath.Abs(filepath.Join(folder, id, "bootstrap"))
-		if err != nil {
-			return nil, fmt.Errorf("find built functions: %w", err)
+		if err == nil {
+			_, err = os.Stat(path)
 		}
-		if _, err := os.Stat(path); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("find built functions: %w", err)
 		}
 		binaries[id] = path

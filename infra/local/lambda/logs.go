@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -25,7 +26,7 @@ func newSink(out io.Writer) *sink {
 func (s *sink) lines(function string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.kept[function]...)
+	return slices.Clone(s.kept[function])
 }
 
 func (s *sink) add(function string, line []byte) {
@@ -65,20 +66,14 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 // marked is a line as the stack logs it: an object keeps its fields and gets
 // the function's name first; anything else becomes an object.
 func marked(function string, line []byte) []byte {
-	name, err := json.Marshal(function)
-	if err != nil {
-		return nil
-	}
+	name, _ := json.Marshal(function) // of a text it can't fail
 	out := append([]byte(`{"function":`), name...)
 	trimmed := bytes.TrimSpace(line)
 	if len(trimmed) > 2 && trimmed[0] == '{' && json.Valid(trimmed) {
 		out = append(append(out, ','), trimmed[1:]...)
 		return append(out, '\n')
 	}
-	text, err := json.Marshal(string(line))
-	if err != nil {
-		return nil
-	}
+	text, _ := json.Marshal(string(line))
 	out = append(append(out, `,"line":`...), text...)
 	return append(out, "}\n"...)
 }

@@ -2,6 +2,7 @@ package lambda
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,9 +41,7 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 	if f.LogLevel != "" {
 		all["AWS_LAMBDA_LOG_FORMAT"], all["AWS_LAMBDA_LOG_LEVEL"] = "JSON", f.LogLevel
 	}
-	for name, value := range f.Environment {
-		all[name] = value
-	}
+	maps.Copy(all, f.Environment)
 	list := make([]string, 0, len(all))
 	for name, value := range all {
 		list = append(list, name+"="+value)

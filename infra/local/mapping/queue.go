@@ -1,10 +1,12 @@
 package mapping
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +51,7 @@ type Queue struct {
 
 // Run receives until ctx ends, then waits for the batches under way.
 func (q *Queue) Run(ctx context.Context) {
-	slots := make(chan struct{}, q.slots())
+	slots := make(chan struct{}, cmp.Or(q.Mapping.Concurrency, unbounded))
 	var under sync.WaitGroup
 	defer under.Wait()
 	for {
@@ -75,13 +77,6 @@ func (q *Queue) Run(ctx context.Context) {
 			q.handle(ctx, messages)
 		})
 	}
-}
-
-func (q *Queue) slots() int {
-	if q.Mapping.Concurrency > 0 {
-		return q.Mapping.Concurrency
-	}
-	return unbounded
 }
 
 func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
@@ -134,12 +129,8 @@ func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 		}
 		return
 	}
-	failed := map[string]bool{}
-	for _, id := range o.items {
-		failed[id] = true
-	}
 	for _, m := range kept {
-		if !failed[aws.ToString(m.MessageId)] {
+		if !slices.Contains(o.items, aws.ToString(m.MessageId)) {
 			q.delete(ctx, m)
 		}
 	}

@@ -246,21 +246,42 @@ func (r *streamRun) tooOld(changes []change) int {
 		return 0
 	}
 	limit := r.Now().Add(-r.Mapping.MaximumAge)
-	for i, c := range changes {
-		if !c.at.Before(limit) {
-			return i
-		}
+	i := slices.IndexFunc(changes, func(c change) bool { return !c.at.Before(limit) })
+	if i < 0 {
+		return len(changes)
 	}
-	return len(changes)
+	return i
 }
 
 // backoff grows from a tenth of a second to ten seconds.
 func backoff(failed int) time.Duration {
-	d := firstBackoff
-	for range failed - 1 {
-		if d *= 2; d >= longBackoff {
-			return longBackoff
-		}
+	return min(firstBackoff<<min(failed-1, 10), longBackoff)
+}
+
+// giveUp sends the failure destination the position in the stream of changes that the
+// function could not handle, without their content, as Lambda does.
+func (r *streamRun) giveUp(ctx context.Context, changes []change, condition string, invoked int, requestID string) {
+	first, last := changes[0], changes[len(changes)-1]
+	r.Log.Error("changes given up", "function", r.Function, "records", len(changes), "condition", condition, "from",
+		first.sequence, "to", last.sequence)
+	if r.OnFailure == nil {
+		return
 	}
-	return d
+	body, err := json.Marshal(map[string]any{
+		"version":   "1.0",
+		"timestamp": r.Now().UTC().Format(time.RFC3339Nano),
+		"requestContext": map[string]any{
+			"requestId": requestID, "functionArn": r.Function, "condition": condition, "approximateInvokeCount": invoked,
+		},
+		"DDBStreamBatchInfo": map[string]any{
+			"shardId": r.shard, "startSequenceNumber": first.sequence, "endSequenceNumber": last.sequence, "batchSize": len(changes), "streamArn": r.Mapping.Source,
+			"approximateArrivalOfFirstRecord": first.at.UTC().Format(time.RFC3339), "approximateArrivalOfLastRecord": last.at.UTC().Format(time.RFC3339),
+		},
+	})
+	if err == nil {
+		err = r.OnFailure(ctx, string(body))
+	}
+	if err != nil {
+		r.Log.Error("tell the failure destination", "function", r.Function, "err", err)
+	}
 }

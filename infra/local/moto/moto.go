@@ -6,16 +6,26 @@ package moto
 import (
 	"cmp"
 	"context"
+	"embed"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"ringi/infra/local/process"
+	"ringi/infra/local/python"
 )
+
+//go:embed launcher
+var launcher embed.FS
+
+// ErrPython says what to install when there is no Python to run moto with.
+var ErrPython = python.ErrMissing
 
 // readyWithin bounds the start of the server once its environment exists; it
 // takes about a second on an idle machine.
@@ -42,21 +52,28 @@ type Options struct {
 // It returns ErrPython if there is no suitable Python, and a sentence from pip
 // if the packages can't be installed.
 func Start(ctx context.Context, o Options) (*process.Server, error) {
-	log := o.Logger
-	log = cmp.Or(log, slog.New(slog.DiscardHandler))
+	log := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err
 	}
-	python, err := environment(ctx, folder, func(m string) { log.Info(m) })
+	files, err := fs.Sub(launcher, "launcher")
+	if err != nil {
+		return nil, fmt.Errorf("unpack the launcher: %w", err)
+	}
+	pins, err := fs.ReadFile(files, "requirements.txt")
+	if err != nil {
+		return nil, fmt.Errorf("read requirements: %w", err)
+	}
+	python, err := python.Environment(ctx, folder, "moto", pins, func(m string) { log.Info(m) })
 	if err != nil {
 		return nil, err
 	}
-	main, err := unpack(folder)
+	dir, err := process.Install(folder, "launcher", files, func(string) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(python, main)
+	cmd := exec.Command(python, filepath.Join(dir, "main.py"))
 	cmd.Env = variables(o)
 	return process.Serve(ctx, "moto", cmd, readyWithin, log)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
-	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/kinds"
 )
@@ -54,15 +53,11 @@ func (s *Stack) refOf(ctx context.Context, taskID string) (aggregate.Ref, error)
 	if len(arns) == 0 {
 		return aggregate.Ref{}, ErrNoTask
 	}
-	d, err := runs.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arns[0]})
+	_, ref, err := readRun(ctx, runs, arns[0])
 	if err != nil {
 		return aggregate.Ref{}, fmt.Errorf("read a run of %s: %w", taskID, err)
 	}
-	var in pipeline.Input
-	if err := json.Unmarshal([]byte(aws.ToString(d.Input)), &in); err != nil {
-		return aggregate.Ref{}, fmt.Errorf("read the input of %s: %w", arns[0], err)
-	}
-	return in.Ref(), nil
+	return ref, nil
 }
 
 // Row is all of one row of a task but the tokens by which runs are answered, or ErrNoTask.

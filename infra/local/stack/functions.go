@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,8 +100,7 @@ func describe(f template.Function, binary string, variables map[string]string) f
 	}
 	return functionInfo{lambda.Function{
 		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency,
-		Environment: environment,
-		Managed:     f.Managed,
+		Environment: environment, Managed: f.Managed,
 	}, f.Folder}
 }
 
@@ -122,9 +122,8 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
 			stream := &mapping.Stream{
-				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker, Log: s.log,
-				Now:       time.Now,
-				OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
+				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker,
+				Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
 			}
 			runs = append(runs, stream.Run)
 		}
@@ -139,8 +138,7 @@ func (s *Stack) startMappings() error {
 			}
 			queue := &mapping.Queue{
 				Function: f.ID, Mapping: m, Filter: filter, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct),
-				Invoker: invoker, Log: s.log,
-				RetryAtOnce: s.options.Faults != nil,
+				Invoker: invoker, Log: s.log, RetryAtOnce: s.options.Faults != nil,
 			}
 			runs = append(runs, queue.Run)
 		}
@@ -175,12 +173,16 @@ func (s *Stack) destination(arn string) func(context.Context, string) error {
 }
 
 func (s *Stack) queueOf(arn string) (template.Queue, bool) {
-	for _, q := range s.Template.Queues {
-		if q.ARN == arn {
-			return q, true
-		}
+	return first(s.Template.Queues, func(q template.Queue) bool { return q.ARN == arn })
+}
+
+// first is the first of a list that is wanted, or a zero value if there is none.
+func first[V any](list []V, wanted func(V) bool) (found V, ok bool) {
+	i := slices.IndexFunc(list, wanted)
+	if i < 0 {
+		return found, false
 	}
-	return template.Queue{}, false
+	return list[i], true
 }
 
 // Fire invokes a scheduled function now, as its schedule would, and waits for it.

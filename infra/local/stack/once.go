@@ -80,7 +80,8 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	if at < 0 {
 		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
 	}
-	f := list[at].with(variables)
+	f := list[at].Function
+	f.Concurrency, f.Environment = 0, replaced(f.Environment, variables["Parameters"], variables[f.Name])
 	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
 		return lambda.Result{}, err
 	}
@@ -88,12 +89,6 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 		Functions: []lambda.Function{f}})
 	defer service.Close()
 	return service.Invoke(ctx, f.Name, event)
-}
-
-// with is the function alone, with some variables replaced.
-func (f functionInfo) with(variables VariableFile) lambda.Function {
-	f.Concurrency, f.Environment = 0, replaced(f.Environment, variables["Parameters"], variables[f.Name])
-	return f.Function
 }
 
 // replaced are variables with other values for those that are there.

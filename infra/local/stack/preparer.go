@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -70,8 +71,5 @@ func teamOf(contentType string, body []byte) string {
 	if json.Unmarshal(body, &from) != nil {
 		return ""
 	}
-	if from.TeamID != "" {
-		return from.TeamID
-	}
-	return from.Team.ID
+	return cmp.Or(from.TeamID, from.Team.ID)
 }

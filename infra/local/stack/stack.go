@@ -230,33 +230,12 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 	if len(s.Template.Tables) > 0 {
 		s.TableName = s.Template.Tables[0].Name
 	}
-	s.BucketName, s.HeadsBucket = bucketsOf(s.Template)
-	s.KeyID, s.ChainKeyID = keysOf(s.Template)
+	plain, _ := first(s.Template.Buckets, func(b template.Bucket) bool { return b.Retention.Mode == "" })
+	locked, _ := first(s.Template.Buckets, func(b template.Bucket) bool { return b.Retention.Mode != "" })
+	encrypts, _ := first(s.Template.Keys, func(k template.CryptoKey) bool { return k.Usage == "" })
+	signs, _ := first(s.Template.Keys, func(k template.CryptoKey) bool { return k.Usage != "" })
+	s.BucketName, s.HeadsBucket, s.KeyID, s.ChainKeyID = plain.Name, locked.Name, encrypts.Name, signs.Name
 	return nil
-}
-
-// bucketsOf are the first bucket that locks nothing and the first that does.
-func bucketsOf(t *template.Template) (plain, locked string) {
-	for _, b := range slices.Backward(t.Buckets) {
-		if b.Retention.Mode == "" {
-			plain = b.Name
-		} else {
-			locked = b.Name
-		}
-	}
-	return plain, locked
-}
-
-// keysOf are the first key that encrypts and the first that signs.
-func keysOf(t *template.Template) (encrypts, signs string) {
-	for _, k := range slices.Backward(t.Keys) {
-		if k.Usage == "" {
-			encrypts = k.Name
-		} else {
-			signs = k.Name
-		}
-	}
-	return encrypts, signs
 }
 
 // namesOfAWS are the names under which the stand-ins for AWS are asked.
@@ -299,8 +278,8 @@ func (s *Stack) onClose(stop func()) { s.stops = append(s.stops, stop) }
 func (s *Stack) Close() {
 	s.closing.Do(func() {
 		s.cancel()
-		for i := len(s.stops) - 1; i >= 0; i-- {
-			s.stops[i]()
+		for _, stop := range slices.Backward(s.stops) {
+			stop()
 		}
 		s.background.Wait()
 	})
@@ -311,12 +290,8 @@ func (s *Stack) Failed() <-chan error { return s.failed }
 
 // QueueURL is the address of a queue by its logical id; "" if there is none.
 func (s *Stack) QueueURL(id string) string {
-	for _, q := range s.Template.Queues {
-		if q.ID == id {
-			return q.URL
-		}
-	}
-	return ""
+	q, _ := first(s.Template.Queues, func(q template.Queue) bool { return q.ID == id })
+	return q.URL
 }
 
 // RunARN returns the ARN of an aggregate's n-th run on the state machine with a logical id.
@@ -327,12 +302,8 @@ func (s *Stack) RunARN(machine, id string, n int) *string {
 
 // StateMachineARN returns the ARN of the state machine with a logical id, "" if there is none.
 func (s *Stack) StateMachineARN(id string) string {
-	for _, m := range s.Template.Machines {
-		if m.ID == id {
-			return m.ARN
-		}
-	}
-	return ""
+	m, _ := first(s.Template.Machines, func(m template.Machine) bool { return m.ID == id })
+	return m.ARN
 }
 
 // PIDs are the processes that the stack has started and that still run.

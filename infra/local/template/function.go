@@ -167,8 +167,7 @@ func (p *mappingProperties) partial() bool {
 	return slices.Contains(p.FunctionResponseTypes, "ReportBatchItemFailures")
 }
 
-func (p *mappingProperties) patterns() []string {
-	var list []string
+func (p *mappingProperties) patterns() (list []string) {
 	for _, f := range p.FilterCriteria.Filters {
 		list = append(list, f.Pattern)
 	}

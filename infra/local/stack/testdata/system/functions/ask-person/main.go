@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 func main() { lambda.Start(handle) }
@@ -19,12 +19,9 @@ func handle(ctx context.Context, in struct{ Tenant, Task, Token string }) error 
 	if err != nil {
 		return err
 	}
-	item := map[string]types.AttributeValue{
-		"PK":   &types.AttributeValueMemberS{Value: "TASK#" + in.Tenant + "#" + in.Task},
-		"SK":   &types.AttributeValueMemberS{Value: "WAIT"},
-		"type": &types.AttributeValueMemberS{Value: "wait"}, "token": &types.AttributeValueMemberS{Value: in.Token},
+	item, err := attributevalue.MarshalMap(map[string]any{"PK": "TASK#" + in.Tenant + "#" + in.Task, "SK": "WAIT", "type": "wait", "token": in.Token})
+	if err == nil {
+		_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	}
-	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx,
-		&dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -53,12 +53,9 @@ func draw(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
-	item := map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "TASK#t#" + id}, "SK": &types.AttributeValueMemberS{Value: "DRAWN"},
-		"type": &types.AttributeValueMemberS{Value: "drawing"}, "rev": &types.AttributeValueMemberN{Value: "2"},
-		"secret": &types.AttributeValueMemberS{Value: aws.ToString(secret.SecretString)},
+	item, err := attributevalue.MarshalMap(map[string]any{"PK": "TASK#t#" + id, "SK": "DRAWN", "type": "drawing", "rev": 2, "secret": secret.SecretString})
+	if err == nil {
+		_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	}
-	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx,
-		&dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 func main() { lambda.Start(handle) }
@@ -34,16 +34,10 @@ func handle(ctx context.Context, r events.APIGatewayV2HTTPRequest) (events.APIGa
 	if err != nil {
 		return events.APIGatewayV2HTTPResponse{}, err
 	}
-	item := map[string]types.AttributeValue{
-		"PK":   &types.AttributeValueMemberS{Value: "TASK#t#" + form.Get("id")},
-		"SK":   &types.AttributeValueMemberS{Value: "NOTE"},
-		"type": &types.AttributeValueMemberS{Value: "note"}, "id": &types.AttributeValueMemberS{Value: form.Get("id")},
-		"rev": &types.AttributeValueMemberN{Value: "1"},
+	id := form.Get("id")
+	item, err := attributevalue.MarshalMap(map[string]any{"PK": "TASK#t#" + id, "SK": "NOTE", "type": "note", "id": id, "rev": 1})
+	if err == nil {
+		_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	}
-	if _, err := dynamodb.NewFromConfig(cfg).PutItem(ctx,
-		&dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item}); err != nil {
-		return events.APIGatewayV2HTTPResponse{}, err
-	}
-	return events.APIGatewayV2HTTPResponse{StatusCode: 200, Body: os.Getenv("MODEL") + " " + os.Getenv("FREEE_API_URL")},
-		nil
+	return events.APIGatewayV2HTTPResponse{StatusCode: 200, Body: os.Getenv("MODEL") + " " + os.Getenv("FREEE_API_URL")}, err
 }
