@@ -22,8 +22,8 @@ type Press struct {
 	Card workspace.Message
 }
 
-// Click waits for a button of a card and presses it; told that it could not be
-// saved in time, a person presses it again, unless the button is gone because it was.
+// Click waits for a button of a card and presses it. Like a person, it presses again when a note says that nothing was
+// saved, and stops when the button has gone, because then the press was saved after all.
 func (r *Request) Click(user, key, action string) (p Press) {
 	r.T.Helper()
 	p.Card = r.Card(key, action)
@@ -45,15 +45,13 @@ func (r *Request) Click(user, key, action string) (p Press) {
 	return p
 }
 
-// ClickUntilTaken waits for a button and presses it until the card has it no more. A
-// person tells from the card whether it was taken, not from the answer.
+// ClickUntilTaken waits for a button and presses it until the card no longer shows it.
 func (r *Request) ClickUntilTaken(user, key, action string) {
 	r.T.Helper()
 	r.untilTaken(key, action, func(ts string) { _ = r.S.Sandbox.Click(user, r.Channel, ts, action) })
 }
 
-// RejectUntilTaken presses a 却下 button, fills in the reason and sends it, until the
-// card has the button no more.
+// RejectUntilTaken presses a 却下 button, fills in the reason and sends it, until the card no longer shows the button.
 func (r *Request) RejectUntilTaken(user, key, action, reason string) {
 	r.T.Helper()
 	r.untilTaken(key, action, func(ts string) {
@@ -67,7 +65,7 @@ func (r *Request) RejectUntilTaken(user, key, action, reason string) {
 	})
 }
 
-// untilTaken presses again and again, and gives each time three seconds to be seen.
+// untilTaken presses until the button has gone from the card, and waits three seconds after each press.
 func (r *Request) untilTaken(key, action string, press func(ts string)) {
 	r.T.Helper()
 	gone := func() bool { return !r.Shows(key, action) }
@@ -94,8 +92,8 @@ func (r *Request) AskedAgain(user string) (n int) {
 	return n
 }
 
-// AsksAgain reports whether a note or a form says that nothing was saved, or that it isn't known, be it in
-// all languages because the settings that name one could not be read.
+// AsksAgain reports whether a note or a form says that nothing was saved, or that nobody knows whether it was. The text
+// is in both languages where the settings could not be read.
 func AsksAgain(text string) bool {
 	for _, err := range []error{errorclass.ErrUnavailable, aggregate.ErrUnconfirmed, errorclass.ErrUnverified} {
 		if strings.Contains(text, card.Note("ja", err)) || strings.Contains(text, card.Note("en", err)) {
@@ -105,7 +103,7 @@ func AsksAgain(text string) bool {
 	return false
 }
 
-// Reject presses 却下, fills in the reason and sends it; told that it could not be saved, a person sends it again.
+// Reject presses 却下, fills in the reason and sends it, again where the answer says that nothing was saved.
 func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Helper()
 	var views []workspace.View
@@ -129,8 +127,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Fatal("the reason is never saved")
 }
 
-// Cancel chooses 「取り消す・終える」 in the menu of a message and says yes to the dialog; where
-// that could not be done in time, a person does it again.
+// Cancel chooses 「取り消す・終える」 in the menu of a message and says yes to the dialog, five times at most.
 func (r *Request) Cancel(user, ts string) {
 	r.T.Helper()
 	err := r.TryCancel(user, ts)
@@ -143,7 +140,7 @@ func (r *Request) Cancel(user, ts string) {
 	}
 }
 
-// Menu chooses 「取り消す・終える」 and stops there; told that it could not be done in time, a person chooses it again.
+// Menu chooses 「取り消す・終える」 and leaves the dialog open. It chooses again when a note asks for that.
 func (r *Request) Menu(user, ts string) {
 	r.T.Helper()
 	for range 5 {
@@ -157,7 +154,7 @@ func (r *Request) Menu(user, ts string) {
 	r.T.Fatal("the menu is never answered")
 }
 
-// TryCancel is Cancel where Slack or the app may not answer.
+// TryCancel is one attempt of Cancel. It returns an error where Slack or the app does not answer.
 func (r *Request) TryCancel(user, ts string) error {
 	if err := r.S.Sandbox.Shortcut(user, r.Channel, ts, "cancel_task"); err != nil {
 		return err
@@ -193,7 +190,7 @@ func (r *Request) Notes(user string) []string {
 	return out
 }
 
-// Told are the notes that don't ask the person to try again; what was said twice, of one press that was repeated, is one.
+// Told are the notes that don't ask the person to try again. A repeated press may have the same note twice: it counts once.
 func (r *Request) Told(user string) []string {
 	return slices.Compact(slices.DeleteFunc(r.Notes(user), AsksAgain))
 }

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// Compete begins a contest that stands alone, with the demo's model: teams team-1 and so on, of a leader and a member, that play all
-// of their rounds. What the store opens has to stand in rows.
+// Compete begins a contest that belongs to no task, with the demo model. Its teams are team-1, team-2 and so on, each of
+// a leader and a member; each plays all of its rounds. The store has no bucket, so whatever it opens must stand in rows.
 func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.Store, aggregate.Ref) {
 	t.Helper()
 	all := contests.Of(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, kinds.All()...), nil)
@@ -41,7 +41,7 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 	return all, contest.Ref(o.Tenant, o.Execution)
 }
 
-// SummedUp waits until a contest is summed up, and returns it.
+// SummedUp waits for the summary of a contest.
 func SummedUp(t T, all *contests.Store, ref aggregate.Ref) (a *contest.Aggregate) {
 	t.Helper()
 	expect.Eventually(t, "the contest is summed up", func() bool {

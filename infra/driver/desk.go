@@ -17,20 +17,20 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// Desk is a person at the console, whose sign-in is another test's.
+// Desk is a person at the console, with a web session that was made without signing in.
 type Desk struct {
 	T            T
 	S            *stack.Stack
 	cookie, form string
 }
 
-// SitDown is a person who has signed in at the console.
+// SitDown makes the web session of a person who is no administrator.
 func SitDown(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
 	return sitDown(t, s, user, false)
 }
 
-// Administrator is an administrator who has.
+// Administrator makes the web session of an administrator.
 func Administrator(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
 	return sitDown(t, s, user, true)
@@ -51,7 +51,7 @@ func (d Desk) Get(path string) (status int, page string) {
 	return d.do(http.MethodGet, path, "")
 }
 
-// Act sends the form of an act on the action that waits or is under way.
+// Act decides on the current action of a conversation, as the form of its page does.
 func (d Desk) Act(of *Dialogue, act, reason string) (status int, page string) {
 	d.T.Helper()
 	return d.Ready(of, act, reason)()
@@ -76,7 +76,7 @@ func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	return d.do(http.MethodPost, path, form.Encode())
 }
 
-// do asks for a page, or sends a form; told that it could not be done for now, a person does it again.
+// do asks for a page, or sends a form, again when the answer is 503.
 func (d Desk) do(method, path, form string) (status int, page string) {
 	d.T.Helper()
 	for range 5 {

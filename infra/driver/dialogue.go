@@ -41,7 +41,7 @@ func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
 	return &Dialogue{T: t, S: s, User: user, Channel: channel, Root: root, Timeout: defaultTimeout}
 }
 
-// TalkIn begins a dialogue in a channel, as agents are talked with that other surfaces lead there.
+// TalkIn begins a dialogue in a channel, for an agent that other surfaces lead people to.
 func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	t.Helper()
 	d := say(t, s, user, channel, text)
@@ -92,7 +92,7 @@ func (d *Dialogue) Count(text string) (n int) {
 	return n
 }
 
-// Status waits until Slack shows this of the agent.
+// Status waits until Slack shows that the agent has a status.
 func (d *Dialogue) Status(want string) {
 	d.T.Helper()
 	d.Eventually("the agent is "+want, func() bool {
@@ -102,13 +102,13 @@ func (d *Dialogue) Status(want string) {
 	})
 }
 
-// Press is a person's press of a button, again while the card shows that it was not taken.
+// Press presses a button until the card no longer shows it.
 func (d *Dialogue) Press(user string, m workspace.Message, action string) {
 	d.T.Helper()
 	d.untilTaken(m, action, func() { _ = d.S.Sandbox.Click(user, d.Channel, m.TS, action) })
 }
 
-// Reject is a press of a 却下 button with the reason, likewise.
+// Reject presses a 却下 button and sends the reason, until the card no longer shows the button.
 func (d *Dialogue) Reject(user string, m workspace.Message, reason string) {
 	d.T.Helper()
 	d.untilTaken(m, card.RejectAction, func() {
@@ -139,43 +139,43 @@ func (d *Dialogue) offers(ts, action string) bool {
 	return false
 }
 
-// Eventually polls until what holds.
+// Eventually waits until a claim holds.
 func (d *Dialogue) Eventually(what string, holds func() bool) {
 	d.T.Helper()
 	if !expect.Holds(d.T.Context(), d.Timeout, poll, holds) {
 		_, faces := d.Faces()
-		d.T.Fatalf("session %s: not within %s: %s; the thread says\n%s", d.Ref().ID, d.Timeout, what, strings.Join(faces, "\n---\n"))
+		d.T.Fatalf("conversation %s: not within %s: %s; the thread says\n%s", d.Ref().ID, d.Timeout, what, strings.Join(faces, "\n---\n"))
 	}
 }
 
-// Ref names the session.
+// Ref names the conversation.
 func (d *Dialogue) Ref() aggregate.Ref {
 	team := d.S.Sandbox.TeamID()
 	return conversation.RefOf(aggregate.TenantID(team), conversation.ID(team, d.Channel, d.Root))
 }
 
-// Rows are where the session is.
+// Rows are the store of conversations.
 func (d *Dialogue) Rows() *conversations.Store {
 	return conversations.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
 }
 
-// Page is the address of the session's page in the console.
+// Page is the address of the conversation's page in the console.
 func (d *Dialogue) Page() string { return "/console/sessions/" + d.Ref().ID }
 
-// Audit are the session's entries of these actions in the audit log.
+// Audit are the conversation's entries of these actions in the audit log.
 func (d *Dialogue) Audit(actions ...aggregate.Action) []aggregate.AuditEntry {
 	d.T.Helper()
 	page := expect.Value(d.Rows().Of.Store.Audit(context.Background(), d.Ref().Tenant, store.AuditFilter{Resource: d.Ref().ID}, "", 100))(d.T)
 	return slices.DeleteFunc(page.Items, func(e aggregate.AuditEntry) bool { return !slices.Contains(actions, e.Action) })
 }
 
-// Load is every row of the session as it is now.
+// Load reads the conversation as it is now.
 func (d *Dialogue) Load() *conversation.Aggregate {
 	d.T.Helper()
 	return expect.Value(d.Rows().Load(context.Background(), d.Ref()))(d.T)
 }
 
-// Rests waits until the agent has nothing to do, and all of it is shown.
+// Rests waits until the agent has nothing to do and its cards are up to date.
 func (d *Dialogue) Rests() *conversation.Aggregate {
 	d.T.Helper()
 	var a *conversation.Aggregate

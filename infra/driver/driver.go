@@ -82,7 +82,7 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 	}
 }
 
-// Eventually polls until what holds, and calls WhenQuiet when nothing moves.
+// Eventually waits until a claim holds, and calls WhenQuiet now and then meanwhile.
 func (r *Request) Eventually(what string, holds func() bool) {
 	r.T.Helper()
 	if !r.wait(holds) {
@@ -90,7 +90,7 @@ func (r *Request) Eventually(what string, holds func() bool) {
 	}
 }
 
-// wait polls until it holds, and reports whether it came to that.
+// wait is Eventually that reports whether the claim came to hold.
 func (r *Request) wait(holds func() bool) bool {
 	pause := r.QuietTime
 	if pause == nil {

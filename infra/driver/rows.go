@@ -14,14 +14,14 @@ import (
 	"ringi/shared/store"
 )
 
-// Load is every row of the task as it is now.
+// Load reads the task as it is now.
 func (r *Request) Load() *task.Aggregate {
 	r.T.Helper()
 	return expect.Value(r.Store.Load(context.Background(), r.Ref))(r.T)
 }
 
-// Until waits for the rows to be so, and for the cards to show it. Cards that only show progress are left out while Slack's
-// pace, which all tests of a stack share, has no room for them: what nothing draws for a while the sweeper is told to draw.
+// Until waits until the rows are as wanted and the cards show them. All tests of a stack share Slack's pace, and cards
+// that only show progress are skipped when it is exhausted: the sweeper is told to draw what stays undrawn for a while.
 func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Aggregate {
 	r.T.Helper()
 	var a *task.Aggregate

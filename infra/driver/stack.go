@@ -23,9 +23,8 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Options are a stack as `go run ./infra/local` starts it, on free ports; its
-// sweeper runs only when told. Functions are compiled unless RINGI_ARTIFACTS names a folder that has them. With
-// RINGI_DYNAMODB=local its tables are Amazon's own engine's.
+// Options are those of `go run ./infra/local`, but for free ports and a sweeper that runs only when told. Functions are
+// compiled unless RINGI_ARTIFACTS names a folder that has them. RINGI_DYNAMODB=local keeps tables in DynamoDB Local.
 func Options() stack.Options {
 	o := stack.Options{
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
@@ -35,7 +34,7 @@ func Options() stack.Options {
 	return o
 }
 
-// Start starts a stack on which any number of tasks may be open.
+// Start starts a stack without limits on how many tasks may be open.
 func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 	s, err := stack.Start(ctx, o)
 	if err != nil {
@@ -48,8 +47,7 @@ func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 	return s, nil
 }
 
-// Run is a TestMain: it starts one stack for all tests of a package, hands it to
-// use, and returns the exit code. The first start on a machine installs moto and compiles every function.
+// Run is for a TestMain: it starts one stack for all tests of a package, hands it to use, and returns the exit code.
 func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 	if LeftOut() {
 		return 0
@@ -66,7 +64,7 @@ func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 	return m.Run()
 }
 
-// LeftOut reports whether only short tests are asked for, by go test -short, and says that those of this package are not.
+// LeftOut reports whether go test -short leaves out the tests of this package, and logs that it does.
 func LeftOut() bool {
 	if !flag.Parsed() {
 		flag.Parse()
@@ -77,8 +75,7 @@ func LeftOut() bool {
 	return testing.Short()
 }
 
-// Leave leaves a stack as it was found when the test ends: default settings, and
-// no fault switched on.
+// Leave restores default settings and switches all faults off when the test ends.
 func Leave(t *testing.T, s *stack.Stack) {
 	t.Cleanup(func() {
 		Settings(t, s, func(x *tenancy.Settings) {

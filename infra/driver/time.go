@@ -21,8 +21,8 @@ import (
 // Moment is a time as rows have it.
 func Moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// ChangeRow changes a row behind the system's back, as time or a crash would; one that
-// is not as the condition says stays as it is, and then the answer is false.
+// ChangeRow changes a row behind the system's back, as time or a crash would. It reports false, and changes nothing, if
+// the condition does not hold.
 func (r *Request) ChangeRow(sk, update, condition string, texts map[string]string) bool {
 	r.T.Helper()
 	pk, _ := kinds.All().Partition(r.Ref)
@@ -43,7 +43,7 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 	return err == nil
 }
 
-// SetRow changes a row that there must be; :v in the update is the time.
+// SetRow changes a row that must exist. In the update, :v is the time.
 func (r *Request) SetRow(sk, update string, v time.Time) {
 	r.T.Helper()
 	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}), "there is no row %s", sk)
@@ -72,7 +72,7 @@ func (r *Request) RunsEnd() {
 	expect.Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })
 }
 
-// RanOnce reads the execution history as the AWS console would.
+// RanOnce fails the test unless the task has had exactly one run.
 func (r *Request) RanOnce() {
 	r.T.Helper()
 	if runs, want := r.runs(""), []string{r.Ref.ID + "-1"}; !slices.Equal(runs, want) {

@@ -21,7 +21,7 @@ import (
 
 const (
 	lifetime = 20 * time.Minute
-	// what a machine that stood still for seconds lost comes back with the sweeper, a minute later
+	// longer than the minute after which the sweeper repairs whatever a busy machine lost
 	patience = 100 * time.Second
 	pace     = 30 * time.Millisecond
 )
@@ -33,7 +33,7 @@ type Window struct {
 	Dark          bool   // the person prefers dark colors
 	Calm          bool   // the person prefers that nothing moves
 	Language      string // the browser's language; "" is "ja"
-	Hasty         bool   // what a page does every five seconds, it does every one
+	Hasty         bool   // the page's timers run five times as fast
 }
 
 // Browser is a Chromium. Its pages share no cookies or storage, as if each were another person's.
@@ -137,7 +137,7 @@ func Open(t testing.TB, url string, width, height int64) *Tab {
 // For is the same page for another test, which it then fails.
 func (p *Tab) For(t testing.TB) *Tab { return &Tab{t: t, ctx: p.ctx, window: p.window} }
 
-// Resize makes the window another.
+// Resize changes the window and the person's preferences.
 func (p *Tab) Resize(w Window) {
 	p.t.Helper()
 	p.window = w
@@ -150,7 +150,7 @@ func (p *Tab) Resize(w Window) {
 	p.Do(chromedp.EmulateViewport(w.Width, w.Height))
 }
 
-// hurry lets whatever the page's scripts do again and again come round five times as often.
+// hurry makes the intervals of the page's scripts five times shorter.
 func (p *Tab) hurry() {
 	p.t.Helper()
 	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {

@@ -1,7 +1,7 @@
 // Package iam judges calls to AWS by the role of the function that makes them, as AWS does: an explicit Deny wins, and
-// what no statement allows is refused. Of the policy language it knows what template.yaml uses; anything else is an
-// error where a policy is read, so that nothing is judged by half of what was written. Policies of buckets and keys,
-// boundaries and policies of an organization are not judged.
+// a request that no statement allows is refused. It knows the part of the policy language that template.yaml uses, and
+// returns an error for anything else when it reads a policy, so that no call is judged by half of a policy. It does not
+// judge policies of buckets and keys, permissions boundaries or policies of an organization.
 package iam
 
 import (

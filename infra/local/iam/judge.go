@@ -52,7 +52,7 @@ func (r Role) Judge(q Request) Verdict {
 	return v
 }
 
-// matches are the actions and resources of a statement that a request is about; none if a condition fails.
+// matches are the rights of a statement that fit a request; none if one of its conditions fails.
 func (s Statement) matches(policy string, q Request) (out []Right) {
 	for _, a := range s.Actions {
 		if !like(strings.ToLower(a), strings.ToLower(q.Action)) {
@@ -80,7 +80,7 @@ func (s Statement) matches(policy string, q Request) (out []Right) {
 	return out
 }
 
-// named are the values that allow something; others only say that there must be some, or which not.
+// named are the values that allow something: not those of Null and StringNotEquals, which only restrict.
 func (c condition) named() []string {
 	if c.operator == null || c.operator == stringNotEquals {
 		return nil
@@ -101,7 +101,8 @@ func (s Statement) About(action string) bool {
 	return slices.ContainsFunc(s.Actions, func(a string) bool { return like(strings.ToLower(a), strings.ToLower(action)) })
 }
 
-// holds compares what a call says; have is nil when it says nothing: then ForAllValues and what is negated hold.
+// holds reports whether a condition holds for the values of its key. Where the call has no such key, ForAllValues and
+// StringNotEquals hold, as in AWS.
 func (c condition) holds(have []string) bool {
 	wanted := func(h string) bool {
 		return slices.ContainsFunc(c.values, func(v string) bool { return c.is(v, h) })

@@ -32,7 +32,7 @@ var shared = sync.OnceValues(func() (*Notes, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	// What the same program noted before, in the same place, is of an older one.
+	// This replaces the notes of an older build of the same program.
 	f, err := os.Create(filepath.Join(folder, noteName(here)+noteEnd+filepath.Base(os.Args[0])))
 	return &Notes{seen: map[string]bool{}, file: f}, err
 })
@@ -83,7 +83,7 @@ func (n *Notes) write(line string) {
 	}
 }
 
-// kinds are those of the rows that a request is about.
+// kinds are the key prefixes of the rows that a request is about.
 func kinds(q Request) (all []string) {
 	for _, key := range q.Context[leadingKeys] {
 		kind, _, _ := strings.Cut(key, "#")
@@ -93,8 +93,8 @@ func kinds(q Request) (all []string) {
 	return slices.Compact(all)
 }
 
-// used are the rights that all files of a folder note, with which function uses a statement, and lines about what was
-// refused. The notes of a package that has no tests any more do not count.
+// used reads the notes of a folder: the rights that were used, by which function, and a line for each refused request.
+// Notes of packages that no longer have tests are skipped.
 func used(folder string, packages []string) (all map[Right]bool, wrong []string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {

@@ -69,11 +69,10 @@ func (r reason) about(action string, x Right) bool {
 	return action == x.Action && like(r.column[0], x.Policy) && like(r.column[1], x.Sid) && like(r.column[3], x.Resource)
 }
 
-// Unused compares what roles grant with what the notes of a folder say was used by tests of packages, which are
-// folders. reasons has a line for rights that nothing uses: policy, Sid, actions with commas between, and resource, a
-// colon, and why it is granted;
-// * stands for any text, but in actions. A line that begins with a question mark is for rights that chance uses, or doesn't. It
-// returns what is wrong: rights without a reason, reasons that no right needs any more, and what was refused.
+// Unused compares the rights that roles grant with those that the tests of some packages, named by their folders, noted
+// as used. Each line of reasons excuses unused rights: policy, Sid, actions separated by commas, resource, a colon and why
+// they are granted. A * stands for any text, except in actions. A line that begins with a question mark is for rights that
+// tests use only by chance. Unused returns rights without a reason, reasons that are no longer needed, and refused requests.
 func Unused(roles map[string]Role, folder string, packages []string, reasons string) (wrong []string, err error) {
 	was, wrong, err := used(folder, packages)
 	if err != nil {

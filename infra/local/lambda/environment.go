@@ -24,8 +24,8 @@ const (
 	responseTooLong = "Function.ResponseSizeTooLarge"
 )
 
-// environment is one process with a Runtime API on a port of its own, so that calls are
-// known to be this process's, and a killed process can't take the event of the next one.
+// environment is one process with a Runtime API on a port of its own. The port tells whose a call is, and a killed
+// process can't take the event of the next one.
 type environment struct {
 	service  *Service
 	function Function

@@ -33,8 +33,8 @@ type Function struct {
 	Concurrency int // how many invocations at once; 0 is unbounded
 	LogLevel    string
 	Environment map[string]string
-	// Managed is one whose managed runtime's handler starts the binary for each call, with the event as its
-	// input, and streams its output: so does the service, which stands in for handler and runtime.
+	// Managed says that the function has a managed runtime, whose handler starts the binary for each call with the event
+	// as its input and streams its output. The service does that in the place of handler and runtime.
 	Managed bool
 }
 

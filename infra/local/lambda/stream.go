@@ -16,8 +16,7 @@ import (
 	"ringi/infra/local/process"
 )
 
-// managed are the processes of managed functions, one for each call: none serves two, as tenant isolation by the call
-// has it.
+// managed are the processes of managed functions. Each call has a process of its own, as Lambda's tenant isolation has.
 type managed struct {
 	mu        sync.Mutex
 	processes map[*process.Process]string // the function's name
@@ -65,7 +64,7 @@ func (m *managed) close() {
 	}
 }
 
-// run runs a managed function once. What it prints goes to out; failed is how it ended, if not well.
+// run runs a managed function once. Its output goes to out; failed is nil when it ended well.
 func (s *Service) run(f Function, payload []byte, out io.Writer) (failed *Result, err error) {
 	id := requestID()
 	cmd := exec.Command(f.Binary)

@@ -103,7 +103,7 @@ func (t *tap) close() {
 	}
 }
 
-// underWay is the invocation that the process works on; nil while it starts up.
+// underWay is the current invocation; nil while the process starts up.
 func (e *environment) underWay() *invocation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -159,8 +159,8 @@ func (e *environment) die(c Call) {
 	e.process.Kill()
 }
 
-// kindOf names a request: an operation of AWS's JSON protocols, or method and
-// path, in which what has a digit in it counts as an id.
+// kindOf names a request: by its operation in AWS's JSON protocols, else by method and path. Parts of a path that look
+// like ids, since they have digits in them, become *.
 func kindOf(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		service, operation, _ := strings.Cut(target, ".")

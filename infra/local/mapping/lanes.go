@@ -9,10 +9,10 @@ import (
 // waitingInLane is how many reads of the stream a lane may be behind before the stream is read no further.
 const waitingInLane = 16
 
-// lanes are the batches of a stream that are under way at once. AWS keeps the order of an item's changes, which have
-// partition and sort key in common, and no other order (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html): so
-// an item has its lane, and the items of a partition have several. An item's shard follows from its partition key
-// alone.
+// lanes are the batches of a stream that are under way at once. AWS keeps the order of the changes of one item, which has
+// one partition key and one sort key (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html), and no other order.
+// Each item therefore has one lane, while the items of a partition may be in several. The partition key alone decides
+// the shard.
 type lanes struct {
 	into    []chan []change
 	running sync.WaitGroup
@@ -36,8 +36,8 @@ func (r *streamRun) close() {
 	r.running.Wait()
 }
 
-// split ends the shards: those that follow begin when all of theirs is delivered, as Lambda has it, so that an item
-// whose lane is another now keeps its order.
+// split ends the shards. As in Lambda, the following ones begin when all batches of the old ones have been delivered, so
+// that an item keeps its order in its new lane.
 func (r *streamRun) split(ctx context.Context) {
 	r.close()
 	r.shards = 3 - r.shards

@@ -91,9 +91,8 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 	return out.Messages, nil
 }
 
-// handle invokes the function and deletes what it handled; the rest comes
-// back when its visibility ends. As in AWS a message that no filter passes is
-// deleted.
+// handle invokes the function and deletes the messages that succeeded; the others come back when their visibility ends.
+// As in AWS, a message that no filter passes is deleted.
 func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	var records []json.RawMessage
 	var kept []types.Message

@@ -1,5 +1,5 @@
-// Package process starts child processes that are killed when this process ends, and that
-// the terminal's Ctrl-C does not reach: each has a process group of its own.
+// Package process starts child processes that are killed when this process ends. The terminal's Ctrl-C does not reach
+// them, since each has a process group of its own.
 package process
 
 import (

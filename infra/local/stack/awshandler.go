@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// awsHandler is the stack's AWS endpoint: it invokes functions itself and forwards every other call to the stand-ins,
-// those on tables and their streams to the one for tables. bucket is whose files people fetch by links.
+// awsHandler is the stack's AWS endpoint. It invokes functions itself and forwards every other call to the stand-ins;
+// tables and their streams have a stand-in of their own. People fetch files of bucket by links.
 func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string,
 	log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)

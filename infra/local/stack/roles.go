@@ -27,9 +27,9 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.
 	return &iam.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
 }
 
-// connect holds what AWS does with the roles of functions and of state machines, but not by calls of theirs, against
-// those roles: event sources are read, what failed is set aside, and states call functions. AWS refuses such an event
-// source when it is made, and lets such a state fail.
+// connect checks the rights that AWS itself needs of the roles of functions and state machines: to read event sources, to
+// send failed batches to their destination, and to call functions from states. Without them AWS refuses to make the event
+// source, and fails the state.
 func (s *Stack) connect(b *iam.Bench) error {
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {

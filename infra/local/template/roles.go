@@ -93,7 +93,7 @@ func (x *roles) all() (map[string]iam.Role, error) {
 	return x.owners(present)
 }
 
-// owners are the roles by whose they are.
+// owners are the roles by the logical ids of the functions and state machines that have them.
 func (x *roles) owners(present []string) (map[string]iam.Role, error) {
 	out := map[string]iam.Role{}
 	for _, id := range present {
@@ -161,8 +161,8 @@ func (x *roles) role(id string, managed map[string]iam.Policy, carried map[strin
 	return nil
 }
 
-// both are a resource's properties, with the names that it has here and with those that it has everywhere. It returns
-// an error for one that is none of the known.
+// both are a resource's properties, resolved with the names of this stack and with those that every stack shares. It
+// returns an error for a property that is not one of the known.
 func (x *roles) both(id string, known ...string) (here, everywhere map[string]any, err error) {
 	properties := x.document.Resources[id].Properties
 	if here, err = x.resolver.object(&properties); err != nil {
