@@ -135,9 +135,7 @@ func (r *Request) Cancel(user, ts string) {
 		r.T.Logf("not cancelled in time: %v", err)
 		err = r.TryCancel(user, ts)
 	}
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	expect.NoError(r.T, err)
 }
 
 // Menu chooses 「取り消す・終える」 and leaves the dialog open. It chooses again when a note asks for that.

@@ -85,9 +85,7 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 // Eventually waits until a claim holds, and calls WhenQuiet now and then meanwhile.
 func (r *Request) Eventually(what string, holds func() bool) {
 	r.T.Helper()
-	if !r.wait(holds) {
-		r.T.Fatalf("task %s: not within %s: %s", r.Ref.ID, r.Timeout, what)
-	}
+	expect.Must(r.T, r.wait(holds), "task %s: not within %s: %s", r.Ref.ID, r.Timeout, what)
 }
 
 // wait is Eventually that reports whether the claim came to hold.

@@ -20,9 +20,7 @@ func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 	t.Helper()
 	ctx, rows := context.Background(), tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	spec, known := expect.Value(tool.Builtin())(t).Lookup(name)
-	if !known {
-		t.Fatalf("there is no tool %s", name)
-	}
+	expect.Must(t, known, "there is no tool %s", name)
 	save := func(constraints string) error {
 		x, _, err := rows.ToolPermission(ctx, aggregate.TenantID(s.Sandbox.TeamID()), name)
 		if err != nil {

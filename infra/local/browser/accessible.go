@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"ringi/shared/runtime/expect"
 )
 
 // axe is axe-core 4.14.1 as its npm package has it, under the Mozilla Public License 2.0; both license files lie beside
@@ -48,12 +50,8 @@ func (p *Tab) violations(t testing.TB) []finding {
 	if err == nil && !there {
 		_, err = chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](axe+"; undefined"))
 	}
-	if err != nil {
-		t.Fatalf("browser: load axe-core: %v", err)
-	}
+	expect.Must(t, err == nil, "browser: load axe-core: %v", err)
 	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]finding](findings, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("browser: run axe-core: %v", err)
-	}
+	expect.Must(t, err == nil, "browser: run axe-core: %v", err)
 	return found
 }

@@ -54,9 +54,7 @@ func Start(t testing.TB, names ...string) *Browser {
 	expect.Patience(t)
 	path := installed(t)
 	b, end, err := common.browser(path, names)
-	if err != nil {
-		t.Fatalf("start Chromium: %v", err)
-	}
+	expect.Must(t, err == nil, "start Chromium: %v", err)
 	t.Cleanup(end)
 	return b
 }
@@ -70,9 +68,7 @@ func installed(t testing.TB) string {
 			return path
 		}
 	}
-	if os.Getenv("CI") != "" {
-		t.Fatal("no Chromium on this machine: install chromium")
-	}
+	expect.Must(t, os.Getenv("CI") == "", "no Chromium on this machine: install chromium")
 	t.Skip("no Chromium on this machine: install chromium to run the browser tests")
 	return ""
 }
@@ -246,9 +242,7 @@ func (p *Tab) Click(selector string) {
 		if pressed || err != nil && left(err) { // by what was pressed
 			return
 		}
-		if err != nil {
-			p.t.Fatalf("browser: press %s: %v", selector, err)
-		}
+		expect.Must(p.t, err == nil, "browser: press %s: %v", selector, err)
 	}
 	p.t.Fatalf("it comes and goes: %s", selector)
 }
@@ -263,9 +257,7 @@ func (p *Tab) loaded() {
 func (p *Tab) Clean() {
 	p.t.Helper()
 	failures, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string]("window.failures"))
-	if err != nil || len(failures) > 0 {
-		p.t.Errorf("the page's scripts failed: %q %v", failures, err)
-	}
+	expect.That(p.t, err == nil && len(failures) == 0, "the page's scripts failed: %q %v", failures, err)
 }
 
 // Read is what JavaScript says of the page.
@@ -276,9 +268,7 @@ func Read[T any](p *Tab, js string) T {
 		v, err = chromedp.Run(p.ctx, chromedp.Evaluate[T](js))
 		return err
 	})
-	if err != nil {
-		p.t.Fatalf("browser: %s: %v", js, err)
-	}
+	expect.Must(p.t, err == nil, "browser: %s: %v", js, err)
 	return v
 }
 
@@ -300,7 +290,5 @@ func (p *Tab) picture(path string, take chromedp.Action[[]byte]) {
 	if err == nil {
 		err = os.WriteFile(path, png, 0o644)
 	}
-	if err != nil {
-		p.t.Fatalf("screenshot: %v", err)
-	}
+	expect.Must(p.t, err == nil, "screenshot: %v", err)
 }

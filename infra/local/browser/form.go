@@ -11,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"ringi/shared/runtime/expect"
 )
 
 // Type puts a text in the place of what a field holds, as an input method does.
@@ -56,9 +58,7 @@ func (p *Tab) Agree(selector string) string {
 	}()
 	p.Press(selector)
 	question, ok := <-asked
-	if !ok {
-		p.t.Fatalf("nothing was asked before %s", selector)
-	}
+	expect.Must(p.t, ok, "nothing was asked before %s", selector)
 	return question
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"ringi/shared/runtime/expect"
 )
 
 // spot is where a person would put the pointer: the middle of the first visible
@@ -84,9 +86,7 @@ func (p *Tab) spotOf(selector string) []float64 {
 			chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
 		return err
 	})
-	if err != nil || len(at) != 2 {
-		p.t.Fatalf("nothing that a person could press: %s: %v", selector, err)
-	}
+	expect.Must(p.t, err == nil && len(at) == 2, "nothing that a person could press: %s: %v", selector, err)
 	return at
 }
 

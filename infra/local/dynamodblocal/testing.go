@@ -20,9 +20,7 @@ func StartForTest(t testing.TB) string {
 	if errors.Is(err, ErrJava) && (os.Getenv("CI") == "" || os.Getenv(withoutJava) != "") {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(s.Stop)
 	return s.URL
 }

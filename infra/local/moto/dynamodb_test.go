@@ -64,14 +64,19 @@ func put(item map[string]types.AttributeValue) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("rows"), Item: item, ConditionExpression: aws.String("attribute_not_exists(PK)")}}
 }
 
+// oldest is the iterator at the beginning of a stream.
+func oldest(t *testing.T, c *dynamodbstreams.Client, stream string) *string {
+	t.Helper()
+	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
+	return expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
+	}))(t).ShardIterator
+}
+
 func records(t *testing.T, cfg aws.Config, stream string) []string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(cfg)
-	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
-	it := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
-	}))(t)
-	out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator}))(t)
+	out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: oldest(t, c, stream)}))(t)
 	var seen []string
 	for _, r := range out.Records {
 		sk := r.Dynamodb.Keys["SK"].(*streamtypes.AttributeValueMemberS).Value
@@ -189,11 +194,7 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 	cfg := config(moto.ForTests(t))
 	db, c := dynamodb.NewFromConfig(cfg), dynamodbstreams.NewFromConfig(cfg)
 	stream := table(t, db)
-	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
-	it := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
-	}))(t)
-	next := it.ShardIterator
+	next := oldest(t, c, stream)
 	look := func(wait string) int {
 		out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next}, func(o *dynamodbstreams.Options) {
 			o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue("X-Stack-Wait", wait))

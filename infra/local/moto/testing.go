@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
+	"ringi/shared/runtime/expect"
 )
 
 // shared is one server per test binary: a start takes more than most tests that need one.
@@ -38,7 +39,5 @@ func ready(t testing.TB, err error) {
 	if errors.Is(err, ErrPython) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
