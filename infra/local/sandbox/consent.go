@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// ClientID is the app's, with which people sign in to its pages and install it.
+// ClientID names the app where people sign in to its pages or install it.
 const ClientID = "5130.8086"
 
 // codeLasts is how long a code that a browser takes back to an app can be exchanged.
@@ -36,15 +36,15 @@ type consent struct {
 // object is the JSON that an app gets.
 type object = map[string]any
 
-// consented is what a code stands for.
+// consented is a person's consent, kept until its code is exchanged.
 type consented struct {
 	user  string
 	asked url.Values
 	until time.Time
 }
 
-// consentWords are the page's in a language; Scope comes after About where the page says what is asked for. No is the
-// link of whoever refuses, if there is one.
+// consentWords are the page's texts in a language. With Scope, the page names behind About what the app asks for. No is
+// the text of the link by which a person refuses; without it there is no such link.
 type consentWords struct {
 	Lang, Title, Question, About, No string
 	Scope                            bool
@@ -72,7 +72,7 @@ func (c *consent) serve(mux *http.ServeMux, path, method string) {
 	})
 }
 
-// asked serves requests that lack nothing.
+// asked refuses requests in which something is missing or wrong, and serves the others.
 func (c *consent) asked(serve func(http.ResponseWriter, *http.Request, url.Values)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -131,7 +131,7 @@ func (c *consent) allow(w http.ResponseWriter, r *http.Request, q url.Values) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// exchange is what a code stands for; no other call gets it again.
+// exchange answers the call that exchanges a code. Each code works once.
 func (c *consent) exchange(r *http.Request) object {
 	c.mu.Lock()
 	defer c.mu.Unlock()

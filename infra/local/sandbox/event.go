@@ -57,42 +57,26 @@ func (s *Sandbox) echo(c workspace.Change) {
 		})
 	case c.Previous != nil:
 	case im:
-		inner := event(*c.Message, s.ws.TeamID())
-		inner["type"], inner["channel_type"] = "message", "im"
+		inner := s.event("message", *c.Message)
+		inner["channel_type"] = "im"
 		s.emit(c.Message.User, c.Channel, c.TS, inner)
 	case c.Message.User != workspace.Bot && strings.Contains(c.Message.Text, "<@"+workspace.Bot+">"):
-		inner := event(*c.Message, s.ws.TeamID())
-		inner["type"] = "app_mention"
-		s.emit(c.Message.User, c.Channel, c.TS, inner)
+		s.emit(c.Message.User, c.Channel, c.TS, s.event("app_mention", *c.Message))
 	}
 }
 
-// event is a message as it stands in an event.
-func event(m workspace.Message, home string) map[string]any {
-	inner := map[string]any{"user": m.User, "text": m.Text, "ts": m.TS, "team": m.Team, "channel": m.Channel, "event_ts": m.TS}
-	set := func(key, value string) {
-		if value != "" {
-			inner[key] = value
-		}
+// event is a message as it stands in an event of a type.
+func (s *Sandbox) event(kind string, m workspace.Message) map[string]any {
+	var inner map[string]any
+	raw, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(raw, &inner)
 	}
-	set("thread_ts", m.ThreadTS)
-	set("parent_user_id", m.ParentUserID)
-	set("client_msg_id", m.ClientMsgID)
-	set("bot_id", m.BotID)
-	set("app_id", m.AppID)
-	if m.BotProfile != nil {
-		inner["bot_profile"] = m.BotProfile
+	if err != nil {
+		panic("a message was made of JSON: " + err.Error())
 	}
-	if m.Blocks != nil {
-		inner["blocks"] = m.Blocks
-	}
-	if m.Attachments != nil {
-		inner["attachments"] = m.Attachments
-	}
-	if m.Metadata != nil {
-		inner["metadata"] = m.Metadata
-	}
-	if m.Team != home {
+	inner["type"], inner["channel"], inner["event_ts"] = kind, m.Channel, m.TS
+	if m.Team != s.ws.TeamID() {
 		inner["user_team"], inner["source_team"] = m.Team, m.Team
 	}
 	return inner

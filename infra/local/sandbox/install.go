@@ -17,7 +17,7 @@ type installs struct {
 	revoked []string
 }
 
-// check says why a call with a token is refused, nothing if it is the bot's.
+// check returns Slack's code for a token that is refused, and nothing for the bot's token.
 func (i *installs) check(token string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -41,8 +41,8 @@ func (i *installs) revoke() {
 
 // install is the installation of the app in the workspace
 // (https://docs.slack.dev/authentication/installing-with-oauth). It answers as
-// https://docs.slack.dev/reference/methods/oauth.v2.access has it. While the app is installed its token stays; after it
-// was revoked there is a new one.
+// https://docs.slack.dev/reference/methods/oauth.v2.access has it. The token stays the same until it is
+// revoked; the next installation makes a new one.
 func (i *installs) install(s *Sandbox) *consent {
 	return &consent{
 		sandbox: s,

@@ -36,8 +36,8 @@ func (s *Sandbox) signIn() *consent {
 	}
 }
 
-// idToken is a JWT with the claims that Slack documents. Its signature is none: no one gets it but over the exchange of
-// a code.
+// idToken is a JWT with the claims that Slack documents. It is not really signed, since only the exchange of a code
+// returns it.
 func (s *Sandbox) idToken(user, nonce string) string {
 	u, _ := s.ws.User(user) // it was there when the code was made, and nobody is ever removed
 	now := s.opts.Now()

@@ -101,6 +101,37 @@ type target struct {
 	Values     map[string]any `json:"values"`
 }
 
+func (t target) hand() workspace.Hand { return workspace.Hand{User: t.User, Window: t.Window} }
+
+// acts are what a person does on the page, by the last part of its address.
+func (s *Sandbox) acts() map[string]func(target) (any, error) {
+	return map[string]func(target) (any, error){
+		"say":      s.postSay,
+		"shortcut": func(in target) (any, error) { return nil, s.shortcut(in.hand(), in.Channel, in.TS, in.CallbackID) },
+		"command":  func(in target) (any, error) { return nil, s.command(in.hand(), in.Channel, in.Text) },
+		"global":   func(in target) (any, error) { return nil, s.global(in.hand(), in.CallbackID) },
+		"home":     func(in target) (any, error) { return nil, s.OpenHome(in.User) },
+		"close":    func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
+		"open":     func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
+		"dismiss":  func(in target) (any, error) { s.ws.Dismiss(in.User, in.TS); return nil, nil },
+		"stop":     func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
+		"act": func(in target) (any, error) {
+			if in.ViewID != "" {
+				return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
+			}
+			return nil, s.choose(in.hand(), in.Channel, in.TS, in.ActionID, in.Value)
+		},
+		"home/act": func(in target) (any, error) {
+			value, _ := in.Value.(string)
+			return nil, s.clickHome(in.hand(), in.ActionID, value)
+		},
+		"submit": func(in target) (any, error) {
+			refused, err := s.Submit(in.User, in.ViewID, in.Values)
+			return map[string]any{"errors": refused}, err
+		},
+	}
+}
+
 func (s *Sandbox) postSay(in target) (any, error) {
 	text := strings.TrimSpace(in.Text)
 	if n := utf8.RuneCountInString(text); n == 0 || n > maxTyped {
@@ -108,39 +139,4 @@ func (s *Sandbox) postSay(in target) (any, error) {
 	}
 	ts, err := s.Reply(in.User, in.Channel, in.ThreadTS, s.typed(text))
 	return map[string]string{"ts": ts}, err
-}
-
-func (s *Sandbox) postAct(in target) (any, error) {
-	if in.ViewID != "" {
-		return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
-	}
-	return nil, s.choose(workspace.Hand{User: in.User, Window: in.Window}, in.Channel, in.TS, in.ActionID, in.Value)
-}
-
-func (s *Sandbox) postShortcut(in target) (any, error) {
-	return nil, s.shortcut(workspace.Hand{User: in.User, Window: in.Window}, in.Channel, in.TS, in.CallbackID)
-}
-
-func (s *Sandbox) postSubmit(in target) (any, error) {
-	refused, err := s.Submit(in.User, in.ViewID, in.Values)
-	return map[string]any{"errors": refused}, err
-}
-
-func (s *Sandbox) postClose(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) }
-func (s *Sandbox) postOpen(in target) (any, error)  { return nil, s.OpenMessages(in.User) }
-
-func (s *Sandbox) postStop(in target) (any, error) {
-	return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS)
-}
-
-func (s *Sandbox) postDismiss(in target) (any, error) {
-	s.ws.Dismiss(in.User, in.TS)
-	return nil, nil
-}
-
-func (s *Sandbox) putToggles(t Toggles) (any, error) {
-	if err := s.SetToggles(t); err != nil {
-		return nil, err
-	}
-	return s.Toggles(), nil
 }

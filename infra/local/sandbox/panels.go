@@ -10,7 +10,7 @@ type Panels struct {
 	Approvals     Approvals
 }
 
-// Approvals says whether a person may stamp what a task asks for now. Without it whoever sees a button may.
+// Approvals says whether a person may stamp what a task asks for now. Without it everybody who sees a button may.
 type Approvals interface {
 	May(ctx context.Context, user, task string) (bool, error)
 }

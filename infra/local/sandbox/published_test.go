@@ -35,7 +35,6 @@ var calls = []struct{ method, form, refused string }{
 	{"auth.test", "", ""},
 	{"team.info", "", ""},
 	{"team.info", "team=T0", "team_not_found"},
-	{"bots.info", "bot={bot}", ""},
 	{"users.info", "user={sato}", ""},
 	{"users.info", "user={sato}&include_locale=true", ""},
 	{"users.info", "user=U0", "user_not_found"},
@@ -44,7 +43,6 @@ var calls = []struct{ method, form, refused string }{
 	{"users.conversations", "user={sato}&types=public_channel,private_channel,mpim,im&limit=1", ""},
 	{"users.conversations", "types=x", "invalid_types"},
 	{"users.conversations", "cursor=x", "invalid_cursor"},
-	{"conversations.list", "types=public_channel,im", ""},
 	{"conversations.info", "channel={hr}&include_num_members=true", ""},
 	{"conversations.info", "channel={dm}", ""},
 	{"conversations.info", "channel=C0", "channel_not_found"},
@@ -80,7 +78,7 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	dm := at(w.call(t, botToken, "conversations.open", "users="+workspace.Sato), "channel", "id").(string)
 	opened := w.call(t, botToken, "views.open", "trigger_id="+trigger(t, w)+"&view="+view)
 	id, _ := at(opened, "view", "id").(string)
-	places := strings.NewReplacer("{hr}", workspace.HR, "{sato}", workspace.Sato, "{bot}", workspace.BotID, "{dm}", dm, "{root}", root, "{ts}", ts, "{id}", id, "{view}", view, "{trigger}", trigger(t, w))
+	places := strings.NewReplacer("{hr}", workspace.HR, "{sato}", workspace.Sato, "{dm}", dm, "{root}", root, "{ts}", ts, "{id}", id, "{view}", view, "{trigger}", trigger(t, w))
 	for _, tt := range calls {
 		t.Run(tt.method+" "+tt.refused, func(t *testing.T) {
 			answer := w.call(t, botToken, tt.method, places.Replace(tt.form))

@@ -160,12 +160,8 @@ func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
 func (s *Sandbox) Connect(e Endpoints) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range []struct{ to, from *string }{{&s.urls.Self, &e.Self}, {&s.urls.Events, &e.Events},
-		{&s.urls.Interactions, &e.Interactions}, {&s.urls.Commands, &e.Commands}} {
-		if *x.from != "" {
-			*x.to = *x.from
-		}
-	}
+	s.urls = Endpoints{Self: cmp.Or(e.Self, s.urls.Self), Events: cmp.Or(e.Events, s.urls.Events),
+		Interactions: cmp.Or(e.Interactions, s.urls.Interactions), Commands: cmp.Or(e.Commands, s.urls.Commands)}
 }
 
 func (s *Sandbox) endpoints() Endpoints {

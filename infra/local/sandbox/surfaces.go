@@ -87,18 +87,3 @@ func (s *Sandbox) clickHome(by workspace.Hand, actionID, value string) error {
 	}
 	return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
 }
-
-func (s *Sandbox) postCommand(in target) (any, error) {
-	return nil, s.command(workspace.Hand{User: in.User, Window: in.Window}, in.Channel, in.Text)
-}
-
-func (s *Sandbox) postGlobal(in target) (any, error) {
-	return nil, s.global(workspace.Hand{User: in.User, Window: in.Window}, in.CallbackID)
-}
-
-func (s *Sandbox) postHome(in target) (any, error) { return nil, s.OpenHome(in.User) }
-
-func (s *Sandbox) postHomeAct(in target) (any, error) {
-	value, _ := in.Value.(string)
-	return nil, s.clickHome(workspace.Hand{User: in.User, Window: in.Window}, in.ActionID, value)
-}

@@ -61,14 +61,12 @@ func (s *Sandbox) SetToggles(t Toggles) error {
 }
 
 func (s *Sandbox) switchFault(before, now bool, f webapi.Fault) {
-	if before == now {
-		return
-	}
-	if !now {
+	switch {
+	case before && !now:
 		s.faults.Clear(f.Kind)
-		return
+	case now && !before:
+		s.faults.Add(f)
 	}
-	s.faults.Add(f)
 }
 
 func (s *Sandbox) deliveryFaults() delivery.Faults {

@@ -65,7 +65,8 @@ func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 	return found, nil
 }
 
-// waitOf is what a message waits for, without an Action if for nothing; stamp tells whether for an approver.
+// waitOf says what a message waits for; without an Action it waits for nothing. stamp reports whether it waits for an
+// approver.
 func waitOf(m workspace.Message) (wait Wait, stamp bool) {
 	for _, block := range blocksOf(m) {
 		elements, _ := block["elements"].([]any)

@@ -2,6 +2,7 @@ package blockkit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ type shape struct {
 }
 
 func (c *checker) object(at string, m map[string]any, s shape) {
-	for _, name := range sortedKeys(s.fields) {
+	for _, name := range slices.Sorted(maps.Keys(s.fields)) {
 		key, required := strings.CutPrefix(name, "!")
 		v, present := m[key]
 		if !present || v == nil {
@@ -28,7 +29,7 @@ func (c *checker) object(at string, m map[string]any, s shape) {
 		}
 		s.fields[name](c, at+"/"+key, v)
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		_, optional := s.fields[key]
 		_, required := s.fields["!"+key]
 		if !optional && !required && key != "type" {
@@ -38,15 +39,6 @@ func (c *checker) object(at string, m map[string]any, s shape) {
 	if s.also != nil {
 		s.also(c, at, m)
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // str is a string of least to most characters, as Units counts them.

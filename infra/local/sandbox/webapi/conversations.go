@@ -54,18 +54,6 @@ func openConversation(a *API, p params) (reply, error) {
 	return reply{"no_op": true, "already_open": true, "channel": out}, nil
 }
 
-func listConversations(a *API, p params) (reply, error) {
-	kinds := cmp.Or(p.str("types"), "public_channel")
-	var found []reply
-	for _, c := range a.ws.Channels() {
-		if slices.Contains(strings.Split(kinds, ","), kindOf(c)) && !(c.Archived && p.flag("exclude_archived")) {
-			found = append(found, describe(c))
-		}
-	}
-	channels, next, err := page(p, found, 100)
-	return reply{"channels": channels, "response_metadata": next}, err
-}
-
 func kindOf(c workspace.Channel) string {
 	if c.IM != "" {
 		return "im"

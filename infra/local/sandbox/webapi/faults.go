@@ -73,12 +73,8 @@ func (f *Faults) SetRates(r Rates) {
 
 // writes are the methods that "every method that writes" means.
 func writes(method string) bool {
-	switch method {
-	case "chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open", "views.update", "views.push",
-		"chat.startStream", "chat.appendStream", "chat.stopStream":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open",
+		"views.update", "views.push", "chat.startStream", "chat.appendStream", "chat.stopStream"}, method)
 }
 
 // next is the fault of a call that begins now; its Kind is empty when there is

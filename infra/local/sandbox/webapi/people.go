@@ -38,15 +38,6 @@ func teamInfo(a *API, p params) (reply, error) {
 	}}, nil
 }
 
-func botsInfo(a *API, p params) (reply, error) {
-	if id := p.str("bot"); id != "" && id != workspace.BotID {
-		return nil, refuse("bot_not_found")
-	}
-	return reply{"bot": reply{
-		"id": workspace.BotID, "deleted": false, "name": "Ringi", "app_id": a.ws.AppID(), "user_id": workspace.Bot, "updated": 0, "icons": reply{},
-	}}, nil
-}
-
 func describeUser(u workspace.User) reply {
 	return reply{
 		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": u.Name,

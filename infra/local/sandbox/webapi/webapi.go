@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Workspace *workspace.Workspace
 	BotToken  string
-	// Check says why a token is refused, nothing for the bot's, and Revoke ends that; without them BotToken always works.
+	// Check returns why a token is refused, or nothing. Revoke ends the bot's token. Without them BotToken always works.
 	Check  func(token string) string
 	Revoke func()
 	Self   func() string
@@ -94,7 +94,7 @@ func invalid(code string, found []blockkit.Problem) error {
 	return r
 }
 
-// method answers a call that has the arguments which it needs; its answer counts if there is no error.
+// method answers calls of one Web API method, once the arguments that it needs are there.
 type method struct {
 	answer func(*API, params) (reply, error)
 	needs  string // names of arguments, with blanks between
@@ -102,11 +102,11 @@ type method struct {
 
 // methods is every method that the sandbox knows.
 var methods = map[string]method{
-	"auth.test": {authTest, ""}, "auth.revoke": {authRevoke, ""}, "bots.info": {botsInfo, ""}, "team.info": {teamInfo, ""},
+	"auth.test": {authTest, ""}, "auth.revoke": {authRevoke, ""}, "team.info": {teamInfo, ""},
 	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage, "channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
 	"chat.postEphemeral": {postEphemeral, "channel user"}, "chat.getPermalink": {getPermalink, ""},
 	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream, "channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
-	"conversations.open": {openConversation, ""}, "conversations.list": {listConversations, ""}, "conversations.info": {infoConversation, ""},
+	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
 	"conversations.members": {conversationMembers, ""}, "conversations.history": {history, ""}, "conversations.replies": {replies, ""},
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
 	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
@@ -212,7 +212,7 @@ func (a *API) refused(err error) reply {
 	return answer
 }
 
-// announcing reports a call before its answer goes out: whoever has the answer finds the call.
+// announcing reports a call before its answer goes out, so that whoever got the answer finds the call reported.
 type announcing struct {
 	http.ResponseWriter
 	tell func()

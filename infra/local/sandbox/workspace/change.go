@@ -6,6 +6,43 @@ import "slices"
 // away; attachments that are not given stay. It returns MessageNotFound,
 // CantUpdate or IsStreaming.
 func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
+	refused := func(m Message) error {
+		switch {
+		case m.Subtype == "tombstone":
+			return MessageNotFound
+		case m.User != user:
+			return CantUpdate
+		case m.Streaming:
+			return IsStreaming
+		}
+		return nil
+	}
+	return w.edit(channelID, ts, user, refused, func(m *Message) {
+		if p.Text != nil {
+			m.Text, m.Blocks = *p.Text, nil
+		}
+		if p.Blocks != nil {
+			m.Blocks = w.fill(p.Blocks)
+		}
+		if p.Attachments != nil {
+			m.Attachments = w.fillAttachments(p.Attachments)
+		}
+		if p.Metadata != nil {
+			m.Metadata = p.Metadata
+			if len(p.Metadata) == 0 {
+				m.Metadata = nil
+			}
+		}
+		if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
+			m.Edited = &Edited{User: user, TS: w.timestamp()}
+		}
+	})
+}
+
+// edit changes a message unless it is refused, and tells what it was before.
+func (w *Workspace) edit(
+	channelID, ts, user string, refused func(Message) error, change func(*Message),
+) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, err := w.open(channelID, user)
@@ -13,39 +50,15 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 		return Message{}, err
 	}
 	i := c.find(ts)
-	if i < 0 || c.messages[i].Subtype == "tombstone" {
+	if i < 0 {
 		return Message{}, MessageNotFound
 	}
 	before := c.messages[i]
-	if before.User != user {
-		return Message{}, CantUpdate
+	if err := refused(before); err != nil {
+		return Message{}, err
 	}
-	if before.Streaming {
-		return Message{}, IsStreaming
-	}
-	m := before
-	if p.Text != nil {
-		m.Text = *p.Text
-	}
-	switch {
-	case p.Blocks != nil:
-		m.Blocks = w.fill(p.Blocks)
-	case p.Text != nil:
-		m.Blocks = nil
-	}
-	if p.Attachments != nil {
-		m.Attachments = w.fillAttachments(p.Attachments)
-	}
-	if p.Metadata != nil {
-		m.Metadata = p.Metadata
-		if len(p.Metadata) == 0 {
-			m.Metadata = nil
-		}
-	}
-	if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
-		m.Edited = &Edited{User: user, TS: w.timestamp()}
-	}
-	c.messages[i] = m
+	change(&c.messages[i])
+	m := c.messages[i]
 	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(m), Previous: &before})
 	return m, nil
 }
@@ -108,7 +121,7 @@ func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
 func (w *Workspace) Dismiss(to, ts string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ephemerals = slices.DeleteFunc(w.ephemerals, func(m Message) bool { return m.To == to && m.TS == ts })
+	w.ephemerals = slices.DeleteFunc(w.ephemerals, shown(to, ts))
 	w.tell(Change{Kind: "dismissed", To: to, TS: ts})
 }
 
@@ -116,7 +129,7 @@ func (w *Workspace) Dismiss(to, ts string) {
 func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.ephemerals, func(m Message) bool { return m.To == to && m.TS == ts })
+	i := slices.IndexFunc(w.ephemerals, shown(to, ts))
 	if i < 0 {
 		return Message{}, MessageNotFound
 	}
@@ -131,11 +144,10 @@ func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
 func (w *Workspace) Ephemerals(to string) []Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var mine []Message
-	for _, m := range w.ephemerals {
-		if m.To == to {
-			mine = append(mine, m)
-		}
-	}
-	return mine
+	return slices.DeleteFunc(slices.Clone(w.ephemerals), func(m Message) bool { return m.To != to })
+}
+
+// shown finds the ephemeral message of that ts which one person sees.
+func shown(to, ts string) func(Message) bool {
+	return func(m Message) bool { return m.To == to && m.TS == ts }
 }

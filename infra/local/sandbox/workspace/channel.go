@@ -47,13 +47,7 @@ func (w *Workspace) Channels() []Channel {
 // Channel finds a channel by id; a person's id finds the direct message with
 // the bot, as Slack's methods do. It returns ChannelNotFound otherwise.
 func (w *Workspace) Channel(id string) (Channel, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(id)
-	if err != nil {
-		return Channel{}, err
-	}
-	return c.view(), nil
+	return inChannel(w, id, func(c *channel) (Channel, error) { return c.view(), nil })
 }
 
 func (w *Workspace) channel(id string) (*channel, error) {
@@ -67,32 +61,30 @@ func (w *Workspace) channel(id string) (*channel, error) {
 
 // SetMember puts a person or the bot into a channel, or takes them out.
 func (w *Workspace) SetMember(channelID, user string, in bool) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return err
-	}
-	if _, err := w.user(user); err != nil {
-		return err
-	}
-	c.Members = slices.DeleteFunc(c.Members, func(m string) bool { return m == user })
-	if in {
-		c.Members = append(c.Members, user)
-	}
-	w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
-	return nil
+	return w.change(channelID, func(c *channel) error {
+		if _, err := w.user(user); err != nil {
+			return err
+		}
+		c.Members = slices.DeleteFunc(c.Members, func(m string) bool { return m == user })
+		if in {
+			c.Members = append(c.Members, user)
+		}
+		return nil
+	})
 }
 
 // SetArchived archives a channel or brings it back.
 func (w *Workspace) SetArchived(channelID string, archived bool) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return err
-	}
-	c.Archived = archived
-	w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
-	return nil
+	return w.change(channelID, func(c *channel) error { c.Archived = archived; return nil })
+}
+
+func (w *Workspace) change(channelID string, do func(*channel) error) error {
+	_, err := inChannel(w, channelID, func(c *channel) (any, error) {
+		err := do(c)
+		if err == nil {
+			w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
+		}
+		return nil, err
+	})
+	return err
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -38,73 +39,48 @@ func compareTS(a, b string) int {
 
 // History is a channel's messages outside of threads, newest first.
 func (w *Workspace) History(channelID string, r Range) ([]Message, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return nil, err
-	}
-	var out []Message
-	for _, m := range slices.Backward(c.messages) {
-		if (m.ThreadTS == "" || m.ThreadTS == m.TS) && r.holds(m.TS) {
-			out = append(out, m)
+	return inChannel(w, channelID, func(c *channel) (out []Message, err error) {
+		for _, m := range slices.Backward(c.messages) {
+			if (m.ThreadTS == "" || m.ThreadTS == m.TS) && r.holds(m.TS) {
+				out = append(out, m)
+			}
 		}
-	}
-	return out, nil
+		return out, nil
+	})
 }
 
 // Replies is a thread, oldest first; its first message is always there. It
 // returns ThreadNotFound.
 func (w *Workspace) Replies(channelID, threadTS string, r Range) ([]Message, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return nil, err
-	}
-	i := c.find(threadTS)
-	if i < 0 {
-		return nil, ThreadNotFound
-	}
-	root := threadTS
-	if of := c.messages[i].ThreadTS; of != "" {
-		root = of
-	}
-	var out []Message
-	for _, m := range c.messages {
-		if m.TS == root || m.ThreadTS == root && r.holds(m.TS) {
-			out = append(out, m)
+	return inChannel(w, channelID, func(c *channel) (out []Message, err error) {
+		i := c.find(threadTS)
+		if i < 0 {
+			return nil, ThreadNotFound
 		}
-	}
-	return out, nil
+		root := cmp.Or(c.messages[i].ThreadTS, threadTS)
+		for _, m := range c.messages {
+			if m.TS == root || m.ThreadTS == root && r.holds(m.TS) {
+				out = append(out, m)
+			}
+		}
+		return out, nil
+	})
 }
 
 // Everything is all messages of a channel in the order in which they came.
 func (w *Workspace) Everything(channelID string) ([]Message, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(c.messages), nil
+	return inChannel(w, channelID, func(c *channel) ([]Message, error) { return slices.Clone(c.messages), nil })
 }
 
 // Message finds a message. It also finds ephemeral messages that the person user sees.
 func (w *Workspace) Message(channelID, ts, user string) (Message, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return Message{}, err
-	}
-	if i := c.find(ts); i >= 0 {
-		return c.messages[i], nil
-	}
-	for _, m := range w.ephemerals {
-		if m.TS == ts && m.To == user {
-			return m, nil
+	return inChannel(w, channelID, func(c *channel) (Message, error) {
+		if i := c.find(ts); i >= 0 {
+			return c.messages[i], nil
 		}
-	}
-	return Message{}, MessageNotFound
+		if i := slices.IndexFunc(w.ephemerals, shown(user, ts)); i >= 0 {
+			return w.ephemerals[i], nil
+		}
+		return Message{}, MessageNotFound
+	})
 }

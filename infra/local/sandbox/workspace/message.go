@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -172,12 +173,8 @@ func (w *Workspace) fill(blocks []any) []any {
 			out[i] = b
 			continue
 		}
-		named := map[string]any{"block_id": fmt.Sprintf("b%04x", w.next())}
-		for k, v := range m {
-			if k != "block_id" {
-				named[k] = v
-			}
-		}
+		named := maps.Clone(m)
+		named["block_id"] = fmt.Sprintf("b%04x", w.next())
 		out[i] = named
 	}
 	return out
@@ -192,9 +189,7 @@ func (w *Workspace) fillAttachments(attachments []any) []any {
 	for i, a := range attachments {
 		m, _ := a.(map[string]any)
 		kept := map[string]any{}
-		for k, v := range m {
-			kept[k] = v
-		}
+		maps.Copy(kept, m)
 		kept["id"] = i + 1
 		if color, ok := kept["color"].(string); ok {
 			kept["color"] = strings.TrimPrefix(color, "#")

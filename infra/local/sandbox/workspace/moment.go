@@ -125,19 +125,15 @@ func (w *Workspace) Prompts(channelID string) []Prompt {
 // SetSession keeps the state of an agent's thread. A title only counts when the
 // session is new.
 func (w *Workspace) SetSession(s Session) (Session, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(s.Channel)
-	if err != nil {
-		return Session{}, err
-	}
-	s.Channel = c.ID
-	if old, ok := w.sessions[c.ID+s.ThreadTS]; ok {
-		s.Title = old.Title
-	}
-	w.sessions[c.ID+s.ThreadTS] = s
-	w.tell(Change{Kind: "session", Channel: c.ID, TS: s.ThreadTS, Data: s})
-	return s, nil
+	return inChannel(w, s.Channel, func(c *channel) (Session, error) {
+		s.Channel = c.ID
+		if old, ok := w.sessions[c.ID+s.ThreadTS]; ok {
+			s.Title = old.Title
+		}
+		w.sessions[c.ID+s.ThreadTS] = s
+		w.tell(Change{Kind: "session", Channel: c.ID, TS: s.ThreadTS, Data: s})
+		return s, nil
+	})
 }
 
 // Sessions lists the agents' threads of a channel.

@@ -91,24 +91,21 @@ func (w *Workspace) User(id string) (User, error) {
 }
 
 func (w *Workspace) user(id string) (User, error) {
-	for _, u := range w.users {
-		if u.ID == id {
-			return u, nil
-		}
+	return w.who(UserNotFound, func(u User) bool { return u.ID == id })
+}
+
+func (w *Workspace) who(missing Code, is func(User) bool) (User, error) {
+	if i := slices.IndexFunc(w.users, is); i >= 0 {
+		return w.users[i], nil
 	}
-	return User{}, UserNotFound
+	return User{}, missing
 }
 
 // UserByEmail finds a person of this workspace by address.
 func (w *Workspace) UserByEmail(email string) (User, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, u := range w.users {
-		if u.Email != "" && u.Email == email {
-			return u, nil
-		}
-	}
-	return User{}, Code("users_not_found")
+	return w.who("users_not_found", func(u User) bool { return u.Email != "" && u.Email == email })
 }
 
 // Groups lists the user groups.

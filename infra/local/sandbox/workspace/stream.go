@@ -22,25 +22,15 @@ func (w *Workspace) StopStream(channelID, ts, user string, p Patch) (Message, er
 }
 
 func (w *Workspace) stream(channelID, ts, user string, change func(m *Message)) (Message, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.open(channelID, user)
-	if err != nil {
-		return Message{}, err
-	}
-	i := c.find(ts)
-	switch {
-	case i < 0 || c.messages[i].User != user:
-		return Message{}, MessageNotFound
-	case !c.messages[i].Streaming:
-		return Message{}, NotStreaming
-	}
-	before := c.messages[i]
-	m := before
-	change(&m)
-	c.messages[i] = m
-	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(m), Previous: &before})
-	return m, nil
+	return w.edit(channelID, ts, user, func(m Message) error {
+		switch {
+		case m.User != user:
+			return MessageNotFound
+		case !m.Streaming:
+			return NotStreaming
+		}
+		return nil
+	}, change)
 }
 
 // StopStreams ends the growing of a thread's messages, as Slack does when a person presses its button, and returns

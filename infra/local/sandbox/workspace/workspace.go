@@ -100,6 +100,17 @@ func New(cfg Config) *Workspace {
 	return w
 }
 
+// inChannel does something in a channel while nobody else changes the workspace; it returns ChannelNotFound.
+func inChannel[T any](w *Workspace, id string, do func(*channel) (T, error)) (out T, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(id)
+	if err != nil {
+		return out, err
+	}
+	return do(c)
+}
+
 // Listen calls f with every change, in order. f runs while the workspace is
 // locked: it must be quick and must not call the workspace.
 func (w *Workspace) Listen(f func(Change)) {
