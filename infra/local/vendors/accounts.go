@@ -46,7 +46,7 @@ type grant struct {
 	revoked bool
 }
 
-// asked is what a code may be exchanged with.
+// asked is what a request to exchange a code must match.
 type asked struct{ client, redirect, challenge string }
 
 func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
@@ -59,7 +59,7 @@ func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func
 	return a
 }
 
-// issue makes a pair of tokens; refresh is empty for one that goes on. The caller holds mu.
+// issue makes an access token, and a refresh token unless one is given, which then stays. The caller holds mu.
 func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	t := oauth.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
 	t.Refresh = cmp.Or(t.Refresh, a.provider+"-refresh-"+rand.Text())
@@ -72,7 +72,7 @@ func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	return t
 }
 
-// grant is a consent of its own.
+// grant makes tokens for a new consent.
 func (a *accounts) grant() oauth.Token {
 	a.mu.Lock()
 	defer a.mu.Unlock()

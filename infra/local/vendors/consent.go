@@ -19,7 +19,7 @@ const (
 // Revoking is the place where a vendor's tokens are revoked, as a tool whose calls can be made to fail.
 func Revoking(provider string) string { return provider + "_revoke" }
 
-// origin is where a request found us.
+// origin is the address that a request was sent to.
 func origin(r *http.Request) string { return "http://" + r.Host }
 
 var consentPage = template.Must(template.New("").Parse(`<!doctype html>
@@ -32,7 +32,7 @@ var consentPage = template.Must(template.New("").Parse(`<!doctype html>
 </main></html>
 `))
 
-// authorize is the page on which a person consents. Who asks for no page agrees.
+// authorize is the page on which a person consents. A request that does not accept HTML counts as consent.
 func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
@@ -78,7 +78,7 @@ func (a *accounts) ask(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// isFor reports whether a request names what tokens are for, where it must.
+// isFor reports whether a request names the resource that tokens are for, if this server demands one.
 func (a *accounts) isFor(r *http.Request, resource string) bool {
 	return a.resource == "" || resource == origin(r)+a.resource
 }
@@ -91,8 +91,8 @@ func (a *accounts) knowsClient(r *http.Request) bool {
 	return registered && secret == want || id == a.client.ID && secret == a.client.Secret
 }
 
-// revoke ends a person's consent by any of its tokens. Google wants to know no client, and says of a token that is none
-// that it is invalid; the others follow RFC 7009.
+// revoke ends a person's consent by any of its tokens. Google asks for no client and refuses unknown tokens; the others
+// follow RFC 7009.
 func (a *accounts) revoke(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

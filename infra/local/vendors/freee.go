@@ -1,6 +1,7 @@
 package vendors
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -46,10 +47,8 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 }
 
 func freeeError(w http.ResponseWriter, status int, message string) {
-	kind := map[int]string{400: "bad_request", 403: "forbidden", 404: "not_found", 429: "too_many_requests"}[status]
-	if kind == "" {
-		kind = "internal_server_error"
-	}
+	kind := cmp.Or(map[int]string{400: "bad_request", 403: "forbidden", 404: "not_found",
+		429: "too_many_requests"}[status], "internal_server_error")
 	answer(w, status, map[string]any{
 		"status_code": status, "errors": []any{map[string]any{"type": kind, "messages": []string{message}}},
 	})
@@ -90,7 +89,7 @@ func (v *Vendors) employees(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, people[from:min(from+limit, len(people))])
 }
 
-// listed leaves out whose pay freee does not work out, unless they are asked for.
+// listed leaves out people whose pay freee does not calculate, unless the request asks for them.
 func (v *Vendors) listed(r *http.Request) []employee {
 	if r.URL.Query().Get("with_no_payroll_calculation") == "true" {
 		return v.people()

@@ -80,7 +80,6 @@ func staff() []employee {
 	return all
 }
 
-// people are those whom freee knows of.
 func (v *Vendors) people() []employee { return *v.staff.Load() }
 
 // AddEmployees adds n employees, for lists that are longer than a card; undo removes them.

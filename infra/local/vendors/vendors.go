@@ -12,10 +12,10 @@ import (
 	"ringi/infra/local/vendors/rooms"
 )
 
-// Sheet is the spreadsheet that exists.
+// Sheet is the id of the only spreadsheet.
 const Sheet = "ringi-demo-sheet"
 
-// Vendors is all of them. What is written lives as long as it does.
+// Vendors stands in for all of them, and keeps what is written in memory.
 type Vendors struct {
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one of each, for Token
@@ -28,7 +28,7 @@ type Vendors struct {
 	roomsToken string
 }
 
-// New makes a company with 42 employees and an empty spreadsheet. Its tokens are its own.
+// New makes a company with 42 employees and an empty spreadsheet. Each has tokens of its own.
 func New() *Vendors {
 	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now,
 		roomsToken: "rooms-" + rand.Text()}

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// Server is the vendor. Its one key is its own.
+// Server stands in for the vendor. It accepts one key, which New makes.
 type Server struct {
 	Key string
 	// Script is what the agent of a session does; nil: what it is told.
@@ -206,7 +206,7 @@ func environment(id string, of named, at time.Time) map[string]any {
 	}
 }
 
-// labels are an object also where there are none.
+// labels returns an empty object where there are none, as the vendor does.
 func labels(of map[string]string) map[string]string {
 	if of == nil {
 		return map[string]string{}

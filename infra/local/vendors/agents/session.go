@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Session is one, with all that happened in it.
+// Session is a session with all that happened in it.
 type Session struct {
 	ID   string
 	Made Request
 	// Answers are the results that it was sent, in order.
 	Answers []Answer
-	// Messages are what it was told; Interrupts, how often to stop.
+	// Messages are the texts that it was sent; Interrupts counts how often it was told to stop.
 	Messages   []string
 	Interrupts int
 	Refused    int // sends that made no sense, such as a second result of one call
@@ -26,7 +26,7 @@ type Session struct {
 	status   string
 	archived bool
 	events   []map[string]any
-	asked    map[string]bool // and not answered
+	asked    map[string]bool // ids of calls without a result
 	left     []Act
 	thinking int
 }
@@ -137,7 +137,7 @@ func (x *Session) emit(kind string, more map[string]any) string {
 	return id
 }
 
-// sent is an event of the user's, that waits in line until the session is looked at.
+// sent is an event from the user. It is processed when the session is read the next time.
 type sent struct {
 	Type            string
 	CustomToolUseID string `json:"custom_tool_use_id"`

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/model/demo"
 )
 
-// Models are all of the vendors. Their one key is their own.
+// Models stands in for all vendors, which share a key.
 type Models struct {
 	Key string
 
@@ -98,8 +98,7 @@ func takeFirst[T any](of *[]T) (first T, ok bool) {
 	return first, true
 }
 
-// wire is one vendor's: how a request carries its key, what is in it, and how an
-// answer looks, whole and as it comes.
+// wire describes a vendor's requests, how they carry the key, and its answers, whole and streamed.
 type wire struct {
 	vendor string
 	id     string                              // the header that names a request

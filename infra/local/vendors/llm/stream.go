@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -178,10 +179,7 @@ func streamResponses(s Script) (out []event) {
 		out = append(out, event{name, fields})
 	}
 	whole := responseOf(s)
-	began := object{}
-	for name, value := range whole {
-		began[name] = value
-	}
+	began := maps.Clone(whole)
 	began["status"], began["output"], began["incomplete_details"], began["error"] = "in_progress", []any{}, nil, nil
 	delete(began, "usage")
 	add("response.created", object{"response": began})

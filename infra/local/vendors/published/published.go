@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -110,12 +111,15 @@ func (a API) compare(at string, s Schema, v any) []string {
 // Example is a value made of the published examples; where none is given, of the
 // smallest value of its type. over replaces members of the first level.
 func (a API) Example(schema string, over map[string]any) map[string]any {
+	out := a.members(a.Schemas[schema])
+	maps.Copy(out, over)
+	return out
+}
+
+func (a API) members(s Schema) map[string]any {
 	out := map[string]any{}
-	for name, p := range a.Schemas[schema].Properties {
+	for name, p := range s.Properties {
 		out[name] = a.example(p)
-	}
-	for name, v := range over {
-		out[name] = v
 	}
 	return out
 }
@@ -132,11 +136,7 @@ func (a API) example(s Schema) any {
 	case s.Type == "array":
 		return []any{}
 	case s.Type == "object":
-		out := map[string]any{}
-		for name, p := range s.Properties {
-			out[name] = a.example(p)
-		}
-		return out
+		return a.members(s)
 	case s.Nullable:
 		return nil
 	}

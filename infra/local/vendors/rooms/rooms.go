@@ -73,7 +73,7 @@ func (s *Server) Describe(description string) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: description}, s.book)
 }
 
-// DescribeList is Describe of the list.
+// DescribeList is Describe for the list of rooms.
 func (s *Server) DescribeList(description string) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧", Description: description}, s.list)
 }
