@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -39,14 +40,9 @@ func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now t
 }
 
 func hasTable(m Message) bool {
-	for _, a := range m.Attachments {
-		for _, b := range a.Blocks.BlockSet {
-			if b.BlockType() == slack.MBTTable {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Attachments, func(a slack.Attachment) bool {
+		return slices.ContainsFunc(a.Blocks.BlockSet, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
+	})
 }
 
 func (d drawing) render(c *aggregate.Card) Message {

@@ -41,20 +41,12 @@ func (d drawing) outcome(f face) face {
 	return f.with(contextLine(d.ended()))
 }
 
-// notMade ends the heading of a version that a parked task lacks: its generation failed, or nobody could approve it.
-func (d drawing) notMade() string {
+// notMade ends the heading of a version that a parked task lacks: nobody could approve it, or its generation failed.
+func (d drawing) notMade(held, failed string) string {
 	if d.a.Head.Undecidable() {
-		return d.w.IsHeld
+		return held
 	}
-	return d.w.IsGenFailed
-}
-
-// notMadeAgain is notMade for the version after a rejected one.
-func (d drawing) notMadeAgain() string {
-	if d.a.Head.Undecidable() {
-		return d.w.IsRegenerationHeld
-	}
-	return d.w.IsRegenerationFailed
+	return failed
 }
 
 // failedLayer says which generation failed, on the card of what came before it; nothing where none was begun.
@@ -121,20 +113,19 @@ func (d drawing) approvalHours() int {
 	if c := d.a.Choice; c != nil {
 		hours = c.Terms.ApprovalHours
 	}
-	for _, p := range d.a.Prompts {
-		if p.Status == aggregate.Expired {
-			hours = p.Terms.ApprovalHours
-		}
-	}
-	for _, p := range d.a.Processes {
-		if p.Status == aggregate.Expired {
-			hours = p.Terms.ApprovalHours
-		}
-	}
-	for _, g := range d.a.Gates {
+	expired := func(g aggregate.Gate) {
 		if g.Status == aggregate.Expired {
 			hours = g.Terms.ApprovalHours
 		}
+	}
+	for _, p := range d.a.Prompts {
+		expired(p.Gate)
+	}
+	for _, p := range d.a.Processes {
+		expired(p.Gate)
+	}
+	for _, g := range d.a.Gates {
+		expired(g.Gate)
 	}
 	return hours
 }

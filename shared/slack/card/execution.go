@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,11 +77,9 @@ func (d drawing) attempt(e *task.Execution) attempt {
 		}
 	}
 	if e.Status == task.ExecutionFailed && beforeCall(e.Error) && r.count(task.StepFailed) == 0 {
-		for _, s := range r.steps {
-			if r.status(s) != task.StepCompleted {
-				r.failed = s.StepID
-				break
-			}
+		notDone := func(s task.Step) bool { return r.status(s) != task.StepCompleted }
+		if i := slices.IndexFunc(r.steps, notDone); i >= 0 {
+			r.failed = r.steps[i].StepID
 		}
 	}
 	return r
@@ -88,12 +87,8 @@ func (d drawing) attempt(e *task.Execution) attempt {
 
 // beforeCall reports whether a reason refuses a step before it is called; then it has no row.
 func beforeCall(why aggregate.Reason) bool {
-	switch why {
-	case task.ReasonToolNotAllowed, task.ReasonToolConstraint, task.ReasonToolChanged, task.ReasonBadArguments,
-		task.ReasonResultExpired, task.ReasonStepsChanged:
-		return true
-	}
-	return false
+	return slices.Contains([]aggregate.Reason{task.ReasonToolNotAllowed, task.ReasonToolConstraint,
+		task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged}, why)
 }
 
 // status is a step's status, looked up by its id, since two steps may call the same tool.

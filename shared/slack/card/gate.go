@@ -120,7 +120,7 @@ func (d drawing) gate(v version) face {
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
-		return d.parked(d.titled(v, red, d.notMade()), "").with(d.version(v.version))
+		return d.parked(d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)), "").with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
 	f.text = v.words.Drafting
@@ -189,9 +189,9 @@ func (d drawing) rejected(v version) face {
 	case e != nil || v.kind == task.CardStep:
 		return draw(w.IsRejected)
 	case d.a.Head.Parked != nil && v.next == nil && d.a.Newest(v.kind, v.key):
-		return d.parked(draw(d.notMadeAgain()), "")
+		return d.parked(draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed)), "")
 	case d.a.Head.Parked != nil && v.next != nil:
-		return draw(d.notMadeAgain())
+		return draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
 	}
 	return draw(w.IsRegenerating, fill(w.NextGenerating, "version", v.version+1))
 }

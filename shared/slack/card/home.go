@@ -25,7 +25,8 @@ type Summary struct {
 	Conversations []OpenConversation
 }
 
-// Waits is one thing that waits for a decision, and whose it is. Link leads to its card, and may be empty.
+// Waits is one thing that waits for a decision, with the task or conversation that it is a part of. Link leads to its
+// card, and may be empty.
 type Waits struct {
 	Of       aggregate.Aggregate
 	Question aggregate.Question

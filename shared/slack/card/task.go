@@ -20,7 +20,8 @@ func (d drawing) task() face {
 	case d.a.Choosing() != nil:
 		return d.choice(d.a.Choosing())
 	case d.a.Head.Parked != nil:
-		return d.parked(face{text: w.TaskHeader + d.notMade()}.with(header(w.TaskHeader+d.notMade())), "").
+		title := w.TaskHeader + d.notMade(w.IsHeld, w.IsGenFailed)
+		return d.parked(face{text: title}.with(header(title)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
 	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.waitNote()...)

@@ -1,6 +1,7 @@
 package slackapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,11 +42,7 @@ func (c *Client) File(ctx context.Context, id string, most int) (File, error) {
 	case f.Size > most:
 		return File{}, fmt.Errorf("it has %d bytes, the limit is %d: %w", f.Size, most, ErrFile)
 	}
-	address := f.URLPrivateDownload
-	if address == "" {
-		address = f.URLPrivate
-	}
-	body, err := c.download(ctx, address, f.Mimetype, most)
+	body, err := c.download(ctx, cmp.Or(f.URLPrivateDownload, f.URLPrivate), f.Mimetype, most)
 	return File{Name: f.Name, Type: f.Mimetype, Body: body}, err
 }
 

@@ -3,6 +3,7 @@ package slackapi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/slack-go/slack"
 
@@ -57,11 +58,8 @@ func (c *Client) Post(
 // refusedBlocks reports whether Slack rejected a block: its type is unknown or not allowed
 // here. Nothing was posted then.
 func refusedBlocks(err error) bool {
-	switch Code(err) {
-	case "invalid_blocks", "invalid_attachments", "invalid_blocks_format", "msg_blocks_too_long":
-		return true
-	}
-	return false
+	return slices.Contains(
+		[]string{"invalid_blocks", "invalid_attachments", "invalid_blocks_format", "msg_blocks_too_long"}, Code(err))
 }
 
 // Update replaces what a card's message shows. Doing it again is harmless.
