@@ -102,7 +102,7 @@ func (k conversationCards) Opened(
 	return t, nil
 }
 
-// Outcome is none: whoever talks with an agent has the answer in the thread.
+// Outcome returns nothing: whoever talks with an agent has the answer in the thread.
 func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
 // Copy draws a copy. One whose action has left the conversation stays as it is.
@@ -120,7 +120,7 @@ func (conversationCards) Copy(
 	return card.ConversationCopy(t, c, s, link, now), true
 }
 
-// Suggestions are none: who talks with an agent knows what they want.
+// Suggestions returns none: people who talk with an agent know what they want.
 func (conversationCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
 func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
@@ -138,7 +138,7 @@ func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgen
 	return settled
 }
 
-// Status is what Slack shows beside the thread.
+// Status returns what Slack shows beside the thread.
 func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string) {
 	t := conversationOf(a)
 	x := t.Current()

@@ -86,31 +86,18 @@ func (d *drawing) toCopy() (aggregate.Question, bool) {
 // copies draws copies of cards: it makes those of the gate that waits now, and updates earlier ones. A person who can't
 // be written to keeps nobody else from getting theirs.
 func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
-	ctx = slackapi.For(ctx, ref.Tenant)
-	a, head, err := h.load(ctx, ref)
+	d, known, err := h.load(ctx, ref)
 	if err != nil {
-		return fmt.Errorf("load %s: %w", ref.Kind, err)
+		return err
 	}
-	kind := h.Kinds[ref.Kind]
-	k, ok := kind.(withCopies)
-	place, known := kind.Place(a)
+	k, ok := d.kind.(withCopies)
 	if !known || !ok {
 		return nil
 	}
-	place.Thread = ""
-	d := &drawing{
-		Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, by: h.NewID(), told: true,
-		urgency: map[string]urgency{}, short: map[string]short{},
-	}
-	err = d.showCopies(ctx, k)
-	var s silence
-	if errors.As(err, &s) {
+	d.place.Thread, d.told, d.urgency = "", true, map[string]urgency{}
+	return d.ended(ctx, d.showCopies(ctx, k), func(s silence) error {
 		return later{s.again(h.Now()).Sub(h.Now()), slacksPace}
-	}
-	if slackapi.Silent(err) {
-		d.heard(ctx, err)
-	}
-	return err
+	})
 }
 
 func (d *drawing) showCopies(ctx context.Context, k withCopies) error {
@@ -154,10 +141,7 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 		return err
 	}
 	m, _ := d.copy(ctx, k, opened, c)
-	if c.MessageTS != "" {
-		return d.update(ctx, c, m, hash)
-	}
-	return d.post(ctx, c, m, hash)
+	return d.send(ctx, c, m, hash)
 }
 
 // makeCopies makes the rows of missing copies, all of a gate's at once, and adds them to what is drawn.

@@ -102,26 +102,26 @@ type drawing struct {
 // that Slack's rate limits delay wait for their turn. Those that only show progress are left out: the task's next
 // revision draws them, or the sweeper when it finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
-	ctx = slackapi.For(ctx, ref.Tenant)
-	a, head, err := h.load(ctx, ref)
+	d, known, err := h.load(ctx, ref)
 	if err != nil {
-		return fmt.Errorf("load %s: %w", ref.Kind, err)
+		return err
 	}
-	kind := h.Kinds[ref.Kind]
-	if k, ok := kind.(withOutput); ok {
-		if a, err = k.Live(ctx, a); err != nil {
+	if k, ok := d.kind.(withOutput); ok {
+		if d.a, err = k.Live(ctx, d.a); err != nil {
 			return err
 		}
 	}
-	place, known := kind.Place(a)
 	if !known {
 		return errors.New("it is not known yet where the cards go") // a torn read
 	}
-	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, by: h.NewID()}
-	err = d.show(ctx)
+	return d.ended(ctx, d.show(ctx), func(s silence) error { return d.leave(ctx, s) })
+}
+
+// ended returns how a drawing ended; left answers for one that Slack's silence kept from being drawn.
+func (d *drawing) ended(ctx context.Context, err error, left func(silence) error) error {
 	var s silence
 	if errors.As(err, &s) {
-		return d.leave(ctx, s)
+		return left(s)
 	}
 	if slackapi.Silent(err) {
 		d.heard(ctx, err)
@@ -136,7 +136,7 @@ func (d *drawing) show(ctx context.Context) error {
 	}
 	if !ours {
 		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
-		return d.shown(ctx, d.ref, d.head)
+		return d.shown(ctx)
 	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	if err := d.leftover(ctx); err != nil {
@@ -155,7 +155,7 @@ func (d *drawing) show(ctx context.Context) error {
 	if err != nil || behind || d.noted {
 		return err
 	}
-	return d.shown(ctx, d.ref, d.head)
+	return d.shown(ctx)
 }
 
 // prepared reports whether the deployment works for the workspace of the cards, and reads its settings.
@@ -165,7 +165,7 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 			return false, err
 		}
 	}
-	if ours, err := d.ours(ctx, d.a, d.place); err != nil || !ours {
+	if ours, err := d.ours(ctx); err != nil || !ours {
 		return false, err
 	}
 	if d.settings, err = d.Store.Settings(ctx, d.ref.Tenant); err != nil {
@@ -174,42 +174,45 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	return true, nil
 }
 
-// load reads the aggregate to draw, and the head under which it will be noted as shown: the one from before the rows
-// were read, since a query may return a head that is newer than the rows. A later commit brings a message of its own.
-func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, *aggregate.Head, error) {
+// load begins to draw an aggregate, and reports whether it is known where its cards go. The head under which the
+// aggregate will be noted as shown is from before the rows were read, since a query may return a head that is newer than
+// the rows. A later commit brings a message of its own.
+func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (d *drawing, known bool, err error) {
+	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), short: map[string]short{}}
 	before, err := h.Store.Head(ctx, ref)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		d.a, err = h.Store.Load(ctx, ref)
 	}
-	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
-	head := *a.Root().Common()
+	head := *d.a.Root().Common()
 	head.Rev, head.Redraws = min(head.Rev, before.Common().Rev), min(head.Redraws, before.Common().Redraws)
-	return a, &head, nil
+	d.head = &head
+	d.place, known = d.kind.Place(d.a)
+	return d, known, nil
 }
 
 // ours reports whether the deployment serves the workspace of the cards; nothing is sent to any other. It serves that
 // of every accepted task.
-func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) (bool, error) {
-	if place.Accepted {
+func (d *drawing) ours(ctx context.Context) (bool, error) {
+	if d.place.Accepted {
 		return true, nil
 	}
-	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, a.Ref().Tenant)
+	ours, err := installed.Home{Slack: d.Slack, Rows: d.Store}.Knows(ctx, d.ref.Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		metric.Count(metric.AppRefused, 1)
-		slog.ErrorContext(ctx, "Slack refuses the app", a.Ref().Log(), "err", err)
+		slog.ErrorContext(ctx, "Slack refuses the app", d.ref.Log(), "err", err)
 	}
 	return ours, err
 }
 
 // shown notes that Slack shows the task as of head.
-func (h *Handler) shown(ctx context.Context, ref aggregate.Ref, head *aggregate.Head) error {
-	if head.ShownRev >= head.Rev && head.DrawAt == nil {
+func (d *drawing) shown(ctx context.Context) error {
+	if d.head.ShownRev >= d.head.Rev && d.head.DrawAt == nil {
 		return nil
 	}
-	if err := h.Store.Shown(ctx, ref, *head); err != nil {
+	if err := d.Store.Shown(ctx, d.ref, *d.head); err != nil {
 		return fmt.Errorf("note what is shown: %w", err)
 	}
 	return nil
@@ -218,9 +221,7 @@ func (h *Handler) shown(ctx context.Context, ref aggregate.Ref, head *aggregate.
 // cards draws those of the task's cards that show something else. The rows alone tell: large arguments never change,
 // and are fetched only for a card that is drawn anew. It reports whether some were left out.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
-	var rows []*aggregate.Card
-	rows, d.urgency = d.inOrder()
-	d.short = map[string]short{}
+	rows := d.inOrder()
 	var behind error
 	var over leftover
 	now := d.Now()
@@ -264,7 +265,11 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) erro
 	if err != nil {
 		return err
 	}
-	m := d.kind.Render(opened, c, d.settings, d.Now())
+	return d.send(ctx, c, d.kind.Render(opened, c, d.settings, d.Now()), hash)
+}
+
+// send updates a card's message, or posts it.
+func (d *drawing) send(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if c.MessageTS != "" {
 		return d.update(ctx, c, m, hash)
 	}

@@ -103,16 +103,16 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	defer panics.Recover(ctx, &err, ref.Log())
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
-	if tab && ref.Kind == effect.Homes {
+	of := slackapi.For(ctx, ref.Tenant)
+	switch {
+	case tab && ref.Kind == effect.Homes:
 		return h.eachHome(ctx, ref.Tenant, r)
-	}
-	if tab {
-		return h.tab(slackapi.For(ctx, ref.Tenant), ref, r)
-	}
-	if effect.ReadCopies(r.Body) {
-		err = h.copies(ctx, ref)
-	} else {
-		err = h.draw(ctx, ref)
+	case tab:
+		return h.tab(of, ref, r)
+	case effect.ReadCopies(r.Body):
+		err = h.copies(of, ref)
+	default:
+		err = h.draw(of, ref)
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())

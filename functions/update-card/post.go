@@ -23,7 +23,7 @@ const (
 
 	lookAfter = 2 * time.Second // how long a message whose answer was lost may take to be found
 	lookAgain = 3 * time.Second // how much longer when Slack answered with an error of its own
-	lookFor   = 3 * time.Second // how long such a search may take
+	lookFor   = 3 * time.Second // how long such a search may take: a Slack that hangs must not hold its lane for longer
 	// enough is how long a post may take: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )
@@ -136,7 +136,9 @@ func (d *drawing) look(
 		if err := d.Wait(ctx, wait); err != nil {
 			return d.afterClaim(cause.Error())
 		}
-		found, err := d.findSoon(ctx, c)
+		brief, cancel := context.WithTimeout(ctx, lookFor)
+		found, err := d.find(brief, c)
+		cancel()
 		if err != nil {
 			return d.afterClaim(cause.Error())
 		}
@@ -149,14 +151,6 @@ func (d *drawing) look(
 	}
 	d.release(ctx, c)
 	return errNotPosted
-}
-
-// findSoon is find with a bound, for use after a post without an answer: a Slack that hangs must not hold its lane for
-// longer.
-func (d *drawing) findSoon(ctx context.Context, c *aggregate.Card) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookFor)
-	defer cancel()
-	return d.find(ctx, c)
 }
 
 // errNotPosted is a post at which Slack failed; the next try comes soon, and each later one after a longer wait.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -84,14 +85,7 @@ func (d *drawing) lost(ctx context.Context, s *conversation.Stream, channel stri
 		slog.WarnContext(ctx, "can't be looked for", d.ref.Log(), "err", err)
 		return nil, nil
 	}
-	cards := map[string]bool{}
-	for _, c := range d.a.Common().Cards {
-		cards[c.MessageTS] = true
-	}
-	for _, ts := range all {
-		if !cards[ts] {
-			found = append(found, ts)
-		}
-	}
-	return found, err
+	return slices.DeleteFunc(all, func(ts string) bool {
+		return slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.MessageTS == ts })
+	}), err
 }

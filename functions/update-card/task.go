@@ -132,9 +132,9 @@ const (
 	progress                // it shows progress, which a later card will show too: it may be left out
 )
 
-// inOrder returns the cards in the order of drawing, the most urgent first. A card that has no message yet is as urgent
-// as the most urgent one after it, so that a thread reads in order.
-func (d *drawing) inOrder() ([]*aggregate.Card, map[string]urgency) {
+// inOrder notes how urgent the cards are, and returns them in the order of drawing, the most urgent first. A card that
+// has no message yet is as urgent as the most urgent one after it, so that a thread reads in order.
+func (d *drawing) inOrder() []*aggregate.Card {
 	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
 		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	of := map[string]urgency{}
@@ -147,5 +147,6 @@ func (d *drawing) inOrder() ([]*aggregate.Card, map[string]urgency) {
 		}
 	}
 	slices.SortStableFunc(cards, func(a, b *aggregate.Card) int { return int(of[a.Key()] - of[b.Key()]) })
-	return cards, of
+	d.urgency = of
+	return cards
 }
