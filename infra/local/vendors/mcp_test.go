@@ -35,9 +35,7 @@ func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 			res := expect.Value(http.DefaultClient.Do(r))(t)
 			defer res.Body.Close()
 			body, err := io.ReadAll(res.Body)
-			if err != nil || !strings.Contains(string(body), tt.has) {
-				t.Errorf("%v %d %s", err, res.StatusCode, body)
-			}
+			expect.That(t, err == nil && strings.Contains(string(body), tt.has), "%v %d %s", err, res.StatusCode, body)
 			for _, d := range api.Check(tt.schema, string(body)) {
 				t.Error(d)
 			}
@@ -64,9 +62,7 @@ func TestTheRoomsAreBehindTheirDoor(t *testing.T) {
 		t.Errorf("another token: %d", got)
 	}
 	v.Fail(vendors.BookRoom, http.StatusTooManyRequests, true)
-	if got := ask(v.RoomsToken(), book); got != http.StatusTooManyRequests {
-		t.Errorf("made to fail: %d", got)
-	}
+	expect.Is(t, ask(v.RoomsToken(), book), http.StatusTooManyRequests, "made to fail")
 	v.Fail(vendors.BookRoom, 0, false)
 	if got := ask(v.RoomsToken(), book); got != http.StatusOK || len(v.Rooms().Bookings()) != 1 || v.Calls(vendors.BookRoom) != 2 {
 		t.Errorf("booked: %d, %d calls", got, v.Calls(vendors.BookRoom))

@@ -53,9 +53,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 				token = ""
 			}
 			status, body, _ := o.get(t, test.method, test.path, token, test.body)
-			if status != test.status {
-				t.Fatalf("%d %s", status, body)
-			}
+			expect.Must(t, status == test.status, "%d %s", status, body)
 			for _, one := range elements(t, body) {
 				for _, d := range api.Differences(test.schema, one) {
 					t.Error(d)
@@ -78,12 +76,10 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 		if s.Provider == "" || s.Provider == "slack" {
 			continue
 		}
-		if o.Calls(s.Name) == 0 {
-			t.Errorf("no answer for %s is held against what %s publishes: name the tool at its route (freeeRoutes of infra/local/vendors/freee.go), put the schema into published/ and a row into answers of published_test.go", s.Name, s.Provider)
-		}
-		if !slices.Contains(vendors.Tools(), s.Name) {
-			t.Errorf("%s can't be made to fail: name it in Tools of infra/local/vendors/faults.go, or at its route", s.Name)
-		}
+		expect.That(t, o.Calls(s.Name) != 0,
+			"no answer for %s is held against what %s publishes: name the tool at its route (freeeRoutes of infra/local/vendors/freee.go), put the schema into published/ and a row into answers of published_test.go", s.Name, s.Provider)
+		expect.That(t, slices.Contains(vendors.Tools(), s.Name),
+			"%s can't be made to fail: name it in Tools of infra/local/vendors/faults.go, or at its route", s.Name)
 	}
 }
 
@@ -113,9 +109,8 @@ func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error", 500: "internalServerError"} {
 		o.Fail("list_employees", status, true)
 		got, body, header := o.get(t, "GET", hr+"/companies/1884310/employees", o.Token("freee"), "")
-		if _, err := time.Parse("2006-01-02T15:04:05.000000Z", header.Get("X-Ratelimit-Reset")); err != nil || got != status || header.Get("X-Request-Id") == "" {
-			t.Errorf("%d %v", got, err)
-		}
+		_, err := time.Parse("2006-01-02T15:04:05.000000Z", header.Get("X-Ratelimit-Reset"))
+		expect.That(t, err == nil && got == status && header.Get("X-Request-Id") != "", "%d %v", got, err)
 		for _, d := range api.Check(schema, body) {
 			t.Error(d)
 		}
@@ -126,18 +121,16 @@ func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 func TestAMadeTabIsTold(t *testing.T) {
 	o := open(t)
 	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
-	if !strings.Contains(body, `"addSheet":{"properties":{`) || !strings.Contains(body, `"title":"a"`) {
-		t.Error(body)
-	}
+	expect.That(t, strings.Contains(body, `"addSheet":{"properties":{`) && strings.Contains(body, `"title":"a"`),
+		"%v", body)
 }
 
 // elements are a list's, or the one value.
 func elements(t *testing.T, body string) []any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
+	err := json.Unmarshal([]byte(body), &v)
+	expect.Must(t, err == nil, "%v: %s", err, body)
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		return list
 	}
@@ -154,14 +147,12 @@ func TestPaydaysAreSpelledAsPublished(t *testing.T) {
 	for _, one := range elements(t, body) {
 		e, _ := one.(map[string]any)
 		found[e["month_of_pay_day"]]++
-		if day := e["closing_day"]; day != nil && day != of["closing_day"].Example {
-			t.Errorf("closes on day %v", day)
-		}
+		day := e["closing_day"]
+		expect.That(t, day == nil || day == of["closing_day"].Example, "closes on day %v", day)
 		if e["month_of_pay_day"] == nil && e["payroll_calculation"] != false {
 			t.Errorf("%v: paid in no month", e["id"])
 		}
 	}
-	if found[of["month_of_pay_day"].Example] != 40 || found["current_month"] != 4 || found[nil] != 1 {
-		t.Errorf("paid: %v", found)
-	}
+	expect.That(t, found[of["month_of_pay_day"].Example] == 40 && found["current_month"] == 4 && found[nil] == 1,
+		"paid: %v", found)
 }

@@ -77,9 +77,7 @@ func TestFreeePages(t *testing.T) {
 			seen[e["id"].(float64)] = true
 		}
 	}
-	if len(seen) != 45 {
-		t.Errorf("%d people", len(seen))
-	}
+	expect.That(t, len(seen) == 45, "%d people", len(seen))
 }
 
 func TestTheSameMonthIsTheSame(t *testing.T) {
@@ -88,9 +86,7 @@ func TestTheSameMonthIsTheSame(t *testing.T) {
 	_, a, _ := one.get(t, "GET", path, one.Token("freee"), "")
 	_, b, _ := two.get(t, "GET", path, two.Token("freee"), "")
 	_, c, _ := one.get(t, "GET", strings.Replace(path, "2026/3", "2026/4", 1), one.Token("freee"), "")
-	if a != b || a == c {
-		t.Errorf("%s\n%s\n%s", a, b, c)
-	}
+	expect.That(t, a == b && a != c, "%s\n%s\n%s", a, b, c)
 }
 
 func TestSheetsRefuses(t *testing.T) {
@@ -112,9 +108,7 @@ func TestSheetsRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, _ := o.get(t, test.method, test.path, o.Token(test.token), test.body)
-			if status != test.status || !strings.Contains(body, test.want) {
-				t.Errorf("%d %s", status, body)
-			}
+			expect.That(t, status == test.status && strings.Contains(body, test.want), "%d %s", status, body)
 		})
 	}
 }
@@ -126,14 +120,11 @@ func TestValuesBeyondTheRangeAreRefused(t *testing.T) {
 	for _, values := range []string{`[["x","y"]]`, `[["x"],["y"]]`} {
 		status, body, _ := o.get(t, "PUT", book+"/values/'a'!A1:A1?valueInputOption=RAW", o.Token("google"),
 			`{"range":"'a'!A1:A1","majorDimension":"ROWS","values":`+values+`}`)
-		if status != 400 || !strings.Contains(body, "Requested writing within range") {
-			t.Errorf("%s: %d %s", values, status, body)
-		}
+		expect.That(t, status == 400 && strings.Contains(body, "Requested writing within range"),
+			"%s: %d %s", values, status, body)
 	}
 	_, body, _ := o.get(t, "GET", book+"/values/'a'!A1:B2", o.Token("google"), "")
-	if !strings.Contains(body, `"range":"'a'!A1:B2"`) || strings.Contains(body, `"values"`) {
-		t.Error(body)
-	}
+	expect.That(t, strings.Contains(body, `"range":"'a'!A1:B2"`) && !strings.Contains(body, `"values"`), "%v", body)
 }
 
 func TestThePageShowsTheSheetAsText(t *testing.T) {

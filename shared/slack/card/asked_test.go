@@ -23,9 +23,8 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 		return drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 	}
 	never := func(when string) {
-		if text := said("ja"); strings.Contains(text, "依頼されたときの内容です") {
-			t.Errorf("%s: %s", when, text)
-		}
+		text := said("ja")
+		expect.That(t, !strings.Contains(text, "依頼されたときの内容です"), "%s: %s", when, text)
 	}
 	never("nothing was corrected")
 	s.rejectPrompt("開発部も")
@@ -33,9 +32,8 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	never("the next version is being drafted")
 	s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
 	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "Policy v2 says the newest"} {
-		if text := said(locale); !strings.Contains(text, want) {
-			t.Errorf("%s: %s", locale, text)
-		}
+		text := said(locale)
+		expect.That(t, strings.Contains(text, want), "%s: %s", locale, text)
 	}
 }
 

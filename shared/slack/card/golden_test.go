@@ -66,9 +66,8 @@ func TestACardShowsEachTool(t *testing.T) {
 			}
 			continue
 		}
-		if !shown[s.Name] {
-			t.Errorf("no card shows a call of %s: put one, with its arguments, into a state of shared/slack/card/states_test.go, and write its golden files by go test ./shared/slack/card -run TestEveryStateLooksAsItDid -update", s.Name)
-		}
+		expect.That(t, shown[s.Name],
+			"no card shows a call of %s: put one, with its arguments, into a state of shared/slack/card/states_test.go, and write its golden files by go test ./shared/slack/card -run TestEveryStateLooksAsItDid -update", s.Name)
 	}
 }
 

@@ -83,9 +83,8 @@ func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 		var sent any
 		raw, err := json.Marshal(b)
 		expect.Must(t, err == nil && json.Unmarshal(raw, &sent) == nil, "%v", err)
-		if got, want := characters(b), blockkit.Characters(sent); got != want || got == 0 {
-			t.Errorf("a %s has %d characters, want %d", kind, got, want)
-		}
+		got, want := characters(b), blockkit.Characters(sent)
+		expect.That(t, got == want && got != 0, "a %s has %d characters, want %d", kind, got, want)
 	}
 }
 

@@ -83,10 +83,8 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 func TestANoteInEveryLanguage(t *testing.T) {
 	err := errorclass.ErrUnavailable
 	want := card.Note("ja", err) + "\n" + card.Note("en", err)
-	if note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{}); note != want ||
-		refused != want {
-		t.Errorf("%q and %q, not %q", note, refused, want)
-	}
+	note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{})
+	expect.That(t, note == want && refused == want, "%q and %q, not %q", note, refused, want)
 }
 
 func TestOtherNotes(t *testing.T) {

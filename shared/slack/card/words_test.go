@@ -72,9 +72,8 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 		{"unknown", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := Sentence("ja", tc.reason, tc.detail); !strings.Contains(got, tc.want) {
-				t.Errorf("got %q, want it to contain %q", got, tc.want)
-			}
+			got := Sentence("ja", tc.reason, tc.detail)
+			expect.That(t, strings.Contains(got, tc.want), "got %q, want it to contain %q", got, tc.want)
 		})
 	}
 	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000)); len(got) > 1000 {

@@ -155,9 +155,8 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 						continue
 					}
 					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by, o.User))
-					if (refused.Rule == "") != somebody {
-						t.Errorf("%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self, refused.Rule, somebody)
-					}
+					expect.That(t, (refused.Rule == "") == somebody,
+						"%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self, refused.Rule, somebody)
 					seen[string(refused.Rule)]++
 				}
 			}

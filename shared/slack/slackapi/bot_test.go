@@ -51,9 +51,7 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	r := &keys{token: "xoxb-old", next: "xoxb-new"}
 	c, _, _ := with(t, r)
 	ts, err := c.Post(t.Context(), workspace.HR, "", message("one"), about) // a form
-	if err != nil || ts == "" || r.refused != 1 {
-		t.Fatalf("%q, %v, asked %d times", ts, err, r.refused)
-	}
+	expect.Must(t, err == nil && ts != "" && r.refused == 1, "%q, %v, asked %d times", ts, err, r.refused)
 	r.token = "xoxb-old"
 	if _, err := c.User(t.Context(), workspace.Sato); err != nil || r.refused != 2 {
 		t.Errorf("%v, asked %d times", err, r.refused)
@@ -114,9 +112,8 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 		found int
 	}{{"old", 0}, {"new", 1}, {"new", 1}} {
 		r.token = want.token
-		if found, err := c.FindCards(t.Context(), "C1", "1.000001", about); err != nil || len(found) != want.found {
-			t.Errorf("as %s: %v, %v", want.token, found, err)
-		}
+		found, err := c.FindCards(t.Context(), "C1", "1.000001", about)
+		expect.That(t, err == nil && len(found) == want.found, "as %s: %v, %v", want.token, found, err)
 	}
 	expect.That(t, asked == 5, "%d calls: whose a token is, is asked once for each", asked)
 }

@@ -42,9 +42,7 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 		res := expect.Value(http.DefaultClient.Do(r))(t)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != status {
-			t.Errorf("%s %s: %d, %v %s", method, path, res.StatusCode, err, b)
-		}
+		expect.That(t, err == nil && res.StatusCode == status, "%s %s: %d, %v %s", method, path, res.StatusCode, err, b)
 		for _, d := range differences(string(b)) {
 			if !strings.HasSuffix(d, ".a_new_field is not published") && !strings.Contains(d, "is of no published kind") {
 				t.Errorf("%s %s: %s", method, path, d)

@@ -45,9 +45,8 @@ func (v vendor) ask(t *testing.T, url, key string, want int, differences func(st
 	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != want || res.Header.Get(v.id) == "" {
-		t.Errorf("%d, not %d; %v %s", res.StatusCode, want, err, body)
-	}
+	expect.That(t, err == nil && res.StatusCode == want && res.Header.Get(v.id) != "",
+		"%d, not %d; %v %s", res.StatusCode, want, err, body)
 	for _, d := range differences(string(body)) {
 		t.Errorf("%d: %s", res.StatusCode, d)
 	}

@@ -97,9 +97,8 @@ func TestSignaturesAreComparedInConstantTime(t *testing.T) {
 				return true
 			}
 			if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Equal" {
-				if of, ok := s.X.(*ast.Ident); !ok || of.Name != "hmac" {
-					t.Errorf("%s: %s.Equal is not hmac's", name, s.X)
-				}
+				of, ok := s.X.(*ast.Ident)
+				expect.That(t, ok && of.Name == "hmac", "%s: %s.Equal is not hmac's", name, s.X)
 				equal++
 				ast.Inspect(call, func(n ast.Node) bool { made[n] = true; return true })
 			}
