@@ -93,12 +93,10 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); !errors.As(err, &trouble) || trouble.Reason != tt.reason {
 				t.Fatalf("click = %v, want trouble %s", err, tt.reason)
 			}
-			if m, ok := w.Mark(workspace.HR, ts); !ok || m.Reason != tt.reason {
-				t.Errorf("mark = %+v, %v", m, ok)
-			}
-			if n := len(w.app.actions()); n > 1 {
-				t.Errorf("%d deliveries: interactions are never retried", n)
-			}
+			m, ok := w.Mark(workspace.HR, ts)
+			expect.That(t, ok && m.Reason == tt.reason, "mark = %+v, %v", m, ok)
+			n := len(w.app.actions())
+			expect.That(t, n <= 1, "%d deliveries: interactions are never retried", n)
 		})
 	}
 }
@@ -124,23 +122,19 @@ func TestModalFromClickToSubmission(t *testing.T) {
 	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil || opened != nil {
 		t.Fatalf("click %v, views.open %v", err, opened)
 	}
-	if len(w.Views(workspace.Tanaka)) != 0 || len(w.Views(workspace.Suzuki)) != 1 {
-		t.Fatal("want the modal with 鈴木 alone")
-	}
+	expect.Must(t, len(w.Views(workspace.Tanaka)) == 0 && len(w.Views(workspace.Suzuki)) == 1,
+		"want the modal with 鈴木 alone")
 	v := w.Views(workspace.Suzuki)[0]
 	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" || v.RootViewID != v.ID {
 		t.Errorf("view = %+v", v)
 	}
 	refused := expect.Value(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
-	if diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused); diff != "" || len(w.Views(workspace.Suzuki)) != 1 {
-		t.Fatalf("empty reason (-want +got):\n%s", diff)
-	}
+	diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused)
+	expect.Must(t, diff == "" && len(w.Views(workspace.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
 	if refused := expect.Value(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
 		t.Fatalf("refused: %v", refused)
 	}
-	if len(w.Views(workspace.Suzuki)) != 0 {
-		t.Error("the modal stayed open")
-	}
+	expect.That(t, len(w.Views(workspace.Suzuki)) == 0, "the modal stayed open")
 	if _, err := w.Submit(workspace.Suzuki, v.ID, nil); !errors.Is(err, workspace.ViewNotFound) {
 		t.Errorf("submitting a closed modal = %v", err)
 	}
@@ -154,9 +148,8 @@ func TestTriggerExpires(t *testing.T) {
 	ts := w.card(t)
 	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
 	skew.Store(int64(3100 * time.Millisecond))
-	if _, err := w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()); err == nil || err.Error() != "expired_trigger_id" {
-		t.Errorf("views.open after 3.1 s = %v", err)
-	}
+	_, err := w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal())
+	expect.That(t, err != nil && err.Error() == "expired_trigger_id", "views.open after 3.1 s = %v", err)
 }
 
 func TestAnswersToForms(t *testing.T) {
@@ -183,9 +176,8 @@ func TestAnswersToForms(t *testing.T) {
 					fmt.Fprint(rw, tt.answer)
 					return
 				}
-				if _, err := w.slack.OpenView(body["trigger_id"].(string), modal()); err != nil {
-					t.Error(err)
-				}
+				_, err := w.slack.OpenView(body["trigger_id"].(string), modal())
+				expect.That(t, err == nil, "%v", err)
 			}
 			expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
 			_, err := w.Submit(workspace.Suzuki, w.Views(workspace.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
@@ -202,9 +194,8 @@ func TestClosingTellsTheApp(t *testing.T) {
 	ts := w.card(t)
 	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
 	v := expect.Value(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
-	if _, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID); err == nil || err.Error() != "hash_conflict" {
-		t.Errorf("views.update with another hash = %v", err)
-	}
+	_, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID)
+	expect.That(t, err != nil && err.Error() == "hash_conflict", "views.update with another hash = %v", err)
 	expect.NoError(t, w.CloseView(workspace.Suzuki, v.View.ID))
 	a := w.app.actions()
 	if last := a[len(a)-1].body; last["type"] != "view_closed" || at(last, "view", "id") != v.View.ID || last["is_cleared"] != false {
@@ -222,14 +213,11 @@ func TestShortcutAndResponseURL(t *testing.T) {
 	}
 	hook := got["response_url"].(string)
 	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "できません", ResponseType: "ephemeral"}))
-	if e := w.Ephemerals(workspace.Sato); len(e) != 1 || e[0].Text != "できません" || len(w.Ephemerals(workspace.Suzuki)) != 0 {
-		t.Errorf("ephemerals = %+v", e)
-	}
+	e := w.Ephemerals(workspace.Sato)
+	expect.That(t, len(e) == 1 && e[0].Text == "できません" && len(w.Ephemerals(workspace.Suzuki)) == 0, "ephemerals = %+v", e)
 	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "変わりました", ReplaceOriginal: true}))
 	m, err := w.Workspace().Message(workspace.HR, ts, "")
-	if err != nil || m.Text != "変わりました" || m.Attachments != nil {
-		t.Errorf("replaced message = %+v, %v", m, err)
-	}
+	expect.That(t, err == nil && m.Text == "変わりました" && m.Attachments == nil, "replaced message = %+v, %v", m, err)
 	for range 3 {
 		expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}))
 	}

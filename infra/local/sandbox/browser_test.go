@@ -40,9 +40,7 @@ func cardApp(t *testing.T, w *world) {
 			ts, _ := at(body, "message", "thread_ts").(string)
 			_, err = w.slack.PostEphemeral(workspace.HR, user, slack.MsgOptionTS(ts), slack.MsgOptionText("承認できません", false))
 		}
-		if err != nil {
-			t.Errorf("app: answer: %v", err)
-		}
+		expect.That(t, err == nil, "app: answer: %v", err)
 		if body["type"] == "view_submission" && at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == "  " {
 			rw.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(rw, `{"response_action":"errors","errors":{"rejection_reason_block":"空白だけでは伝わりません"}}`)
@@ -124,9 +122,8 @@ func mention(t *testing.T, w *world, p *browser.Tab) {
 	p.Keys(kb.Enter)
 	p.Until(`document.querySelectorAll(".card").length === 2`)
 	all := w.Messages(workspace.HR, "")
-	if got := all[len(all)-1].Text; !strings.HasPrefix(got, "<@"+workspace.Bot+"> ") || !strings.HasSuffix(got, "従業員一覧を取得して") {
-		t.Errorf("sent %q", got)
-	}
+	got := all[len(all)-1].Text
+	expect.That(t, strings.HasPrefix(got, "<@"+workspace.Bot+"> ") && strings.HasSuffix(got, "従業員一覧を取得して"), "sent %q", got)
 }
 
 // Another person refuses the outsider's way: a note for them alone.
@@ -150,9 +147,8 @@ func form(t *testing.T, w *world, p *browser.Tab) {
 	p.Click(`[data-action="reject_prompt"]`)
 	p.Click(`dialog button[type="submit"]`)
 	p.Until(`document.querySelector("dialog .error:not([hidden])")`)
-	if n := w.app.count("view_submission"); n != 0 {
-		t.Errorf("an empty form was sent %d times", n)
-	}
+	n := w.app.count("view_submission")
+	expect.That(t, n == 0, "an empty form was sent %d times", n)
 	p.Eval(`document.querySelector("dialog textarea").value = "  "`)
 	p.Click(`dialog button[type="submit"]`)
 	p.Until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)

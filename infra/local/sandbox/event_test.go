@@ -38,9 +38,7 @@ func TestWhatIsNotSent(t *testing.T) {
 	w.post(t, workspace.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false))
 	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
 	expect.Eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
-	if n := len(w.app.events()); n != 1 {
-		t.Errorf("%d events, want the last mention alone", n)
-	}
+	expect.Is(t, len(w.app.events()), 1, "events")
 }
 
 func TestDirectMessagesEchoTheBot(t *testing.T) {
@@ -48,9 +46,8 @@ func TestDirectMessagesEchoTheBot(t *testing.T) {
 	im := workspace.DirectMessage(workspace.Sato)
 	expect.Value(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
 	ts := w.post(t, im, slack.MsgOptionText("受け付けました", false))
-	if _, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false)); err != nil {
-		t.Fatal(err)
-	}
+	_, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false))
+	expect.NoError(t, err)
 	expect.NoError(t, w.OpenMessages(workspace.Sato))
 	expect.Eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
 	kinds := map[string]int{}
@@ -106,16 +103,13 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 			for i, e := range w.app.events() {
 				reasons = append(reasons, e.header.Get("X-Slack-Retry-Reason"))
 				ids[e.body["event_id"]] = true
-				if num := e.header.Get("X-Slack-Retry-Num"); i > 0 && num != string(rune('0'+i)) {
-					t.Errorf("try %d: X-Slack-Retry-Num %q", i, num)
-				}
+				num := e.header.Get("X-Slack-Retry-Num")
+				expect.That(t, i <= 0 || num == string(rune('0'+i)), "try %d: X-Slack-Retry-Num %q", i, num)
 			}
-			if diff := cmp.Diff(tt.reasons, reasons); diff != "" || len(ids) != 1 {
-				t.Errorf("%d event ids, reasons (-want +got):\n%s", len(ids), diff)
-			}
-			if _, marked := w.Mark(workspace.HR, ts); marked != tt.marked {
-				t.Errorf("marked %v, want %v", marked, tt.marked)
-			}
+			diff := cmp.Diff(tt.reasons, reasons)
+			expect.That(t, diff == "" && len(ids) == 1, "%d event ids, reasons (-want +got):\n%s", len(ids), diff)
+			_, marked := w.Mark(workspace.HR, ts)
+			expect.That(t, marked == tt.marked, "marked %v, want %v", marked, tt.marked)
 		})
 	}
 }
@@ -143,9 +137,8 @@ func TestTogglesOfDelivery(t *testing.T) {
 		expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 		expect.Eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
 		e := w.app.events()
-		if e[0].body["event_id"] != e[1].body["event_id"] || e[1].header.Get("X-Slack-Retry-Num") != "" {
-			t.Error("want the same event twice, none of them a retry")
-		}
+		expect.That(t, e[0].body["event_id"] == e[1].body["event_id"] && e[1].header.Get("X-Slack-Retry-Num") == "",
+			"want the same event twice, none of them a retry")
 	})
 	t.Run("late", func(t *testing.T) {
 		w := newWorld(t)
@@ -153,20 +146,17 @@ func TestTogglesOfDelivery(t *testing.T) {
 		said := time.Now()
 		expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 		expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
-		if late := w.app.events()[0].at.Sub(said); late < time.Second {
-			t.Errorf("came after %v, want a second", late)
-		}
+		late := w.app.events()[0].at.Sub(said)
+		expect.That(t, late >= time.Second, "came after %v, want a second", late)
 	})
 	t.Run("again by hand", func(t *testing.T) {
 		w := newWorld(t)
 		ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-		if a := expect.Value(w.Redeliver(workspace.HR, ts, 5))(t); len(a) != 5 {
-			t.Errorf("%d attempts", len(a))
-		}
+		a := expect.Value(w.Redeliver(workspace.HR, ts, 5))(t)
+		expect.That(t, len(a) == 5, "%d attempts", len(a))
 		expect.Eventually(t, "six deliveries", func() bool { return len(w.app.events()) == 6 })
-		if _, err := w.Redeliver(workspace.HR, "1.000001", 1); err == nil {
-			t.Error("an unknown message was redelivered")
-		}
+		_, err := w.Redeliver(workspace.HR, "1.000001", 1)
+		expect.That(t, err != nil, "an unknown message was redelivered")
 	})
 }
 

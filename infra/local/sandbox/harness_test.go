@@ -46,9 +46,7 @@ type app struct {
 
 func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		a.t.Errorf("app: read body: %v", err)
-	}
+	expect.That(a.t, err == nil, "app: read body: %v", err)
 	v, err := slack.NewSecretsVerifier(r.Header, secret)
 	if err == nil {
 		_, err = v.Write(raw)
@@ -56,15 +54,12 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = v.Ensure()
 	}
-	if err != nil {
-		a.t.Errorf("app: signature of %s: %v", r.URL.Path, err)
-	}
+	expect.That(a.t, err == nil, "app: signature of %s: %v", r.URL.Path, err)
 	text := raw
 	if r.URL.Path == "/slack/interactions" {
 		form, err := url.ParseQuery(string(raw))
-		if err != nil || len(form) != 1 {
-			a.t.Errorf("app: an interaction is a form with payload alone, got %v (%v)", form, err)
-		}
+		expect.That(a.t, err == nil && len(form) == 1,
+			"app: an interaction is a form with payload alone, got %v (%v)", form, err)
 		text = []byte(form.Get("payload"))
 	}
 	var body map[string]any

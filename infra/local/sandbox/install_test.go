@@ -22,15 +22,13 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 	install := func() signin.Installation {
 		t.Helper()
 		address := expect.Value(slack.InstallAddress(t.Context(), back, "st&ate"))(t)
-		if _, page := visit(t, address); !strings.Contains(page, "佐藤 花子") || !strings.Contains(page, "chat:write") {
-			t.Fatal(page)
-		}
+		_, page := visit(t, address)
+		expect.Must(t, strings.Contains(page, "佐藤 花子") && strings.Contains(page, "chat:write"), "%v", page)
 		resp, _ := visit(t, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
 		code := expect.Value(resp.Location())(t).Query().Get("code")
 		made := expect.Value(slack.Installed(t.Context(), code, back))(t)
-		if _, err := slack.Installed(t.Context(), code, back); !errors.Is(err, signin.ErrRefused) {
-			t.Errorf("a code twice: %v", err)
-		}
+		_, err := slack.Installed(t.Context(), code, back)
+		expect.That(t, errors.Is(err, signin.ErrRefused), "a code twice: %v", err)
 		return made
 	}
 	works := func(token string) string {
@@ -43,9 +41,7 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 	}
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))
-	if why := works(botToken); why != "token_revoked" {
-		t.Errorf("a revoked token: %q", why)
-	}
+	expect.Is(t, works(botToken), "token_revoked", "a revoked token")
 	if second := install(); second.Token == botToken || works(second.Token) != "" || works(botToken) == "" || works("xoxb-forged") != "invalid_auth" {
 		t.Error("it was not installed anew")
 	}

@@ -63,7 +63,6 @@ func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := browser.Open(t, server.URL, 1200, 800)
 	p.Until(`document.querySelector("#composer-main") && !document.querySelector("#retry") && failures.length === 0`)
-	if n := asked.Load(); n != 2 {
-		t.Errorf("the page was asked for %d times", n)
-	}
+	n := asked.Load()
+	expect.That(t, n == 2, "the page was asked for %d times", n)
 }

@@ -19,9 +19,7 @@ func TestThePersonsOwnChannels(t *testing.T) {
 		expect.NoError(t, err)
 		ids := []string{}
 		for _, c := range channels {
-			if c.IsMember {
-				t.Errorf("%s says is_member", c.ID)
-			}
+			expect.That(t, !c.IsMember, "%s says is_member", c.ID)
 			ids = append(ids, c.ID)
 		}
 		return ids
@@ -29,17 +27,14 @@ func TestThePersonsOwnChannels(t *testing.T) {
 	all := list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Limit: 999})
 	expect.NoError(t, w.Workspace().SetMember(workspace.HR, workspace.Tanaka, false))
 	left := list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"public_channel", "private_channel"}})
-	if len(left) != len(all)-1 {
-		t.Errorf("%v, before %v", left, all)
-	}
+	expect.That(t, len(left) == len(all)-1, "%v, before %v", left, all)
 	expect.NoError(t, w.Workspace().SetArchived(left[0], true))
 	expect.Same(t, left[1:], list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, ExcludeArchived: true}))
 	expect.Same(t, []string{workspace.DirectMessage(workspace.Tanaka)}, list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"im"}}))
 	for name, p := range map[string]slack.GetConversationsForUserParameters{
 		"invalid_limit": {Limit: 1000}, "invalid_types": {Types: []string{"channel"}}, "user_not_found": {UserID: "U0NOBODY"},
 	} {
-		if _, _, err := w.slack.GetConversationsForUser(&p); err == nil || err.Error() != name {
-			t.Errorf("%v, want %s", err, name)
-		}
+		_, _, err := w.slack.GetConversationsForUser(&p)
+		expect.That(t, err != nil && err.Error() == name, "%v, want %s", err, name)
 	}
 }

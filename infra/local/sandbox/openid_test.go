@@ -45,9 +45,8 @@ func TestPeopleSignIn(t *testing.T) {
 		}
 		resp, _ = visit(t, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
 		to := expect.Value(resp.Location())(t)
-		if to.Query().Get("state") != "st&ate" || !strings.HasPrefix(to.String(), back) {
-			t.Fatalf("the browser is sent to %s", to)
-		}
+		expect.Must(t, to.Query().Get("state") == "st&ate" && strings.HasPrefix(to.String(), back),
+			"the browser is sent to %s", to)
 		return to.Query().Get("code")
 	}
 
@@ -67,9 +66,8 @@ func TestPeopleSignIn(t *testing.T) {
 			return slack(client{"1.2", "c1ient", ours.api}).Person(t.Context(), code(), back, "nonce")
 		},
 	} {
-		if p, err := try(); !errors.Is(err, signin.ErrRefused) {
-			t.Errorf("%s: %+v, %v", name, p, err)
-		}
+		p, err := try()
+		expect.That(t, errors.Is(err, signin.ErrRefused), "%s: %+v, %v", name, p, err)
 	}
 	for _, elsewhere := range []string{"https://evil.example/console/", s.url + "/elsewhere", ""} {
 		address := expect.Value(slack(ours).Address(t.Context(), elsewhere, "s", "n"))(t)

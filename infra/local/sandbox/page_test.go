@@ -49,14 +49,10 @@ func TestPageSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := len(w.Messages(workspace.HR, ""))
 			status, answer := w.send(t, http.MethodPost, "say", tt.kind, tt.body)
-			if status != tt.status {
-				t.Fatalf("status %d %v, want %d", status, answer, tt.status)
-			}
+			expect.Must(t, status == tt.status, "status %d %v, want %d", status, answer, tt.status)
 			all := w.Messages(workspace.HR, "")
 			if tt.text == "" {
-				if len(all) != before {
-					t.Error("a message was posted")
-				}
+				expect.That(t, len(all) == before, "a message was posted")
 				return
 			}
 			expect.Same(t, tt.text, all[len(all)-1].Text)
@@ -75,13 +71,10 @@ func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 		status, state := w.send(t, http.MethodGet, "state?user="+tt.user, "", "")
 		channels, _ := state["channels"].([]any)
 		whispers, _ := state["ephemerals"].([]any)
-		if status != 200 || len(channels) != tt.channels || len(whispers) != tt.whispers {
-			t.Errorf("%s: status %d, %d channels, %d whispers; want %d and %d", tt.user, status, len(channels), len(whispers), tt.channels, tt.whispers)
-		}
+		expect.That(t, status == 200 && len(channels) == tt.channels && len(whispers) == tt.whispers,
+			"%s: status %d, %d channels, %d whispers; want %d and %d", tt.user, status, len(channels), len(whispers), tt.channels, tt.whispers)
 		mine := at(state, "messages", workspace.DirectMessage(workspace.Sato), 0, "text")
-		if (mine == "for you") != (tt.user == workspace.Sato) {
-			t.Errorf("%s sees 佐藤's direct messages: %v", tt.user, mine)
-		}
+		expect.That(t, (mine == "for you") == (tt.user == workspace.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
 	}
 	if status, _ := w.send(t, http.MethodGet, "state?user=U404", "", ""); status != 409 {
 		t.Errorf("an unknown person: status %d", status)
@@ -109,9 +102,8 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	w.post(t, workspace.Sato, slack.MsgOptionText("for 佐藤 alone", false))
 	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
 	expect.Value(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
-	if got := next(); !strings.Contains(got, "for all") {
-		t.Errorf("田中 hears %s first, want what is for all", got)
-	}
+	got := next()
+	expect.That(t, strings.Contains(got, "for all"), "田中 hears %s first, want what is for all", got)
 }
 
 // failing are the tools that were made to fail.

@@ -23,9 +23,8 @@ func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
 	var answer map[string]any
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		t.Fatalf("%s: %v", method, err)
-	}
+	err := json.NewDecoder(res.Body).Decode(&answer)
+	expect.Must(t, err == nil, "%s: %v", method, err)
 	return answer
 }
 
@@ -82,9 +81,8 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	for _, tt := range calls {
 		t.Run(tt.method+" "+tt.refused, func(t *testing.T) {
 			answer := w.call(t, botToken, tt.method, places.Replace(tt.form))
-			if refused, _ := answer["error"].(string); refused != tt.refused || answer["ok"] != (tt.refused == "") {
-				t.Fatalf("%v", answer)
-			}
+			refused, _ := answer["error"].(string)
+			expect.Must(t, refused == tt.refused && answer["ok"] == (tt.refused == ""), "%v", answer)
 			schema := tt.method
 			if tt.refused != "" {
 				schema = "refusal"
@@ -94,9 +92,8 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 			}
 		})
 	}
-	if got := at(w.call(t, botToken, "users.info", "user="+workspace.Sato), "user", "locale"); got != nil {
-		t.Errorf("a locale that nobody asked for: %v", got)
-	}
+	got := at(w.call(t, botToken, "users.info", "user="+workspace.Sato), "user", "locale")
+	expect.That(t, got == nil, "a locale that nobody asked for: %v", got)
 	w.Faults().Add(webapi.Fault{Method: "team.info", Kind: webapi.Refused, Code: "missing_scope"})
 	answer := w.call(t, botToken, "team.info", "")
 	for _, d := range api.Differences("missing_scope", answer) {

@@ -60,9 +60,8 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	} {
 		expect.Same(t, want, w.waits(t, user))
 	}
-	if got := w.waits(t, workspace.Tanaka); len(got) != 1 || got[0].Action != "review_prompt" {
-		t.Errorf("%+v", got)
-	}
+	got := w.waits(t, workspace.Tanaka)
+	expect.That(t, len(got) == 1 && got[0].Action == "review_prompt", "%+v", got)
 }
 
 // A modal opened by a click in one window stands in that one alone; another window's modal doesn't replace it.
@@ -75,9 +74,7 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	for _, window := range []string{"one", "two", ""} {
 		status, answer := w.send(t, http.MethodPost, "act", "application/json",
 			`{"user":"`+workspace.Suzuki+`","window":"`+window+`","channel":"`+workspace.HR+`","ts":"`+all[1].TS+`","action_id":"reject_prompt"}`)
-		if status != http.StatusOK {
-			t.Fatalf("%s: %d %v", window, status, answer)
-		}
+		expect.Must(t, status == http.StatusOK, "%s: %d %v", window, status, answer)
 	}
 	_, state := w.send(t, http.MethodGet, "state?user="+workspace.Suzuki, "", "")
 	var windows []any
@@ -90,9 +87,8 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	if err := w.CloseView(workspace.Suzuki, two); err == nil {
 		t.Error("closed twice")
 	}
-	if left := w.Views(workspace.Suzuki); len(left) != 2 {
-		t.Errorf("%d modals are left", len(left))
-	}
+	left := w.Views(workspace.Suzuki)
+	expect.That(t, len(left) == 2, "%d modals are left", len(left))
 	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil || time.Since(began) > time.Minute {
 		t.Errorf("started %v, %v", at(state, "started"), err)
 	}

@@ -41,12 +41,10 @@ func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
 	for _, all := range []bool{false, true} {
 		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: workspace.HR, Timestamp: root, IncludeAllMetadata: all})
-		if err != nil || more || len(msgs) != 2 || msgs[1].Timestamp != ts {
-			t.Fatalf("replies = %d messages, more %v, err %v; want the mention and the card", len(msgs), more, err)
-		}
-		if got, want := msgs[1].Metadata.EventType != "", all; got != want {
-			t.Errorf("include_all_metadata %v: metadata shown %v", all, got)
-		}
+		expect.Must(t, err == nil && !more && len(msgs) == 2 && msgs[1].Timestamp == ts,
+			"replies = %d messages, more %v, err %v; want the mention and the card", len(msgs), more, err)
+		got, want := msgs[1].Metadata.EventType != "", all
+		expect.That(t, got == want, "include_all_metadata %v: metadata shown %v", all, got)
 		if msgs[0].ReplyCount != 1 || msgs[1].BotID != workspace.BotID || msgs[1].ThreadTimestamp != root {
 			t.Errorf("thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
 		}
@@ -62,9 +60,8 @@ func TestTimestampsNeverRepeat(t *testing.T) {
 	last := ""
 	for range 20 {
 		_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
-		if err != nil || ts <= last || len(strings.Split(ts, ".")[1]) != 6 {
-			t.Fatalf("ts %q after %q, err %v", ts, last, err)
-		}
+		expect.Must(t, err == nil && ts > last && len(strings.Split(ts, ".")[1]) == 6,
+			"ts %q after %q, err %v", ts, last, err)
 		last = ts
 	}
 }
@@ -88,9 +85,8 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 			w := newWorld(t)
 			ts := w.post(t, workspace.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
 				slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
-			if _, _, _, err := w.slack.UpdateMessage(workspace.HR, ts, tt.options...); err != nil {
-				t.Fatal(err)
-			}
+			_, _, _, err := w.slack.UpdateMessage(workspace.HR, ts, tt.options...)
+			expect.NoError(t, err)
 			m := w.Messages(workspace.HR, "")[0]
 			if len(m.Blocks) != tt.blocks || len(m.Attachments) != tt.attachments || m.Text != tt.text || (m.Edited != nil) != tt.edited || (m.Metadata != nil) != tt.metadataRetained {
 				t.Errorf("blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text, m.Edited, m.Metadata)
@@ -140,13 +136,9 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var r slack.SlackErrorResponse
-			if tt.err == nil {
-				t.Fatalf("accepted, want %s", tt.want)
-			}
+			expect.Must(t, tt.err != nil, "accepted, want %s", tt.want)
 			errors.As(tt.err, &r)
-			if tt.err.Error() != tt.want {
-				t.Errorf("error = %v, want %s", tt.err, tt.want)
-			}
+			expect.That(t, tt.err.Error() == tt.want, "error = %v, want %s", tt.err, tt.want)
 			expect.Same(t, tt.messages, r.ResponseMetadata.Messages)
 		})
 	}
@@ -190,12 +182,9 @@ func TestBothWiresAreAccepted(t *testing.T) {
 				OK    bool   `json:"ok"`
 				Error string `json:"error"`
 			}
-			if err := json.Unmarshal(raw, &answer); err != nil || resp.StatusCode != 200 {
-				t.Fatalf("status %d, body %s, err %v", resp.StatusCode, raw, err)
-			}
-			if answer.OK != (tt.want == "") || answer.Error != tt.want {
-				t.Errorf("answer %s, want error %q", raw, tt.want)
-			}
+			err := json.Unmarshal(raw, &answer)
+			expect.Must(t, err == nil && resp.StatusCode == 200, "status %d, body %s, err %v", resp.StatusCode, raw, err)
+			expect.That(t, answer.OK == (tt.want == "") && answer.Error == tt.want, "answer %s, want error %q", raw, tt.want)
 		})
 	}
 }
@@ -223,9 +212,8 @@ func TestHistoryPages(t *testing.T) {
 func TestPeopleAndChannels(t *testing.T) {
 	w := newWorld(t)
 	auth := expect.Value(w.slack.AuthTest())(t)
-	if auth.UserID != workspace.Bot || auth.BotID != workspace.BotID || auth.TeamID != "T0SANDRING" {
-		t.Errorf("auth.test = %+v", auth)
-	}
+	expect.That(t, auth.UserID == workspace.Bot && auth.BotID == workspace.BotID && auth.TeamID == "T0SANDRING",
+		"auth.test = %+v", auth)
 	if u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != workspace.Sato || u.RealName != "佐藤 花子" {
 		t.Errorf("lookupByEmail = %s %s", u.ID, u.RealName)
 	}
@@ -236,24 +224,19 @@ func TestPeopleAndChannels(t *testing.T) {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}
 	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: workspace.HR})
-	if diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Guest, workspace.Bot}, members); diff != "" || err != nil {
-		t.Errorf("members of #人事 (%v):\n%s", err, diff)
-	}
-	if got := expect.Value(w.slack.GetUserGroupMembers(workspace.Approvers))(t); !cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}) {
-		t.Errorf("user group = %v", got)
-	}
+	diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Guest, workspace.Bot}, members)
+	expect.That(t, diff == "" && err == nil, "members of #人事 (%v):\n%s", err, diff)
+	got := expect.Value(w.slack.GetUserGroupMembers(workspace.Approvers))(t)
+	expect.That(t, cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}), "user group = %v", got)
 	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{workspace.Sato}})
-	if err != nil || im.ID != workspace.DirectMessage(workspace.Sato) {
-		t.Fatalf("conversations.open = %v, %v", im, err)
-	}
+	expect.Must(t, err == nil && im.ID == workspace.DirectMessage(workspace.Sato), "conversations.open = %v, %v", im, err)
 	if channel, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("DM", false)); err != nil || channel != im.ID {
 		t.Errorf("post to a person went to %s, %v", channel, err)
 	}
 	_, ts, _ := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
 	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: workspace.HR, Ts: ts}))(t)
-	if want := w.url + "/archives/" + workspace.HR + "/p" + strings.ReplaceAll(ts, ".", ""); link != want {
-		t.Errorf("permalink %s, want %s", link, want)
-	}
+	want := w.url + "/archives/" + workspace.HR + "/p" + strings.ReplaceAll(ts, ".", "")
+	expect.That(t, link == want, "permalink %s, want %s", link, want)
 	if err := w.slack.SetAssistantThreadsSuggestedPrompts(slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID, Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
 		t.Error(err)
 	}
@@ -294,9 +277,7 @@ func TestFaults(t *testing.T) {
 	for range 5 {
 		last = post()
 	}
-	if !errors.As(last, &limited) {
-		t.Errorf("five posts at once = %v, want a rate limit", last)
-	}
+	expect.That(t, errors.As(last, &limited), "five posts at once = %v, want a rate limit", last)
 	if err := w.SetToggles(sandbox.Toggles{LateSeconds: 61}); err == nil {
 		t.Error("late by 61 s was accepted")
 	}

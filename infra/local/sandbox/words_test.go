@@ -34,9 +34,8 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 		all = append(all, string(s))
 	}
 	for _, s := range all {
-		if n := len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1)); n != 2 {
-			t.Errorf("%s has %d words, want one in each language", s, n)
-		}
+		n := len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1))
+		expect.That(t, n == 2, "%s has %d words, want one in each language", s, n)
 	}
 }
 

@@ -13,9 +13,8 @@ import (
 func decode(t *testing.T, s string) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal([]byte(s), &v); err != nil {
-		t.Fatalf("decode %s: %v", s, err)
-	}
+	err := json.Unmarshal([]byte(s), &v)
+	expect.Must(t, err == nil, "decode %s: %v", s, err)
 	return v
 }
 
@@ -175,9 +174,8 @@ func TestEveryLimit(t *testing.T) {
 					return blockkit.Blocks(v.([]any), "/view", blockkit.MaxMessageBlocks)
 				}
 			}
-			if p := found(tc.n); p != nil {
-				t.Errorf("%d are refused: %v", tc.n, p)
-			}
+			p := found(tc.n)
+			expect.That(t, p == nil, "%d are refused: %v", tc.n, p)
 			want := fmt.Sprintf("must be less than %d characters", tc.n+1)
 			if tc.item != "" {
 				want = fmt.Sprintf("no more than %d items allowed", tc.n)
@@ -189,7 +187,5 @@ func TestEveryLimit(t *testing.T) {
 
 func TestCharactersCountsEveryText(t *testing.T) {
 	v := decode(t, `[{"type":"section","text":{"type":"mrkdwn","text":"残業時間"},"fields":[{"type":"mrkdwn","text":"abc"}]},{"type":"markdown","text":"xy"}]`)
-	if got := blockkit.Characters(v); got != 9 {
-		t.Errorf("Characters = %d, want 9", got)
-	}
+	expect.Is(t, blockkit.Characters(v), 9, "Characters")
 }
