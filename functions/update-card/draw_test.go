@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -166,10 +167,7 @@ func testArchived(t *testing.T, w *world) {
 		t.Errorf("the requester was told %d times", dm())
 	}
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.Now())
-	})
+	w.Approve()
 	w.done()
 	w.shows("勤怠", "承認")
 	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Refusal != "" {
@@ -277,26 +275,9 @@ func testRedraw(t *testing.T, w *world) {
 
 // The card before a call shows the whole arguments, wherever they are kept, and the row does not grow by it.
 func testLargeArguments(t *testing.T, w *world) {
-	w.Extracted()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.Now())
-	})
-	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true},
-		aggregate.Policy{Team: slacktest.Team}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, by, policy, w.Now())
-	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(1, w.Now()) })
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Access: aggregate.Write, ToolVersion: "1"}}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.Now())
-	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Process().ID, by, policy, w.Now())
-	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.Now()) })
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
+	w.Begin()
 	w.bucket["key"] = arguments
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
@@ -311,9 +292,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	if n := len(w.bucket[storetest.FetchCount]); n != 1 {
 		t.Errorf("the arguments were fetched %d times for one card", n)
 	}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Gates[0].ID, by, policy, w.Now())
-	})
+	w.Approve()
 	w.done()
 	thread = w.slack.Thread(t, workspace.HR, w.root)
 	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") || strings.Contains(string(last), "approve_step") {

@@ -33,14 +33,6 @@ func (w *world) use(name string, calls int, window time.Duration) {
 	expect.Must(w.T, err == nil && until.IsZero(), "%v, until %v", err, until)
 }
 
-func (w *world) approve() {
-	w.T.Helper()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.Now())
-	})
-}
-
 func testProgressIsLeftOut(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
@@ -104,7 +96,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.Draft(tenancy.DefaultSettings())
 	w.done()
 	w.paced(10)
-	w.approve()
+	w.Approve()
 	w.back(int32(mostShort/time.Second), 13)
 	w.shows("勤怠", "approve_prompt")
 	w.Later(updateWindow)
@@ -198,18 +190,16 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
 	w.done()
-	w.approve()
+	w.Approve()
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable, Times: -1})
 	for i, want := range []int{1, 1, 0, 0} { // the first; the one that finds out whether an answer was merely lost; others
-		if n := w.calls(true); n != want {
-			t.Errorf("drawing %d calls Slack %d times, want %d", i+1, n, want)
-		}
+		n := w.calls(true)
+		expect.That(t, n == want, "drawing %d calls Slack %d times, want %d", i+1, n, want)
 	}
 	w.Later(probeEvery)
 	for i, want := range []int{1, 0} {
-		if n := w.calls(true); n != want {
-			t.Errorf("a call later drawing %d calls Slack %d times, want %d", i+1, n, want)
-		}
+		n := w.calls(true)
+		expect.That(t, n == want, "a call later drawing %d calls Slack %d times, want %d", i+1, n, want)
 	}
 	w.Later(longLine - probeEvery)
 	w.calls(true)

@@ -4,12 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -41,22 +40,9 @@ func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggre
 
 func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
-	w.Prompted(tenancy.DefaultSettings())
-	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true},
-		aggregate.Policy{Team: slacktest.Team}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, by, policy, w.Now())
-	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(1, w.Now()) })
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"x"}`)
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Access: aggregate.Write, ToolVersion: "1"}}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.Now())
-	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Process().ID, by, policy, w.Now())
-	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.Now()) })
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
+	w.Begin()
 	was := expect.Value(w.Store.Load(t.Context(), w.Ref))(t)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(1, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)},
