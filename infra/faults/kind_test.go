@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -63,7 +64,9 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 	if !t.Run("undisturbed", func(t *testing.T) {
 		k := b.begin(t)
 		base = k.end(t)
-		want := kept{Kept: true, Cards: []string{"kept: milk"}, Audit: []string{"note.begun", "note.kept"}, Runs: []string{"SUCCEEDED"}}
+		want := kept{
+			Kept: true, Cards: []string{"kept: milk"}, Audit: []string{"note.begun", "note.approved", "note.kept"}, Runs: []string{"SUCCEEDED"},
+		}
 		if diff := cmp.Diff(want, base); diff != "" {
 			t.Fatal(diff)
 		}
@@ -129,7 +132,7 @@ func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) 
 // begin makes a note of what a person says.
 func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	t.Helper()
-	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), aggregate.NewID())
+	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), note.NewID())
 	k := &noteRun{harness: b, trace: newTrace(), ref: ref, notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
 	for _, p := range prepare {
 		p(k)
@@ -139,13 +142,14 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 			k.pass(t, "CARD#note", "SET claimed_at = :past", "attribute_exists(claimed_at)")
 		}
 	}
-	b.injector.knows(ref.ID, k.trace)
+	b.injector.knows(strings.TrimPrefix(ref.ID, "note-"), k.trace)
 	var err error
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "milk"); err != nil {
 		t.Fatal(err)
 	}
-	n := note.Note{Text: "milk", TeamID: b.Sandbox.TeamID(), ThreadTS: k.thread}
-	expect.NoError(t, k.notes.Create(context.Background(), ref, note.Begin(ref, n, workspace.Sato, workspace.HR, time.Now())))
+	n := note.Note{Text: "milk", TeamID: b.Sandbox.TeamID(), UserID: workspace.Sato, Channel: workspace.HR, ThreadTS: k.thread}
+	begun := expect.Value(note.Begin(ref, n, time.Now()))(t)
+	expect.NoError(t, k.notes.Create(context.Background(), ref, begun))
 	return k
 }
 
@@ -173,7 +177,16 @@ func (k *noteRun) sweep(t driver.T) {
 	}
 }
 
-// end waits until the note is kept and shown, lets the sweeper look once more, and says what became of it.
+// approve has a person press the button of the note's card, if there is one.
+func (k *noteRun) approve() {
+	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
+		if m.TS != k.thread {
+			_ = k.Sandbox.Click(workspace.Suzuki, workspace.HR, m.TS, "approve_note") // who isn't heard presses it again
+		}
+	}
+}
+
+// end waits until the note is approved, kept and shown, lets the sweeper look once more, and says what became of it.
 func (k *noteRun) end(t driver.T) (out kept) {
 	t.Helper()
 	k.rest(t)
@@ -196,10 +209,10 @@ func (k *noteRun) end(t driver.T) (out kept) {
 	return out
 }
 
-// rest polls until nothing is left to do, and sweeps when that takes long.
+// rest polls until nothing is left to do. When that takes long it sweeps, and a person presses the button again.
 func (k *noteRun) rest(t driver.T) (a *note.Aggregate) {
 	t.Helper()
-	nudge := time.Now().Add(3 * time.Second)
+	nudge, press := time.Now().Add(3*time.Second), time.Now()
 	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
 		var err error
 		if a, err = k.notes.Load(context.Background(), k.ref); err != nil {
@@ -209,6 +222,10 @@ func (k *noteRun) rest(t driver.T) (a *note.Aggregate) {
 		open := slices.ContainsFunc(view.Runs, func(r stack.RunView) bool { return r.Status == "RUNNING" })
 		if err == nil && !open && a.Note.KeptAt != nil && a.Head.ShownRev >= a.Head.Rev {
 			return a
+		}
+		if shown := a.Head.ShownRev >= a.Head.Rev; shown && a.IsOpen(k.ref.ID) && time.Now().After(press) {
+			k.approve()
+			press = time.Now().Add(2 * time.Second)
 		}
 		if time.Now().After(nudge) {
 			k.sweep(t)

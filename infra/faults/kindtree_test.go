@@ -33,6 +33,14 @@ func edits(t *testing.T) map[string][][2]string {
 		"shared/runtime/config/config.go": {
 			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
 		},
+		"shared/slack/card/dialogs.go": {
+			after("\t\"ringi/shared/domain/conversation\"\n", "\t\"ringi/shared/domain/note\"\n"),
+			after("switch a := a.(type) {\n", "\tcase *note.Aggregate:\n\t\treturn noteDialogs{a}\n"),
+		},
+		"shared/slack/card/home.go": {
+			after("\t\"ringi/shared/domain/conversation\"\n", "\t\"ringi/shared/domain/note\"\n"),
+			after("\ttitle := \"\"\n\tswitch a := x.Of.(type) {\n", "\tcase *note.Aggregate:\n\t\ttitle = escape(a.Note.Text)\n"),
+		},
 		"functions/update-card/main.go": {
 			after("\t\"ringi/shared/store/kinds\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
@@ -120,7 +128,7 @@ func copyTree(t *testing.T, from, to string) {
 // met are the functions that have to do with a note, by logical id. The others are compiled, to see that they can be, but
 // not linked where RINGI_ARTIFACTS has them: that takes most of the time.
 var met = map[string]string{
-	"KeepNoteFunction": "keep-note", "RelayChangesFunction": "relay-changes", "UpdateCardFunction": "update-card",
+	"KeepNoteFunction": "keep-note", "ReceiveInteractionFunction": "receive-interaction", "RelayChangesFunction": "relay-changes", "UpdateCardFunction": "update-card",
 	"SweepTasksFunction": "sweep-tasks", "SealAuditFunction": "seal-audit",
 }
 

@@ -143,7 +143,7 @@ func TestElapsed(t *testing.T) {
 func TestRejectionModalOfEveryKind(t *testing.T) {
 	for _, locale := range language.All {
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-			v := card.RejectionModal(kind, "01ROW", "01TASK", locale)
+			v := card.RejectionModal(card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}, locale)
 			err := cardtest.CheckView(v)
 			expect.That(t, err == nil, "%s %s: %v", locale, kind, err)
 			var got card.Rejection

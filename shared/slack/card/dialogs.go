@@ -57,7 +57,7 @@ func (d taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReques
 }
 
 func (taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	return RejectionModal(r.Type, r.ID, r.TaskID, locale)
+	return RejectionModal(Rejection{r.Type, r.ID, r.TaskID, ""}, locale)
 }
 
 func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {

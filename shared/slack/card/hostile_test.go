@@ -169,7 +169,8 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 			expect.Must(t, card.Hash(again) == card.Hash(m), "%s %s: the same rows render differently", c.CardType, c.Subject)
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-			expect.NoError(t, cardtest.CheckView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)))
+			r := card.Rejection{Type: kind, ID: a.Head.LastChange, TaskID: a.Head.TaskID}
+			expect.NoError(t, cardtest.CheckView(card.RejectionModal(r, locale)))
 		}
 	})
 }

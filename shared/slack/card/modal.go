@@ -55,19 +55,22 @@ type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
+	Hash   string             `json:"hash"` // of what was shown; empty for a task's
 }
 
 // RejectionModal asks why a prompt, a process or a step is sent back. Rejecting a step ends the task, and the dialog
 // says so.
-func RejectionModal(kind aggregate.CardType, id, taskID, locale string) slack.ModalViewRequest {
+func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
-	if kind == task.CardStep {
+	if r.Type == task.CardStep {
 		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
 	}
-	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s}`, metadata(kind), metadata(ident(id)),
-		metadata(ident(taskID)))
-	return modal(RejectionCallback, w.ModalTitle, submit, w.ModalClose, about,
+	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`, metadata(r.Type), metadata(ident(r.ID)), metadata(ident(r.TaskID)))
+	if r.Hash != "" {
+		about += fmt.Sprintf(`, "hash": %s`, metadata(r.Hash))
+	}
+	return modal(RejectionCallback, w.ModalTitle, submit, w.ModalClose, about+"}",
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
 

@@ -95,7 +95,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 func TestRejectionModalIsTheSpecifications(t *testing.T) {
 	scenario := received(t)
 	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess} {
-		v := card.RejectionModal(kind, "01RESOURCE", scenario.Head.TaskID, "ja")
+		v := card.RejectionModal(card.Rejection{Type: kind, ID: "01RESOURCE", TaskID: scenario.Head.TaskID}, "ja")
 		want := sample(t, "rejection_modal", scenario, "prompt|process", string(kind)).(map[string]any)
 		diff := cmp.Diff(any(want), unlinked(decoded(t, v)))
 		expect.That(t, diff == "", "%s: (-specification +rendered)\n%s", kind, diff)

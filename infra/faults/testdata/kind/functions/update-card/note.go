@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/slack-go/slack"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/note"
 	"ringi/shared/domain/tenancy"
@@ -23,15 +21,8 @@ func (noteCards) Place(a aggregate.Aggregate) (Place, bool) {
 	return Place{Team: n.TeamID, Thread: n.ThreadTS}, true
 }
 
-func (noteCards) Render(a aggregate.Aggregate, _ *aggregate.Card, _ tenancy.Settings, _ time.Time) card.Message {
-	n := a.(*note.Aggregate).Note
-	text := "to be kept: " + n.Text
-	if n.KeptAt != nil {
-		text = "kept: " + n.Text
-	}
-	return card.Message{Text: text, Attachments: []slack.Attachment{{Color: "#2196f3", Blocks: slack.Blocks{BlockSet: []slack.Block{
-		slack.NewSectionBlock(slack.NewTextBlockObject(slack.PlainTextType, text, false, false), nil, nil),
-	}}}}}
+func (noteCards) Render(a aggregate.Aggregate, _ *aggregate.Card, s tenancy.Settings, _ time.Time) card.Message {
+	return card.NoteCard(a.(*note.Aggregate), s.Locale)
 }
 
 func (noteCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {

@@ -1,8 +1,10 @@
-// Package note is a kind that nobody needs: a line of text that one run of its own state machine marks as kept.
+// Package note is a kind that nobody needs: a line of text that one run of its own state machine marks as kept, once a
+// person has approved of that.
 package note
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -11,11 +13,21 @@ import (
 // Kind is what the machinery knows of notes.
 var Kind = aggregate.Kind{
 	Name: "note", Prefix: "NOTE#",
-	New: func() aggregate.Aggregate { return &Aggregate{} },
+	New:     func() aggregate.Aggregate { return &Aggregate{} },
+	ValidID: ValidID, Asked: "NOTE", Asks: []aggregate.CardType{Card},
 	Rows: map[string]func() aggregate.Row{
 		"head": func() aggregate.Row { return &Head{} },
 		"note": func() aggregate.Row { return &Note{} },
 	},
+}
+
+// NewID makes an id that no other kind's has the form of.
+func NewID() string { return "note-" + aggregate.NewID() }
+
+// ValidID reports whether an id may be one of NewID.
+func ValidID(id string) bool {
+	rest, is := strings.CutPrefix(id, "note-")
+	return is && aggregate.ValidID(rest)
 }
 
 // RefOf names a note of a tenant.
@@ -32,18 +44,38 @@ type Head struct {
 func (h *Head) ID() string              { return h.NoteID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Note is the text, where it was said, and when it was kept.
+// Note is the text, where and by whom it was said, what was decided about it, and when it was kept.
 type Note struct {
 	aggregate.Meta
-	Text     string     `json:"text"`
-	TeamID   string     `json:"team_id"`
-	ThreadTS string     `json:"thread_ts"`
-	KeptAt   *time.Time `json:"kept_at,omitempty"`
+	aggregate.Gate
+	NoteID    string     `json:"note_id"`
+	Text      string     `json:"text"`
+	TeamID    string     `json:"team_id"`
+	UserID    string     `json:"user_id"`
+	Channel   string     `json:"channel"`
+	ThreadTS  string     `json:"thread_ts"`
+	CreatedAt time.Time  `json:"created_at"`
+	KeptAt    *time.Time `json:"kept_at,omitempty"`
 }
 
 func (*Note) Key() string               { return "NOTE" }
 func (*Note) Type() string              { return "note" }
 func (n Note) At(rev int) aggregate.Row { n.Rev = rev; return &n }
+
+// Origin is where the note was said, and by whom.
+func (n *Note) Origin() aggregate.Origin {
+	return aggregate.Origin{Team: n.TeamID, User: n.UserID, Channel: n.Channel, ChannelType: "channel"}
+}
+
+// Indexes puts a note that waits for a person into the list of what waits.
+func (n *Note) Indexes(head aggregate.Root) []aggregate.Index {
+	return n.WaitingIndexes(head, n.CreatedAt, n.NoteID)
+}
+
+// Asks is the entry in that list.
+func (n *Note) Asks() aggregate.Question {
+	return aggregate.Question{Key: n.Key(), ID: n.NoteID, Kind: Card, Version: 1, CreatedAt: n.CreatedAt}
+}
 
 // Card is the type of a note's one card.
 const Card aggregate.CardType = "note"
@@ -72,25 +104,21 @@ func (a *Aggregate) Add(r aggregate.Row) {
 
 // After is the note as it is after c was committed to it.
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
-	if c.Head == nil {
-		return a
-	}
 	next := *a
-	next.Head.Head = c.Head.Common().Committed(a.Head.Head, c)
-	for _, r := range c.Rows {
-		next.Add(r.At(next.Head.Rev))
-	}
-	return &next
+	return aggregate.Committed(&next, c)
 }
 
-// Begin makes a note of what was said.
-func Begin(ref aggregate.Ref, n Note, requester, channel string, now time.Time) aggregate.Change {
+// Begin asks people whether a note of what was said is to be kept.
+func Begin(ref aggregate.Ref, n Note, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	head := &Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester, CreatedAt: now, ChangedAt: now}, NoteID: ref.ID}
-	card := &aggregate.Card{ID: aggregate.NewID(), AggregateID: ref.ID, CardType: Card, Subject: n.Key(), Channel: channel, State: aggregate.CardNone, CreatedAt: now}
-	c := aggregate.Change{Head: head, Now: now, Audit: []aggregate.AuditEntry{audit(ref, "note.begun", now)}}
-	c.Put(&n, card)
-	return c
+	n.NoteID, n.CreatedAt, n.Status, n.Terms.ApprovalRequired = ref.ID, now, aggregate.PendingApproval, true
+	head := &Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: n.UserID, CreatedAt: now, ChangedAt: now}, NoteID: ref.ID}
+	card := &aggregate.Card{
+		ID: aggregate.NewID(), AggregateID: ref.ID, CardType: Card, Subject: n.Key(), Channel: n.Channel, State: aggregate.CardNone, CreatedAt: now,
+	}
+	c := aggregate.Draft{Change: aggregate.Change{Now: now}}
+	c.Record(head, aggregate.System(), "note.begun", "note", ref.ID, nil)
+	return c.Done(head, &n, card)
 }
 
 // Keep is the whole work of a run. It returns aggregate.ErrSuperseded to a run that is not the head's; kept already, it is no change.
@@ -98,20 +126,30 @@ func (a *Aggregate) Keep(run int, now time.Time) (aggregate.Change, error) {
 	switch {
 	case a.Head.Run != run:
 		return aggregate.Change{}, aggregate.ErrSuperseded
-	case a.Note.KeptAt != nil:
+	case !a.toKeep():
 		return aggregate.Change{}, nil
 	}
+	return a.changed(aggregate.System(), "note.kept", now, func(n *Note, at time.Time) { n.KeptAt = &at })
+}
+
+// changed is a Change of the note with its entry in the audit log.
+func (a *Aggregate) changed(by aggregate.Actor, what aggregate.Action, now time.Time, change func(n *Note, at time.Time)) (aggregate.Change, error) {
 	head, note := a.Head, *a.Note
-	now = head.Moment(now)
-	head.ChangedAt, note.KeptAt = now, &now
-	c := aggregate.Change{Head: &head, Now: now, Audit: []aggregate.AuditEntry{audit(a.Ref(), "note.kept", now)}}
-	c.Put(&note)
-	return c, nil
+	c := aggregate.Draft{Change: aggregate.Change{Now: head.Moment(now)}}
+	head.ChangedAt = c.Now
+	change(&note, c.Now)
+	c.Record(&head, by, what, "note", head.NoteID, nil)
+	return c.Done(&head, &note)
+}
+
+// toKeep reports whether a run has something to do.
+func (a *Aggregate) toKeep() bool {
+	return a.Note != nil && a.Note.Status == aggregate.Approved && a.Note.KeptAt == nil
 }
 
 // RestartRun starts the next run while there is something to keep.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
-	if a.Head.Run != run || a.Note.KeptAt != nil {
+	if a.Head.Run != run || !a.toKeep() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	head := a.Head
@@ -128,10 +166,10 @@ func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error
 	return c, err
 }
 
-// Effects are a run until the note is kept, and cards that are behind.
+// Effects are a run from the approval until the note is kept, and cards that are behind.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	out := aggregate.Effects{Wake: a.Waits, Cards: a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)}
-	if a.Note != nil && a.Note.KeptAt == nil {
+	if a.toKeep() {
 		out.Run = &aggregate.Run{
 			Name:  fmt.Sprintf("%s-%d", a.Head.NoteID, a.Head.Run),
 			Input: fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"run":%d}`, a.Head.TenantID, Kind.Name, a.Head.NoteID, a.Head.Run),
@@ -153,16 +191,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return nil
 }
 
-// Nothing happens to a note by time alone, and nothing waits for a person.
+// Nothing happens to a note by time alone.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 func (a *Aggregate) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }
 
 func (a *Aggregate) TryAgainAt(*aggregate.Card) *time.Time { return nil }
-
-func audit(ref aggregate.Ref, action aggregate.Action, now time.Time) aggregate.AuditEntry {
-	return aggregate.AuditEntry{
-		TenantID: ref.Tenant, Timestamp: now, ActorType: aggregate.ActorSystem, Action: action,
-		ResourceType: "note", ResourceID: ref.ID, Details: aggregate.Details(nil),
-	}
-}

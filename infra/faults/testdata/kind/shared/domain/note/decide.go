@@ -1,0 +1,121 @@
+package note
+
+import (
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Readable returns aggregate.ErrConflict for a torn read.
+func (a *Aggregate) Readable(time.Time) error {
+	if a.Note == nil {
+		return aggregate.ErrConflict
+	}
+	return nil
+}
+
+func (a *Aggregate) Origin() aggregate.Origin            { return a.Note.Origin() }
+func (a *Aggregate) Beginning() (message, thread string) { return a.Note.ThreadTS, a.Note.ThreadTS }
+func (a *Aggregate) Askers() []string                    { return []string{a.Head.Requester} }
+
+// Asks is the note while it waits for a person.
+func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
+	if !a.IsOpen(a.Head.NoteID) {
+		return q, false
+	}
+	return a.Note.Asks(), true
+}
+
+// asked is the note if it has this id, nil for any other.
+func (a *Aggregate) asked(id string) *Note {
+	if a.Note == nil || id != a.Head.NoteID {
+		return nil
+	}
+	return a.Note
+}
+
+func (a *Aggregate) AskedBy(id string) aggregate.CardType {
+	if a.asked(id) == nil {
+		return ""
+	}
+	return Card
+}
+
+// AskedHash fingerprints what a person reads before they decide.
+func (a *Aggregate) AskedHash(id string) string {
+	if n := a.asked(id); n != nil {
+		return aggregate.HashOf(n.Text)
+	}
+	return ""
+}
+
+func (a *Aggregate) AskedAt(id string) time.Time {
+	if a.IsOpen(id) {
+		return a.Note.CreatedAt
+	}
+	return time.Time{}
+}
+
+func (a *Aggregate) IsOpen(id string) bool {
+	n := a.asked(id)
+	return n != nil && n.Status == aggregate.PendingApproval
+}
+
+func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
+	if n := a.asked(id); n != nil {
+		return n.Verdict
+	}
+	return aggregate.Verdict{}
+}
+
+// ApproveRead stamps the text with this hash. The same person's second stamp changes nothing.
+func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	switch n := a.asked(id); {
+	case n == nil:
+		return aggregate.Change{}, aggregate.ErrNotFound
+	case n.Status == aggregate.Approved && n.ApprovedBy == by.ID:
+		return aggregate.Change{}, nil
+	case !a.IsOpen(id):
+		return aggregate.Change{}, n.Decided()
+	case hash != a.AskedHash(id):
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	if err := p.Approve(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	return a.changed(by, "note.approved", now, func(n *Note, at time.Time) {
+		n.Gate, _ = n.Approved(by, hash, at) // a gate without a route needs one stamp
+		n.Status = aggregate.Approved
+	})
+}
+
+// Reject has the note not be kept.
+func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	reason = strings.TrimSpace(reason)
+	switch n := a.asked(id); {
+	case n == nil:
+		return aggregate.Change{}, aggregate.ErrNotFound
+	case reason == "":
+		return aggregate.Change{}, aggregate.ErrField{Field: "rejection_reason", Limit: "must not be empty"}
+	case n.Status == aggregate.Rejected && n.RejectedBy == by.ID:
+		return aggregate.Change{}, nil
+	case !a.IsOpen(id):
+		return aggregate.Change{}, n.Decided()
+	}
+	if err := p.Reject(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	return a.changed(by, "note.rejected", now, func(n *Note, at time.Time) {
+		n.Gate.Reject(by, reason, at)
+		n.Status = aggregate.Rejected
+	})
+}
+
+// End withdraws a note that waits.
+func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if err := p.Withdraw(by, a.Head.Requester); err != nil || !a.IsOpen(a.Head.NoteID) {
+		return aggregate.Change{}, err
+	}
+	return a.changed(by, "note.withdrawn", now, func(n *Note, _ time.Time) { n.Status = aggregate.Cancelled })
+}
