@@ -45,8 +45,8 @@ func arrows[S ~string](moves map[S][]S) (out []string) {
 	return out
 }
 
-// TestNothingOfTheDescriptionOfAgentsIsMissing has every entity and field of the first description of conversations with
-// agents, by the name of its column.
+// TestNothingOfTheDescriptionOfAgentsIsMissing has every entity and field of the first description of conversations
+// with agents, by the name of its column.
 func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	for entity, of := range map[string]struct {
 		row    reflect.Type

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// TestNothingOfTheDescriptionsOfContestsIsMissing has every table, column, record, field, enumeration, default, bound and
-// error text of the two first descriptions of contests.
+// TestNothingOfTheDescriptionsOfContestsIsMissing has every table, column, record, field, enumeration, default, bound
+// and error text of the two first descriptions of contests.
 func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 	for table, of := range map[string]struct {
 		row    reflect.Type

@@ -27,8 +27,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// account answers the calls of `sam deploy` up to the change set, which it records and refuses: the calls after it would
-// need a real account.
+// account answers the calls of `sam deploy` up to the change set, which it records and refuses: the calls after it
+// would need a real account.
 type account struct {
 	mu      sync.Mutex
 	change  url.Values

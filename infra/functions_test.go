@@ -69,8 +69,8 @@ func canaryRule(s *stack, wrong report) {
 }
 
 // checkNewVersion: a canary's alarm watches the new version alone. CodeDeploy stops at the first alarm that rings, also
-// with AllAtOnce, so an alarm of the version in use would keep its own fix out. An alarm with a name of its own for each
-// version also doesn't begin in the state of the version before.
+// with AllAtOnce, so an alarm of the version in use would keep its own fix out. An alarm with a name of its own for
+// each version also doesn't begin in the state of the version before.
 func checkNewVersion(s *stack, id, alarm string, wrong report) {
 	version := id + ".Version.Version"
 	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {

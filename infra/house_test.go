@@ -10,8 +10,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// areas are the folders of shared, from the ground up. A package only imports packages of its own area or of areas below
-// it. Each area's doc.go says what belongs there.
+// areas are the folders of shared, from the ground up. A package only imports packages of its own area or of areas
+// below it. Each area's doc.go says what belongs there.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
 // withoutSDK are areas and packages that import only the standard library, packages of Ringi and ulid.

@@ -15,15 +15,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// byLetters are the files that may name languages: those that recognize them by their letters, and the demo model, which
-// understands two.
+// byLetters are the files that may name languages: those that recognize them by their letters, and the demo model,
+// which understands two.
 var byLetters = []string{
 	"shared/words/language/language.go", "shared/slack/card/reply.go", "infra/contest/exec.go",
 	"shared/model/demo/", "shared/model/turn/demo.go", "shared/model/round/demo.go",
 }
 
-// If a text is in a map by locale, or behind a comparison with one, nobody notices that a new language lacks it. Calls of
-// language.InEach don't compile until they have the new language.
+// If a text is in a map by locale, or behind a comparison with one, nobody notices that a new language lacks it. Calls
+// of language.InEach don't compile until they have the new language.
 func TestNothingAsksForOneLanguage(t *testing.T) {
 	files := textsBelow(t, []string{".go"}, "../shared", "../functions", "connect", "contest")
 	expect.Must(t, len(files) >= 500, "only %d files", len(files))
@@ -76,8 +76,8 @@ func TestAnAskedLanguageIsSeen(t *testing.T) {
 	expect.Is(t, len(languagesIn(file, true)), 1, "a test's list of languages")
 }
 
-// languagesIn returns the places of a file that name a language, except for structs of one language's words, which have a
-// field for it. A test may name languages one by one, but has to use language.All for a list of all.
+// languagesIn returns the places of a file that name a language, except for structs of one language's words, which have
+// a field for it. A test may name languages one by one, but has to use language.All for a list of all.
 func languagesIn(file *ast.File, test bool) (found []token.Pos) {
 	var above []ast.Node
 	ast.Inspect(file, func(n ast.Node) bool {

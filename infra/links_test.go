@@ -8,8 +8,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Only functions that ask models link the models' SDKs. These are megabytes large, and the functions that Slack waits for
-// start often.
+// Only functions that ask models link the models' SDKs. These are megabytes large, and the functions that Slack waits
+// for start often.
 func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
 	thinking := []string{"extract-task", "draft-prompt", "plan-process", "execute-process", "answer-message", "run-round"}
 	sdks := []string{"github.com/anthropics/", "github.com/openai/", "github.com/aws/aws-sdk-go-v2/service/bedrockruntime"}

@@ -175,8 +175,8 @@ func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
 	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, signin.BotScopes)
 }
 
-// Each event, method and feature needs its scope, or Slack refuses the installation or the call. People are asked for no
-// scope that nothing needs.
+// Each event, method and feature needs its scope, or Slack refuses the installation or the call. People are asked for
+// no scope that nothing needs.
 func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	m := readManifest(t)
 	needed := map[string]bool{"assistant:write": true, "commands": true} // of agent_view, and of shortcuts and commands

@@ -20,8 +20,8 @@ import (
 )
 
 // noted has, by function, the attributes of the write by which the store notes that a tool has changed, and for
-// execute-process also of the write that notes a tenant's agent. IAM has the same in dynamodb:Attributes: those of the key
-// and of both expressions.
+// execute-process also of the write that notes a tenant's agent. IAM has the same in dynamodb:Attributes: those of the
+// key and of both expressions.
 var noted = sync.OnceValues(func() (map[string][]string, error) { return recordNotes(context.Background()) })
 
 func recordNotes(ctx context.Context) (map[string][]string, error) {

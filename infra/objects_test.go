@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// objectRule is about who reads the bucket and deletes from it. Whoever may not list the bucket gets 403 AccessDenied for
-// an object that is gone, not 404 NoSuchKey (API reference, GetObject, "Permissions"). Arguments that wait for a person
-// may have keys of an earlier release, which don't begin with arguments/.
+// objectRule is about who reads the bucket and deletes from it. Whoever may not list the bucket gets 403 AccessDenied
+// for an object that is gone, not 404 NoSuchKey (API reference, GetObject, "Permissions"). Arguments that wait for a
+// person may have keys of an earlier release, which don't begin with arguments/.
 func objectRule(s *stack, wrong report) {
 	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
@@ -52,8 +52,8 @@ func objectRule(s *stack, wrong report) {
 	}
 }
 
-// chatObjects: functions for agents reach just the objects that they need, such as payloads among the arguments; files of
-// conversations are for run-action alone, and the objects of contests for the functions of contests.
+// chatObjects: functions for agents reach just the objects that they need, such as payloads among the arguments; files
+// of conversations are for run-action alone, and the objects of contests for the functions of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{

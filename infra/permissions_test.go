@@ -254,12 +254,12 @@ var reading = []string{
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
-// administered are the rows that administrators change at the console, and DEPLOYMENT, which an installation or a sign-in
-// brings up to date.
+// administered are the rows that administrators change at the console, and DEPLOYMENT, which an installation or a
+// sign-in brings up to date.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
-// hears reports whether a statement only lets receive-event keep messages to agents and stop agents: it has just the rows
-// of commits to conversations, or reads them and the settings.
+// hears reports whether a statement only lets receive-event keep messages to agents and stop agents: it has just the
+// rows of commits to conversations, or reads them and the settings.
 func hears(st statement, action string) bool {
 	switch action {
 	case "dynamodb:GetItem":

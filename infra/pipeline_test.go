@@ -134,8 +134,8 @@ func errorRule(s *stack, wrong report) {
 	}
 }
 
-// roomRule: a run whose functions can't be invoked has not failed. It ends with an error of its own, without a function.
-// The states that report failures are excepted, and so are teams, which are one of many.
+// roomRule: a run whose functions can't be invoked has not failed. It ends with an error of its own, without a
+// function. The states that report failures are excepted, and so are teams, which are one of many.
 func roomRule(s *stack, wrong report) {
 	for file, m := range s.machines {
 		for name, st := range m.States {
@@ -206,9 +206,9 @@ func callRule(s *stack, wrong report) {
 	}
 }
 
-// placeRule: a team for which Lambda has no room waits on average twice as long as a running team may take. Otherwise it
-// would fail before it began, just because others play. The end of a contest waits as long, or the contest would fail
-// and be abandoned.
+// placeRule: a team for which Lambda has no room waits on average twice as long as a running team may take. Otherwise
+// it would fail before it began, just because others play. The end of a contest waits as long, or the contest would
+// fail and be abandoned.
 func placeRule(s *stack, wrong report) {
 	const refused = "Lambda.TooManyRequestsException"
 	for name, st := range s.states() {

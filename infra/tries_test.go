@@ -136,8 +136,8 @@ func TestTheTableOfTries(t *testing.T) {
 	}
 }
 
-// A function that can't be invoked is tried for some twelve minutes, and never so long that the sweeper takes the run for
-// dead.
+// A function that can't be invoked is tried for some twelve minutes, and never so long that the sweeper takes the run
+// for dead.
 func TestNoRoomForTwelveMinutes(t *testing.T) {
 	table := expect.Value(designsTries())(t)
 	row := table[slices.IndexFunc(table, func(x tries) bool { return slices.Contains(x.errors, pipeline.NoRoom) })]

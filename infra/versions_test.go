@@ -54,8 +54,8 @@ func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	}
 }
 
-// By SAM's own transformation, only the functions behind the API have versions. A change of such a function publishes one,
-// a parameter does not.
+// By SAM's own transformation, only the functions behind the API have versions. A change of such a function publishes
+// one, a parameter does not.
 func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
 	out := transformed(t, filepath.Join(repository, templateFile))
 	var got struct {

@@ -38,7 +38,8 @@ func (p *acting) check() {
 	p.ended()
 }
 
-// sealed compares type and payload with every entry of the action. Each entry has both; that of the end is never missing.
+// sealed compares type and payload with every entry of the action. Each entry has both; that of the end is never
+// missing.
 func (p *acting) sealed(hash string) {
 	for _, e := range p.own() {
 		p.wrongIf(e.details.Hash != hash,

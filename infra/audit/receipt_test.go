@@ -180,7 +180,8 @@ func passes(t *testing.T, receipt []byte) {
 	expect.That(t, len(got) == 1 && got[0].holds(), "verify.py: %+v", got)
 }
 
-// verifiers are what people check a receipt with: each prints what it finds, and returns an error if there is something.
+// verifiers are what people check a receipt with: each prints what it finds, and returns an error if there is
+// something.
 var verifiers = map[string]func(*testing.T, Receipt) (string, error){
 	"audit": printed,
 	"verify.py": func(t *testing.T, r Receipt) (string, error) {
@@ -199,7 +200,8 @@ func printed(t *testing.T, r Receipt) (string, error) {
 	return out.String(), err
 }
 
-// judged are receipts on which both verifiers have to agree. Verify.py, which is slow to start, gets all of them at once.
+// judged are receipts on which both verifiers have to agree. Verify.py, which is slow to start, gets all of them at
+// once.
 type judged struct {
 	names []string
 	hold  []bool

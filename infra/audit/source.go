@@ -31,7 +31,8 @@ type source struct {
 }
 
 // log reads a tenant's whole log, and returns a line for each head that is wrong. It reads the heads first and the rows
-// last, so that entries written meanwhile do no harm: the chain reaches the head, and no row that a link seals is missing.
+// last, so that entries written meanwhile do no harm: the chain reaches the head, and no row that a link seals is
+// missing.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
 	keys, err := s.keys(ctx, l)
@@ -83,8 +84,8 @@ func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) 
 	return keys, nil
 }
 
-// younger leaves out rows that were written while the log was read and are not sealed yet: the check would take them for
-// rows with a time in the future.
+// younger leaves out rows that were written while the log was read and are not sealed yet: the check would take them
+// for rows with a time in the future.
 func (l *log) younger(now time.Time) {
 	sealed := map[string]bool{}
 	for _, x := range l.links {

@@ -1,5 +1,5 @@
-// Command bench measures what a request costs: calls, capacity, time and size. All figures come from the local stack, so
-// its times only mean something as ratios.
+// Command bench measures what a request costs: calls, capacity, time and size. All figures come from the local stack,
+// so its times only mean something as ratios.
 package main
 
 import (

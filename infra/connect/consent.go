@@ -38,8 +38,8 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Of(token, client), vault.About(token), o.by)
 }
 
-// returned waits for the browser's redirect. One with another state is answered 400 and ignored; any other ends the wait,
-// with a token or an error.
+// returned waits for the browser's redirect. One with another state is answered 400 and ignored; any other ends the
+// wait, with a token or an error.
 func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, client oauth.Client,
 	consent oauth.Consent) (oauth.Token, error) {
 	type result struct {

@@ -4,8 +4,9 @@ package hostile
 
 import "strings"
 
-// attack is one try. hold_test.go has what no attack may change: nobody has approved, the tools are those of the catalog,
-// data stays in its fence, and every card has the buttons, headers, names and marks that it has without the attack.
+// attack is one try. hold_test.go has what no attack may change: nobody has approved, the tools are those of the
+// catalog, data stays in its fence, and every card has the buttons, headers, names and marks that it has without the
+// attack.
 type attack struct {
 	name string
 	who  speaker

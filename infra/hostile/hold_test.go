@@ -214,8 +214,8 @@ func partOf(b slack.Block, list bool) (p part, all string, err error) {
 	return p, all, nil
 }
 
-// frame is a card without texts of others: its colour, headers, buttons and contexts, and how often it has each mark and
-// each command of Slack.
+// frame is a card without texts of others: its colour, headers, buttons and contexts, and how often it has each mark
+// and each command of Slack.
 func frame(m card.Message, steps bool) any {
 	var parts []part
 	all := ""

@@ -144,7 +144,8 @@ func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
 	return all, nil
 }
 
-// counts adds a new row's fact for Insights, and a scored round for its team. A malformed row adds nothing and is named.
+// counts adds a new row's fact for Insights, and a scored round for its team. A malformed row adds nothing and is
+// named.
 func (c *changes) counts(r streams.Record, all *found) {
 	if r.EventName == streams.OperationTypeRemove {
 		return

@@ -23,8 +23,8 @@ import (
 // maxWrites is how many rows one transaction of DynamoDB may write.
 const maxWrites = 100
 
-// forgotten is more than the commits and runs that a task has made since the moment that is restored. Their numbers must
-// not come again: a run that is still open from then would be taken for the task's own.
+// forgotten is more than the commits and runs that a task has made since the moment that is restored. Their numbers
+// must not come again: a run that is still open from then would be taken for the task's own.
 const forgotten = 1000
 
 type item = table.Item
@@ -38,8 +38,8 @@ type rows struct {
 }
 
 // missing puts back rows that the table no longer has: all rows of aggregates whose head is gone, and single rows of
-// other kinds. Rows that are there stay as they are. Heads come last: a task with a head and half of its rows would go on
-// as if it had only begun, and after an interruption nobody could tell that rows are missing.
+// other kinds. Rows that are there stay as they are. Heads come last: a task with a head and half of its rows would go
+// on as if it had only begun, and after an interruption nobody could tell that rows are missing.
 func (r *rows) missing(ctx context.Context) error {
 	n, left := 0, 0
 	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
@@ -93,9 +93,9 @@ func (r *rows) missing(ctx context.Context) error {
 }
 
 // comesBack reports whether a missing row that is of no aggregate may be put back. Web sessions that have ended stay
-// ended. What is counted of a team doesn't come back: its rounds are counted anew as they come back, and a part of the old
-// count beside a part of the new would be wrong. Links of a chain come back up to the table's head, and a head if its last
-// link is there: a link behind the head would block the next one, and nothing could be sealed any more.
+// ended. What is counted of a team doesn't come back: its rounds are counted anew as they come back, and a part of the
+// old count beside a part of the new would be wrong. Links of a chain come back up to the table's head, and a head if
+// its last link is there: a link behind the head would block the next one, and nothing could be sealed any more.
 func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	pk, sk := keyOf(it)
 	switch {
@@ -110,8 +110,8 @@ func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	return table.IntOf(it, "seq") <= table.IntOf(head, "seq"), err
 }
 
-// putBack writes a row that is missing. It makes a head due at once, so that the sweeper takes its task up and draws its
-// cards.
+// putBack writes a row that is missing. It makes a head due at once, so that the sweeper takes its task up and draws
+// its cards.
 func (r *rows) putBack(ctx context.Context, it item) error {
 	pk, sk := keyOf(it)
 	fmt.Fprintf(r.out, "missing %s %s\n", pk, sk)

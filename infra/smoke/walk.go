@@ -35,9 +35,9 @@ type request struct {
 	ts    string
 }
 
-// walk takes one request through the whole deployment. From extract-task on, each commit updates the task's head and puts
-// audit entries in one transaction. So the policy's card only appears if IAM applies conditions on leading keys to each
-// item of a transaction separately; otherwise the denial of UpdateItem on AUDIT# would refuse every commit.
+// walk takes one request through the whole deployment. From extract-task on, each commit updates the task's head and
+// puts audit entries in one transaction. So the policy's card only appears if IAM applies conditions on leading keys to
+// each item of a transaction separately; otherwise the denial of UpdateItem on AUDIT# would refuse every commit.
 func (s *stacks) walk(ctx context.Context) error {
 	signing := make([]byte, 16)
 	if _, err := rand.Read(signing); err != nil {

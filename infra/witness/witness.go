@@ -168,8 +168,8 @@ func (p *place) finish(card string) {
 		"a button that is gone can be pressed")
 }
 
-// CheckForgeryRefused checks that the app verifies signatures: with another secret it refuses every call and does nothing.
-// Walk alone would pass for an app that accepts any signature.
+// CheckForgeryRefused checks that the app verifies signatures: with another secret it refuses every call and does
+// nothing. Walk alone would pass for an app that accepts any signature.
 func CheckForgeryRefused(t *testing.T, app App) {
 	p := start(t, app, "another-secret")
 	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは")))(t)

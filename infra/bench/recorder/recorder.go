@@ -1,4 +1,5 @@
-// Package recorder records every call that the functions of a local stack make, with its cost, and lets some calls fail.
+// Package recorder records every call that the functions of a local stack make, with its cost, and lets some calls
+// fail.
 package recorder
 
 import (

@@ -49,8 +49,8 @@ func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 	return node, dir
 }
 
-// Install puts files, and the packages that they lock, into a folder below folder, and returns its path. It does so once
-// for each content of the files. Several processes may ask at once.
+// Install puts files, and the packages that they lock, into a folder below folder, and returns its path. It does so
+// once for each content of the files. Several processes may ask at once.
 func Install(ctx context.Context, folder, name string, files fs.FS) (string, error) {
 	return process.Install(folder, name, files, func(dir string) error {
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")

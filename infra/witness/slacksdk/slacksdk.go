@@ -1,5 +1,5 @@
-// Package slacksdk has the witnesses on python-slack-sdk: an app, and the SDK's block models, which check Slack's limits
-// independently of this code.
+// Package slacksdk has the witnesses on python-slack-sdk: an app, and the SDK's block models, which check Slack's
+// limits independently of this code.
 package slacksdk
 
 import (
