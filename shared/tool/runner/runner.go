@@ -62,7 +62,7 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	r.tools = r.calls()
 	for _, s := range catalog.All() {
 		if r.tools[s.Name] == nil {
-			return nil, fmt.Errorf("nothing calls the tool %s", s.Name)
+			return nil, fmt.Errorf("package runner has no call of the tool %s: name its function in calls", s.Name)
 		}
 	}
 	return r, nil
