@@ -5,7 +5,8 @@ import "time"
 // Action is what an audit entry records.
 type Action string
 
-// AuditEntry is one line of the audit log. It is written with the change that it records, and never again.
+// AuditEntry is one entry of the audit log. It is written in the same commit as the change that it records, and never
+// rewritten.
 type AuditEntry struct {
 	ID           string    `json:"id"` // given by the store at commit
 	TenantID     string    `json:"tenant_id"`
@@ -15,6 +16,6 @@ type AuditEntry struct {
 	Action       Action    `json:"action"`
 	ResourceType string    `json:"resource_type"`
 	ResourceID   string    `json:"resource_id"`
-	AggregateID  string    `json:"task_id,omitempty"` // whatever its kind is; empty for what a tenant owns beside its aggregates
+	AggregateID  string    `json:"task_id,omitempty"` // id of the aggregate of any kind; empty when the change was not to an aggregate
 	Details      JSON      `json:"details"`
 }

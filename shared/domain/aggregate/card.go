@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// CardState is where a card's message stands.
+// CardState says whether the card's message has been posted to Slack.
 type CardState string
 
 const (
@@ -15,35 +15,36 @@ const (
 	CardUnreachable CardState = "unreachable"
 )
 
-// Card is a Slack message that shows one row. A Change creates the row; the card
-// updater alone writes it afterwards, and those writes carry no state of the aggregate.
+// Card is a Slack message that shows one row. A Change creates the card's row. Only the card updater writes it
+// afterwards, and those writes carry no state of the aggregate.
 type Card struct {
 	Meta
 	ID          string     `json:"id"`
-	AggregateID string     `json:"task_id"` // whatever its kind is
+	AggregateID string     `json:"task_id"` // id of the aggregate of any kind
 	CardType    CardType   `json:"card_type"`
-	Subject     string     `json:"subject"` // key of the row it shows; TASK and EXECUTION for the newest
+	Subject     string     `json:"subject"` // key of the row that the card shows; TASK and EXECUTION mean the newest
 	Channel     string     `json:"channel"`
 	MessageTS   string     `json:"message_ts,omitempty"`
 	State       CardState  `json:"state"`
-	Hash        string     `json:"hash,omitempty"` // of what it shows; empty while a call to Slack is under way
+	Hash        string     `json:"hash,omitempty"` // hash of the content that was posted; empty while a call to Slack is under way
 	ClaimedBy   string     `json:"claimed_by,omitempty"`
 	ClaimedAt   *time.Time `json:"claimed_at,omitempty"`
-	TriedRev    int        `json:"tried_rev,omitempty"` // the rev at which Slack refused for good
-	TriedAt     *time.Time `json:"tried_at,omitempty"`  // when it did so last
+	TriedRev    int        `json:"tried_rev,omitempty"` // the rev at which Slack refused the message permanently
+	TriedAt     *time.Time `json:"tried_at,omitempty"`  // time of the latest refusal
 	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
 	CreatedAt   time.Time  `json:"created_at"`
-	// Of a copy: whose direct messages it is in, and how many more people of its gate got none. The card updater makes
-	// the row; no Change does.
+	// Set only for a copy, whose row the card updater creates: the person who received it, and how many other people at
+	// its gate received none.
 	User   string `json:"user,omitempty"`
 	Others int    `json:"others,omitempty"`
-	// The head's rev and redraws as they were loaded, if this card was the last one that was drawn and all are shown.
+	// Set on the card that was drawn last, when all cards are up to date: the head's rev and redraws as they were
+	// loaded.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`
 }
 
-// Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution; a copy's has the person's id behind
-// an @.
+// Key returns a key made from the card's subject, such as CARD#task, CARD#prompt#0001 or CARD#execution. A copy's key
+// ends in @ and the person's id.
 func (c *Card) Key() string {
 	key := "CARD#" + string(c.CardType)
 	if _, rest, versioned := strings.Cut(c.Subject, "#"); versioned {
@@ -65,5 +66,5 @@ func (c *Card) Type() string {
 
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 
-// CardType is what a card shows.
+// CardType says what a card shows.
 type CardType string

@@ -6,49 +6,50 @@ import (
 	"time"
 )
 
-// Change is one commit: the head, the rows it writes, the rows it relied on, and the audit entries that record it.
-// The store writes it in one transaction. A Change without a head leaves the aggregate's revision as it is, and puts
-// each of its rows only if it is absent.
+// Change is one commit: the head, the rows it writes, the rows it relied on, and the audit entries that record it. The
+// store writes it in one transaction. A Change without a head leaves the aggregate's revision unchanged and puts each
+// of its rows only if that row is absent.
 type Change struct {
-	ID     string // given by the store, which recognises by it a commit whose answer was lost
+	ID     string // set by the store, which uses it to recognize its own commit when the answer was lost
 	Head   Root   // the new head; the commit adds one to its Rev
-	Rows   []Row  // each is written on condition that its Revision is still as it was read
-	Drop   []Row  // are deleted on condition that their Revision is still as it was read
+	Rows   []Row  // written if their Revision has not changed since they were read
+	Drop   []Row  // deleted if their Revision has not changed since they were read
 	Beside []Listed
-	Rely   []Row   // must still have the Revision that they were read with; with Revision 0 they must still be absent
+	Rely   []Row   // must still have the Revision with which they were read; Revision 0 means that they must still be absent
 	Owned  []Owned // the tenant's rows that the decision relied on
 	Counts []Count
 	Audit  []AuditEntry
 	Now    time.Time
-	// Made is the row among Rows that a model made, nil if none did.
+	// Made is the row among Rows that a model produced, or nil.
 	Made Row
-	// Then is the error that the decider gets after the commit, when the Change is only a part of what they asked
-	// for.
+	// Then is an error to return after the commit, when the Change does only a part of what was asked for.
 	Then error
 }
 
-// Listed is a row of a list that grows without end, such as what was said. It stands in a partition of its own beside
-// its aggregate's, is put with the Change that names it, only if it is absent, and no decision or effect reads it.
+// Listed is a row of a list that grows without limit, such as the messages of a conversation. It is stored in a
+// partition of its own, and only put if it is absent. No decision or effect reads it.
 type Listed struct {
 	List string // what the partition's key begins with, such as MESSAGES#; the tenant and Of follow
-	Of   string // id of what it is a list of
+	Of   string // id of the list's owner
 	Row  Row
 }
 
-// Decision makes a Change of an aggregate as it was loaded. It is a pure function: it may be asked again of newer rows.
+// Decision makes a Change from a loaded aggregate. It must be a pure function, because it is called again after a
+// conflict.
 type Decision[A any] func(A) (Change, error)
 
-// Owned is a row of the tenant's that must still have the revision that it was read with; 0: there must still be none.
+// Owned is a row of the tenant's that must still have the revision with which it was read. Rev 0 means that the row
+// must still be absent.
 type Owned struct {
 	Key string
 	Rev int
 	Err error // returned when only this row has changed; nil: ErrConflict
 }
 
-// Empty reports whether there is nothing to commit, because the rows say already what was decided.
+// Empty reports whether the Change writes neither a head nor rows.
 func (c Change) Empty() bool { return c.Head == nil && len(c.Rows) == 0 }
 
-// Put writes rows. Of two rows with one key the later is written; a written row needs no RelyOn.
+// Put adds rows to write. A row replaces an earlier one with the same key, and RelyOn is not needed for it.
 func (c *Change) Put(rows ...Row) {
 	for _, r := range rows {
 		same := func(x Row) bool { return x.Key() == r.Key() }
@@ -57,7 +58,7 @@ func (c *Change) Put(rows ...Row) {
 	}
 }
 
-// Remove deletes rows; of one that is written too, only the deletion counts.
+// Remove adds rows to delete. A row that was to be written is then only deleted.
 func (c *Change) Remove(rows ...Row) {
 	for _, r := range rows {
 		same := func(x Row) bool { return x.Key() == r.Key() }
@@ -66,7 +67,7 @@ func (c *Change) Remove(rows ...Row) {
 	}
 }
 
-// RelyOn names rows that must not have changed; one that is named or written already stays as it is.
+// RelyOn adds rows that must not have changed. It ignores rows that are already written, deleted or relied on.
 func (c *Change) RelyOn(rows ...Row) {
 	for _, r := range rows {
 		same := func(x Row) bool { return x.Key() == r.Key() }
@@ -76,7 +77,7 @@ func (c *Change) RelyOn(rows ...Row) {
 	}
 }
 
-// Written is the row with this key that c writes, nil if it writes none.
+// Written returns the row with this key that c writes, or nil.
 func (c *Change) Written(key string) Row {
 	if i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Key() == key }); i >= 0 {
 		return c.Rows[i]
@@ -84,7 +85,7 @@ func (c *Change) Written(key string) Row {
 	return nil
 }
 
-// Moment is the time of a head's next Change: now, in milliseconds, but at least one after its last Change.
+// Moment returns the time of the head's next Change: now in milliseconds, but always after the previous Change.
 func (h *Head) Moment(now time.Time) time.Time {
 	now = now.UTC().Truncate(time.Millisecond)
 	if next := h.ChangedAt.Add(time.Millisecond); now.Before(next) {
@@ -93,7 +94,7 @@ func (h *Head) Moment(now time.Time) time.Time {
 	return now
 }
 
-// Details are an audit entry's, of strings, numbers, flags and lists of them.
+// Details encodes the details of an audit entry: strings, numbers, booleans and lists of these.
 func Details(values map[string]any) JSON {
 	if values == nil {
 		return "{}"

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Count is a counter of a tenant's quotas and how a Change moves it.
+// Count is a counter for one of a tenant's quotas, and what a Change adds to it.
 type Count struct {
 	Key    string // <user>#<hour>, OPEN#<user>, ASKED#<user>#<gate> or SPENT#<day>
-	By     int    // 1 or -1; of a day's costs, millionths of a dollar
-	Most   int    // a Change that would move it above this is refused; 0: no limit
-	Reason Reason // what ErrFull says when the limit is reached
+	By     int    // 1 or -1; for a day's costs, millionths of a dollar
+	Most   int    // a Change that would take the counter above this is refused; 0: no limit
+	Reason Reason // the reason in ErrFull when the limit is reached
 	Until  time.Time
-	Keep   time.Time // zero: for ever
+	Keep   time.Time // when the counter may be deleted; zero: never
 }
 
-// ErrFull says that there is no place for it, why, and when there may be one.
+// ErrFull says that a quota is used up, which one, and until when.
 type ErrFull struct{ Count }
 
 func (e ErrFull) Error() string { return fmt.Sprintf("%s: at most %d", e.Reason, e.Most) }

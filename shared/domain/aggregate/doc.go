@@ -1,3 +1,3 @@
-// Package aggregate is what all kinds of aggregates have in common: a task, and whatever else lives as rows under
-// one head that changes by commits. It knows none of them.
+// Package aggregate holds what all kinds of aggregates share. An aggregate, such as a task, is a set of rows under one
+// head that changes by commits. This package knows no kind by name.
 package aggregate

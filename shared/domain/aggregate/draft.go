@@ -5,17 +5,17 @@ import (
 	"maps"
 )
 
-// Draft is a Change under construction. A step that the rows don't allow notes its error, and the steps after it do no
-// harm: Done returns the first error.
+// Draft is a Change under construction. When a step fails, the draft keeps the first error; later steps still run, and
+// Done returns that error.
 type Draft struct {
 	Change
 	err error
 }
 
-// Fail notes why there is no Change.
+// Fail records an error, unless an earlier one is recorded.
 func (d *Draft) Fail(err error) { d.err = cmp.Or(d.err, err) }
 
-// Done is the Change with its head and these rows, or the first error of its making.
+// Done returns the Change with its head and these rows added, or the first error.
 func (d *Draft) Done(head Root, rows ...Row) (Change, error) {
 	if d.err != nil {
 		return Change{}, d.err
@@ -26,8 +26,8 @@ func (d *Draft) Done(head Root, rows ...Row) (Change, error) {
 	return out, nil
 }
 
-// Record adds an entry to the audit log of the aggregate with this head. Where a person decided stands in its details,
-// unless that is Slack.
+// Record adds an entry to the aggregate's audit log. If the person decided elsewhere than in Slack, the details name
+// that surface.
 func (d *Draft) Record(of Root, by Actor, action Action, resourceType, resourceID string, details map[string]any) {
 	if by.Surface != "" && by.Surface != SurfaceSlack {
 		if details = maps.Clone(details); details == nil {

@@ -7,23 +7,23 @@ import (
 )
 
 var (
-	// ErrNotFound: no such row, or it is another tenant's.
+	// ErrNotFound: the row does not exist or belongs to another tenant.
 	ErrNotFound = errors.New("not found")
-	// ErrExists: the aggregate's head is there; the message was received before.
+	// ErrExists: the aggregate exists already, so the message was received before.
 	ErrExists = errors.New("it exists already")
-	// ErrSuperseded: the head's run is another; whoever asked must stop.
+	// ErrSuperseded: the head names another run, so the caller must stop.
 	ErrSuperseded = errors.New("superseded by another run")
-	// ErrConflict: somebody committed in between; load and decide again.
+	// ErrConflict: somebody else committed in between; load and decide again.
 	ErrConflict = errors.New("it changed meanwhile")
-	// ErrUnconfirmed: no answer came to a commit, and it may have been made or may yet be.
+	// ErrUnconfirmed: a commit got no answer; it may have been made, or may still be.
 	ErrUnconfirmed = errors.New("it is not known whether it was saved")
-	// ErrMoved: what was to be done is no longer the next step; read the rows again.
-	ErrMoved = errors.New("something else is next by now")
-	// ErrSettings: the settings changed meanwhile; read them and decide again.
+	// ErrMoved: the caller's step is no longer the next one; read the rows again.
+	ErrMoved    = errors.New("something else is next by now")
 	ErrSettings = errors.New("the settings changed meanwhile")
-	// ErrInFlight: a call is still under way, and nothing can be decided before its outcome is known.
+	// ErrInFlight: a call is still under way; nothing can be decided until its outcome is known.
 	ErrInFlight = errors.New("a call is still in flight")
-	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.
+	// ErrUncovered: the decision only recorded that the outcome of a write is unknown; a person must look and decide
+	// again.
 	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
 	// ErrNotDue: the deadline has not passed.
 	ErrNotDue = errors.New("not due yet")
@@ -32,12 +32,12 @@ var (
 // Reason is why something ended or stopped, as a code; cards say it in the tenant's language.
 type Reason string
 
-// ErrDecided says that the decision was made already, by whom, and when.
+// ErrDecided says that the decision was already made, by whom and when.
 type ErrDecided struct {
-	Status string // what it became
+	Status string // the gate's status since then
 	By     string // Slack user id, empty for the system
 	At     time.Time
-	Reason Reason // when it ended instead
+	Reason Reason // set when the aggregate ended instead
 }
 
 func (e ErrDecided) Error() string {
@@ -62,7 +62,7 @@ type ErrField struct {
 
 func (e ErrField) Error() string { return e.Field + " " + e.Limit }
 
-// ErrTooLarge says that a row is larger than one that the table takes, so that nothing was written.
+// ErrTooLarge says that a row exceeds the table's size limit, so nothing was written.
 type ErrTooLarge struct {
 	Row   string // its type
 	Bytes int

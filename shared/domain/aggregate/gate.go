@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Gate is the part of a row that people decide on: its status, the terms, the route, the stamps and the verdict.
+// Gate is the part of a row that people decide on.
 type Gate struct {
 	Status GateStatus `json:"status"`
 	Terms  Terms      `json:"terms"`
-	Route  []Stage    `json:"route,omitempty"` // fixed when the gate opens; empty: one stage, of whoever the policy allows when they click
+	Route  []Stage    `json:"route,omitempty"` // fixed when the gate opens; empty: one stamp by anyone whom the policy allows at the time of the click
 	Stamps []Stamp    `json:"stamps,omitempty"`
 	Verdict
 }
 
-// Stage is one part of a route. Stages are settled one after another, the desks of a stage in any order.
+// Stage is one step of an approval route. Stages must be approved in order, the desks of one stage in any order.
 type Stage struct {
 	Desks []Desk `json:"desks"`
 }
 
-// Desk is who is asked at a stage.
+// Desk is a group of people who are asked at a stage.
 type Desk struct {
 	Name   string   `json:"name"`
 	People []string `json:"people"`         // Slack user ids
-	Need   int      `json:"need,omitempty"` // how many of them; 0: all
+	Need   int      `json:"need,omitempty"` // how many of them must stamp; 0: all
 	Mode   DeskMode `json:"mode"`
 }
 
@@ -33,7 +33,7 @@ type DeskMode string
 
 const (
 	DeskStamp DeskMode = "stamp"
-	DeskRead  DeskMode = "read" // sees the gate; nothing waits for its stamps
+	DeskRead  DeskMode = "read" // sees the gate, but the gate does not wait for it
 )
 
 // Stamp is one person's approval of one version.
@@ -44,11 +44,11 @@ type Stamp struct {
 	Stage      int        `json:"stage,omitempty"`
 	Desk       int        `json:"desk,omitempty"`
 	Surface    Surface    `json:"surface"`
-	Hash       string     `json:"hash"` // of what was stamped
+	Hash       string     `json:"hash"` // hash of the stamped content
 	Withdrawn  *time.Time `json:"withdrawn,omitempty"`
 }
 
-// Surface is where a person decides.
+// Surface says where a person decides.
 type Surface string
 
 const (
@@ -56,9 +56,9 @@ const (
 	SurfaceConsole Surface = "console"
 )
 
-// Settled reports whether a route has the stamps that it needs; nothing else decides that. It is false unless each
-// stage has a desk that is waited for and each of those its stamps: a stage of readers, a desk without people and one
-// of an unknown mode settle nothing, nor do people outside of the desk. A person counts once at a desk.
+// Settled reports whether a route has all the stamps it needs. Each stage must have at least one desk with mode
+// "stamp", and each of these needs its stamps. Stages with only readers, desks without people and unknown modes are
+// never settled. A person counts once per desk, and only at desks that list them.
 func Settled(route []Stage, stamps []Stamp) bool {
 	if len(route) == 0 {
 		return len(stampedAt(stamps, 0, 0)) > 0
@@ -84,7 +84,7 @@ func Settled(route []Stage, stamps []Stamp) bool {
 	return true
 }
 
-// stampedAt are the people whose stamps stand at a desk.
+// stampedAt returns the people who have a stamp at this desk that was not withdrawn.
 func stampedAt(stamps []Stamp, stage, desk int) map[string]bool {
 	people := map[string]bool{}
 	for _, s := range stamps {
@@ -95,7 +95,7 @@ func stampedAt(stamps []Stamp, stage, desk int) map[string]bool {
 	return people
 }
 
-// settledBy reports whether these people are as many of the desk's own as it needs.
+// settledBy reports whether enough of the desk's people are among these.
 func (d Desk) settledBy(people map[string]bool) bool {
 	asked, given := map[string]bool{}, 0
 	for _, who := range d.People {
@@ -108,8 +108,8 @@ func (d Desk) settledBy(people map[string]bool) bool {
 	return need > 0 && given >= need
 }
 
-// Approved returns the gate with a person's stamp on the content with this hash, and with the verdict if that settles
-// it. The system approves without a stamp.
+// Approved returns the gate with a person's stamp on the content with this hash. If the route is then settled, the
+// verdict is set too. The system approves without a stamp.
 func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled bool) {
 	if by.Type != ActorSystem {
 		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: cmp.Or(by.Surface, SurfaceSlack), Hash: hash})
@@ -121,12 +121,12 @@ func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled boo
 	return g, true
 }
 
-// Reject records that a person rejected what the gate asks about.
+// Reject records who rejected, when and why.
 func (g *Gate) Reject(by Actor, reason string, at time.Time) {
 	g.RejectedBy, g.RejectedAt, g.RejectionReason = by.ID, &at, reason
 }
 
-// Decided is the ErrDecided of a gate that somebody approved or rejected; nil for any other.
+// Decided returns ErrDecided if the gate was approved or rejected, else nil.
 func (g *Gate) Decided() error {
 	switch {
 	case g.Status == Approved && g.ApprovedAt != nil:
@@ -137,7 +137,8 @@ func (g *Gate) Decided() error {
 	return nil
 }
 
-// WaitingIndexes puts the gate into the list of what waits for people. A gate that needs no person is not listed.
+// WaitingIndexes returns the index entry that lists the gate as waiting for people, or none if no person needs to
+// decide.
 func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	if g.Status != PendingApproval || !g.Terms.ApprovalRequired {
 		return nil
@@ -145,7 +146,7 @@ func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	return []Index{PendingIndex(head.Common().TenantID, since, id)}
 }
 
-// Terms are the settings a gate was opened under; they never change while it waits.
+// Terms are the settings under which a gate was opened. They never change while it waits.
 type Terms struct {
 	ApprovalRequired bool       `json:"approval_required"`
 	DecideBy         *time.Time `json:"decide_by,omitempty"`
@@ -155,19 +156,20 @@ type Terms struct {
 	MaxVersions      int        `json:"max_versions"`
 	ApprovalHours    int        `json:"approval_timeout_hours"`
 	SettingsRev      int        `json:"settings_rev"`
-	Locale           string     `json:"locale,omitempty"` // in which an execution's row says why it failed
+	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
 }
 
-// Verdict is how a gate was decided. Expired and cancelled gates carry none: the head says who and why.
+// Verdict says how a gate was decided. It is empty for expired and cancelled gates: the head says who ended those and
+// why.
 type Verdict struct {
-	ApprovedBy      string     `json:"approved_by,omitempty"` // empty with approved_at set: the system
+	ApprovedBy      string     `json:"approved_by,omitempty"` // empty while approved_at is set: the system approved
 	ApprovedAt      *time.Time `json:"approved_at,omitempty"`
 	RejectedBy      string     `json:"rejected_by,omitempty"`
 	RejectedAt      *time.Time `json:"rejected_at,omitempty"`
 	RejectionReason string     `json:"rejection_reason,omitempty"`
 }
 
-// GateStatus is where a prompt, a process or a step gate stands; see GateMoves.
+// GateStatus is the status of a prompt, a process or a step gate; see GateMoves.
 type GateStatus string
 
 const (
@@ -179,13 +181,12 @@ const (
 	Cancelled       GateStatus = "cancelled"
 )
 
-// Moves lists, for each status, the ones that may follow it.
+// Moves lists the statuses that may follow each status.
 type Moves[S ~string] map[S][]S
 
-// Allows reports whether to may follow from.
 func (m Moves[S]) Allows(from, to S) bool { return slices.Contains(m[from], to) }
 
-// GateMoves are a gate's. One that asks about what a model makes begins as generating, any other as pending_approval.
+// GateMoves are the moves of a gate. A gate on a model's output begins as generating, any other as pending_approval.
 var GateMoves = Moves[GateStatus]{
 	Generating:      {PendingApproval},
 	PendingApproval: {Approved, Rejected, Expired, Cancelled},
@@ -201,15 +202,15 @@ type Asking interface {
 	Asks() Question
 }
 
-// Question is an entry in a list of what waits for people.
+// Question is a gate that waits for people, as lists show it.
 type Question struct {
-	Key       string // of its row
+	Key       string // key of the gate's row
 	ID        string
-	Kind      CardType // which card asks
+	Kind      CardType // type of the card that asks
 	Version   int
-	StepID    string   // of a step's gate
-	Askers    []string `json:"-"` // whose own request it is; none: of whoever asked for the aggregate
-	OfAuthor  bool     `json:"-"` // whoever asked decides, no approver
+	StepID    string   // set for a step's gate
+	Askers    []string `json:"-"` // users whose own request this is; empty: whoever asked for the aggregate
+	OfAuthor  bool     `json:"-"` // the requester decides, not an approver
 	CreatedAt time.Time
 	DecideBy  *time.Time
 }

@@ -15,11 +15,11 @@ import (
 // Ref names one aggregate of one tenant.
 type Ref struct{ Tenant, Kind, ID string }
 
-// String is for errors, which name the tenant elsewhere.
+// String returns the kind and the id for error texts; these name the tenant elsewhere.
 func (r Ref) String() string { return r.Kind + " " + r.ID }
 
-// Log names the aggregate in a log line: its kind, its id, and the id once more under the kind's name, such as task_id,
-// which is what the functions of one kind alone write.
+// Log returns the log attributes of the aggregate: kind, id, and the id again under the kind's name, such as task_id.
+// Functions that handle only one kind log just the latter.
 func (r Ref) Log() slog.Attr {
 	return slog.Group("", "kind", r.Kind, "id", r.ID, r.Kind+"_id", r.ID)
 }
@@ -27,14 +27,14 @@ func (r Ref) Log() slog.Attr {
 // NewID returns a fresh ULID from crypto/rand.
 func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
 
-// TenantID derives a tenant's id from its Slack team id, so that the functions that Slack calls need not look it up.
-// A derived id's time part is zero: a team id carries none.
+// TenantID derives a tenant's id from its Slack team id, so that functions called by Slack need no lookup. The time
+// part of the ULID is zero.
 func TenantID(team string) string { return Derive(time.Time{}, "tenant", team) }
 
-// maxSeconds is the end of the year 9999, RFC 3339's last.
+// maxSeconds is the end of the year 9999, the last that RFC 3339 can express.
 const maxSeconds = 253402300799
 
-// ParseTS reads a Slack message timestamp, cut to milliseconds.
+// ParseTS parses a Slack message timestamp and truncates it to milliseconds.
 func ParseTS(ts string) (time.Time, error) {
 	sec, frac, ok := strings.Cut(ts, ".")
 	s, err := strconv.ParseUint(sec, 10, 64)
@@ -48,7 +48,7 @@ func ParseTS(ts string) (time.Time, error) {
 	return time.Unix(int64(s), int64(us)*1000).UTC().Truncate(time.Millisecond), nil
 }
 
-// IDTime is when an id of Ringi's was made, by the clock of what it was made for.
+// IDTime returns the time part of one of Ringi's ids, and false if id is not one.
 func IDTime(id string) (time.Time, bool) {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {
@@ -57,13 +57,13 @@ func IDTime(id string) (time.Time, bool) {
 	return ulid.Time(u.Time()), true
 }
 
-// ValidID reports whether id has the form of an id of Ringi's.
+// ValidID reports whether id is a ULID, the form of all ids that Ringi makes.
 func ValidID(id string) bool {
 	_, err := ulid.ParseStrict(id)
 	return err == nil
 }
 
-// Derive makes a ULID whose random part is a hash of the parts.
+// Derive returns a ULID whose random part is a hash of the parts.
 func Derive(at time.Time, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

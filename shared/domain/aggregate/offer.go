@@ -3,16 +3,16 @@ package aggregate
 // Act is something that a person may do on an aggregate.
 type Act string
 
-// The acts of every kind that asks people.
+// The acts that every kind with gates offers.
 const (
 	ActApprove Act = "approve"
 	ActReject  Act = "reject" // with a reason
 )
 
-// Offer is an act with what it is on.
+// Offer is an act together with the row that it applies to.
 type Offer struct {
 	Act  Act
-	ID   string   // of the gate, the choice, the execution, or the aggregate itself, which may be left out
-	Kind CardType // of a gate
-	Hash string   // of what a gate asks about
+	ID   string   // id of the gate, choice, execution or aggregate; may be empty for the aggregate
+	Kind CardType // card type of the gate
+	Hash string   // hash of what a gate shows
 }

@@ -2,7 +2,7 @@ package aggregate
 
 import "slices"
 
-// ActorType is who did something.
+// ActorType says what kind of actor did something.
 type ActorType string
 
 const (
@@ -11,18 +11,18 @@ const (
 	ActorAgent  ActorType = "agent"
 )
 
-// Actor is who decides, with what Slack says about them.
+// Actor is somebody who decides, with what Slack reports about them.
 type Actor struct {
 	Type   ActorType
 	ID     string // Slack user id, empty for the system
-	Team   string // the workspace the person belongs to
+	Team   string // the person's own workspace
 	Guest  bool   // a restricted account
-	Member bool   // of the channel the request was made in
+	Member bool   // of the channel where the request was made
 
-	Surface Surface // where they decide; empty: Slack
+	Surface Surface // where they decide; empty means Slack
 }
 
-// Origin is where in Slack something was asked for, and by whom. The zero value is nowhere, by nobody.
+// Origin says where in Slack something was requested, and by whom. The zero value means nowhere, by nobody.
 type Origin struct {
 	Team        string
 	User        string
@@ -30,37 +30,37 @@ type Origin struct {
 	ChannelType string // channel, group, im, mpim
 }
 
-// System is Ringi itself.
+// System returns the actor that stands for Ringi itself.
 func System() Actor { return Actor{Type: ActorSystem} }
 
-// Rule is what refused a decision; cards and notes have a sentence for each.
+// Rule is the rule that refused a decision. Cards and notes have a sentence for each.
 type Rule string
 
 const (
 	RuleForeign   Rule = "foreign_workspace" // the person belongs to another workspace
 	RuleGuest     Rule = "guest"
 	RuleNotMember Rule = "not_a_member"     // of the channel
-	RuleUnlisted  Rule = "place_not_listed" // whose members the app may not know: a group direct message
+	RuleUnlisted  Rule = "place_not_listed" // the app can't list the members there: a group direct message
 	RuleNotListed Rule = "not_an_approver"
 	RuleNobody    Rule = "no_approvers" // the list is empty
 	RuleSelf      Rule = "self_approval"
 	RuleNotParty  Rule = "neither_requester_nor_approver"
-	RuleAlone     Rule = "nobody_else_approves" // what the person would become the author of
+	RuleAlone     Rule = "nobody_else_approves" // nobody else could approve the person's own version
 )
 
-// Rules are all of them.
+// Rules lists all rules.
 var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone}
 
-// Policy is who may decide, read from the settings at the click.
+// Policy says who may decide. It is read from the settings at the time of the click.
 type Policy struct {
 	Team      string // the tenant's Slack team
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Alone     bool // nobody could approve what the person becomes the author of; known only of whoever would (people.Want.Authors)
+	Alone     bool // nobody else could approve a version by this person; set only for whoever would write one (people.Want.Authors)
 }
 
-// Approve reports, as ErrNotAllowed, why by may not stamp what requester asked for.
+// Approve returns ErrNotAllowed if by may not stamp what requester asked for.
 func (p Policy) Approve(by Actor, requester string) error {
 	if err := p.approver(by); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p Policy) Approve(by Actor, requester string) error {
 	return nil
 }
 
-// ApproveAll is Approve of what these people ask for together.
+// ApproveAll returns the first error of Approve for these requesters.
 func (p Policy) ApproveAll(by Actor, requesters []string) error {
 	for _, requester := range requesters {
 		if err := p.Approve(by, requester); err != nil {
@@ -81,11 +81,11 @@ func (p Policy) ApproveAll(by Actor, requesters []string) error {
 	return nil
 }
 
-// Reject reports why by may not send it back. Rejecting one's own request is always fine.
+// Reject returns ErrNotAllowed if by may not reject. People may always reject their own request.
 func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
 
-// Author reports why by may not put a version of their own in the place of one that waits: who may send it back may,
-// unless nobody could approve theirs.
+// Author returns ErrNotAllowed if by may not replace a waiting version with their own. Whoever may reject it may
+// replace it, unless nobody else could approve the new version.
 func (p Policy) Author(by Actor, requester string) error {
 	if err := p.Reject(by, requester); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p Policy) Author(by Actor, requester string) error {
 	return nil
 }
 
-// Request reports why by may not ask for anything: a guest, or somebody of another workspace.
+// Request returns ErrNotAllowed if by may not request anything: guests and people of other workspaces.
 func (p Policy) Request(by Actor) error {
 	switch {
 	case by.Team != p.Team:
@@ -107,8 +107,8 @@ func (p Policy) Request(by Actor) error {
 	return nil
 }
 
-// Retry reports why by may not have something done again: whoever may withdraw it may,
-// but no guest, who may not ask for it in the first place.
+// Retry returns ErrNotAllowed if by may not have something done again. Whoever may cancel it may retry it, except
+// guests, who may not request anything.
 func (p Policy) Retry(by Actor, requester string) error {
 	if err := p.Withdraw(by, requester); err != nil || by.Type == ActorSystem {
 		return err
@@ -116,7 +116,7 @@ func (p Policy) Retry(by Actor, requester string) error {
 	return p.Request(by)
 }
 
-// Withdraw reports why by may not cancel: the requester and every approver may.
+// Withdraw returns ErrNotAllowed if by may not cancel. The requester and every approver may.
 func (p Policy) Withdraw(by Actor, requester string) error {
 	if by.Type == ActorSystem {
 		return nil
@@ -148,7 +148,6 @@ func (p Policy) approver(by Actor) error {
 	return nil
 }
 
-// ApproverMode is how approvers are chosen.
 type ApproverMode string
 
 const (

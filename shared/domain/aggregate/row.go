@@ -11,45 +11,43 @@ type Row interface {
 	Key() string
 	// Type tells which row of its kind it is; the item's attribute "type".
 	Type() string
-	// Revision is the commit that last wrote the row, 0 for a row not yet written.
 	Revision() int
-	// At is a copy of the row as the commit rev wrote it.
+	// At returns a copy of the row with the revision rev.
 	At(rev int) Row
 }
 
-// Indexed is a row that lists find.
+// Indexed is a row that has entries in the table's indexes.
 type Indexed interface{ Indexes(head Root) []Index }
 
-// Index puts a row into one of the table's indexes, 1 to 3.
+// Index is an entry in one of the table's indexes, which are numbered 1 to 3.
 type Index struct {
 	N      int
 	PK, SK string
 }
 
-// Checked is a row that says itself whether it may be written: a last look, after the decision's own.
+// Checked is a row that is validated once more just before it is written.
 type Checked interface{ Check() error }
 
-// Counted is a row that adds to sums which are kept of what it is about.
+// Counted is a row that adds to stored sums.
 type Counted interface {
-	// Counts is the id of what the sums are of, and what the row adds to each by its name.
+	// Counts returns the id to which the sums belong, and what the row adds to each sum by name.
 	Counts() (of string, adds map[string]int)
 }
 
-// Objects is a row with a list whose elements have a member of type JSON, or *Blob. The table keeps
-// that as an object where DynamoDB would not change it.
+// Objects is a row with a list whose elements have a member of type JSON or *Blob. The table stores that member as an
+// object if DynamoDB would not change it.
 type Objects interface {
 	Objects() (list, member string, blob bool)
 }
 
-// Meta is what every row carries.
+// Meta is embedded in every row that a Change writes.
 type Meta struct {
 	Rev int `json:"rev"`
 }
 
-// Revision is the commit that last wrote the row.
 func (m Meta) Revision() int { return m.Rev }
 
-// ByKey are rows by their keys.
+// ByKey returns the rows by their keys.
 func ByKey[R Row](rows []R) map[string]Row {
 	out := make(map[string]Row, len(rows))
 	for _, r := range rows {
@@ -58,7 +56,7 @@ func ByKey[R Row](rows []R) map[string]Row {
 	return out
 }
 
-// Last is the last of rows, nil when there is none.
+// Last returns the last row, or nil.
 func Last[R any](rows []*R) *R {
 	if len(rows) == 0 {
 		return nil
@@ -66,7 +64,7 @@ func Last[R any](rows []*R) *R {
 	return rows[len(rows)-1]
 }
 
-// Find is the row with this key, nil when there is none.
+// Find returns the row with this key, or nil.
 func Find[R Row](rows []R, key string) (none R) {
 	for _, r := range rows {
 		if r.Key() == key {
@@ -76,7 +74,7 @@ func Find[R Row](rows []R, key string) (none R) {
 	return none
 }
 
-// Insert puts a row in its place among rows sorted by key, over one with the same key.
+// Insert adds a row to rows sorted by key, or replaces the one with the same key.
 func Insert[R Row](rows []R, r R) []R {
 	i, found := slices.BinarySearchFunc(rows, r.Key(), func(x R, key string) int {
 		switch {
@@ -94,16 +92,16 @@ func Insert[R Row](rows []R, r R) []R {
 	return slices.Insert(rows, i, r)
 }
 
-// timeForm has exactly milliseconds, so that times sort as text.
+// timeForm always has three digits of milliseconds, so that times sort as text.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// TimeText is a time as keys and attributes have it.
+// TimeText formats a time for keys and attributes.
 func TimeText(t time.Time) string { return t.UTC().Format(timeForm) }
 
-// PendingIndex lists what waits for a person of a tenant.
+// PendingIndex is the index entry of something that waits for people of the tenant.
 func PendingIndex(tenant string, since time.Time, id string) Index {
 	return Index{N: 1, PK: PendingOf(tenant), SK: TimeText(since) + "#" + id}
 }
 
-// PendingOf is the partition of what waits in a tenant.
+// PendingOf returns the partition key of a tenant's PendingIndex entries.
 func PendingOf(tenant string) string { return "TENANT#" + tenant + "#PENDING" }

@@ -2,64 +2,62 @@ package aggregate
 
 import "time"
 
-// Effects are what must happen outside of the table because of the rows as they are now. Carrying one out twice does
-// no harm.
+// Effects are what must happen outside of the table according to its rows. Carrying out an effect twice does no harm.
 type Effects struct {
 	Run *Run // a run that ought to be open
-	// Begin opens the next run where none is to be open yet: it is committed before that run is started. nil where runs
-	// follow one another by other decisions. It returns ErrNotDue when there is nothing to begin.
+	// Begin is committed to open the next run, before that run is started. It is nil for kinds whose runs are opened by
+	// other decisions, and returns ErrNotDue if no run is due.
 	Begin Decision[Aggregate]
-	Make  []Making // aggregates, also of another kind, that this one asks for
+	Make  []Making // aggregates that must be created, possibly of another kind
 	Tell  []Telling
-	Wake  []Wait // waiting runs to be woken: what they wait for is decided, or they are superseded
+	Wake  []Wait // waiting runs to wake, because their gate is decided or they are superseded
 	Cards bool   // the cards in Slack are older than the rows
 }
 
-// Making is an aggregate that ought to be there: it is created if it is not, and then Made is committed to the one that
-// asked.
+// Making is an aggregate that must exist. It is created if it is absent; then Made is committed to the one that asked.
 type Making struct {
 	Ref   Ref
-	Begin Change // unless there is an Order
-	Order JSON   // of which Ref's kind makes the beginning: Kind.Begin
+	Begin Change // its first Change, unless Order is set
+	Order JSON   // passed to Kind.Begin of Ref's kind, which makes the first Change
 	Made  Decision[Aggregate]
 }
 
-// Telling is a decision that another aggregate ought to make because of this one's rows. It returns ErrNotDue where it
-// was made before, or is not called for any more. Told is then committed to the one that tells, so that it tells no
-// longer; nil: the other's answer ends it.
+// Telling is a decision that another aggregate must make because of this one's rows. It returns ErrNotDue if it was
+// made before or is no longer needed. Told is then committed to this aggregate, to end the telling; if Told is nil, the
+// other aggregate's answer ends it.
 type Telling struct {
 	Ref    Ref
 	Decide Decision[Aggregate]
 	Told   Decision[Aggregate]
-	Absent bool // the other need not be there: then nothing is told, and Told is committed
+	Absent bool // if Ref does not exist, Told is committed without Decide
 }
 
 // Run is one execution of the state machine.
 type Run struct {
-	Name  string // unique for ever: a repeated start is recognised by it
-	Input string // the same bytes each time, as Step Functions asks of a repeated start
+	Name  string // unique forever, so that a repeated start is recognized
+	Input string // must be identical when a start is repeated: Step Functions compares it
 	Run   int
 }
 
-// Next is where a run goes from here.
+// Next is the next state of a run.
 type Next struct {
 	State          string
-	Gate           string // key of what an Await state waits for
-	TimeoutSeconds int    // of an Await state; longer than the gate's own expiry, which the sweeper handles
-	WaitSeconds    int    // of Pause
-	Outcome        string // of Finish and Fail
-	Reason         Reason // of Fail; it stays with the function
+	Gate           string // key of the gate for which an Await state waits
+	TimeoutSeconds int    // for an Await state; longer than the gate's own expiry, which the sweeper handles
+	WaitSeconds    int    // for Pause
+	Outcome        string // for Finish and Fail
+	Reason         Reason // for Fail; not passed on to Step Functions
 }
 
-// StuckAfter is how long a run may have work without a Change, pauses apart. It is restarted then even if it looks
-// open: no state's tries take as long.
+// StuckAfter is how long a run with work to do may go without a Change, not counting pauses. After it the run is
+// restarted even if it still looks open. All retries of any state take less time.
 const StuckAfter = 20 * time.Minute
 
-// EndedNoRoom is the error with which every machine ends a run for whose functions Lambda had no room.
+// EndedNoRoom is the error with which a state machine ends a run when Lambda had no capacity for its functions.
 const EndedNoRoom = "NoRoom"
 
-// StateFinish is where every machine ends a run that has nothing left to do.
+// StateFinish is the state in which every machine ends a run that has no more work.
 const StateFinish = "Finish"
 
-// Superseded ends a run that is no longer the head's.
+// Superseded ends a run that the head no longer names.
 func Superseded() Next { return Next{State: StateFinish, Outcome: "superseded"} }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// MicroUSD is money, in millionths of a US dollar: its sums are exact.
+// MicroUSD is an amount in millionths of a US dollar, so that sums are exact.
 type MicroUSD int64
 
-// USD is so many dollars, to the millionth.
+// USD converts dollars, rounded to the millionth.
 func USD(dollars float64) MicroUSD { return MicroUSD(math.Round(dollars * 1e6)) }
 
-// String is the sum in dollars with two digits behind the point, or as many as it has.
+// String formats the amount in dollars with at least two decimals.
 func (m MicroUSD) String() string {
 	sign, n := "", uint64(m)
 	if m < 0 {
@@ -22,30 +22,30 @@ func (m MicroUSD) String() string {
 	return cents + strings.TrimRight(rest, "0")
 }
 
-// Usage is what a model's calls came to: those for one generation, or all of an
-// aggregate's. Input excludes what was read from a cache and includes what was written to one.
+// Usage sums up calls of a model, for one generation or for a whole aggregate. Input includes tokens written to a cache
+// but not those read from one.
 type Usage struct {
-	ID        string   `json:"id,omitempty"` // of the generation, so that none is charged twice
+	ID        string   `json:"id,omitempty"` // id of the generation, so that it is not charged twice
 	Provider  string   `json:"provider,omitempty"`
 	Model     string   `json:"model,omitempty"`
-	Prompt    string   `json:"prompt,omitempty"`     // name of the prompt: extract.ja.2 is the second version of the Japanese one
-	RequestID string   `json:"request_id,omitempty"` // the vendor's, of the last call
-	Sent      *Blob    `json:"sent,omitempty"`       // the last call's request, which repeats those before it; nil if it was not kept
+	Prompt    string   `json:"prompt,omitempty"`     // name of the prompt; extract.ja.2 is the second version of the Japanese one
+	RequestID string   `json:"request_id,omitempty"` // the vendor's id of the last call
+	Sent      *Blob    `json:"sent,omitempty"`       // request of the last call, which repeats the earlier ones; nil if it was not saved
 	Calls     int      `json:"calls"`
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
 	Cached    int64    `json:"cached_tokens"`
 	Written   int64    `json:"cache_write_tokens,omitempty"` // part of Input
 	MS        int64    `json:"ms"`
-	Cost      MicroUSD `json:"cost_micro_usd"`           // of the calls whose price is known
-	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models whose price is not known
+	Cost      MicroUSD `json:"cost_micro_usd"`           // of the calls with a known price
+	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models without a known price
 }
 
-// maxTokens is more than any call reads or writes. More of them times a price may not fit into MicroUSD.
+// maxTokens is more than any call uses. A higher count times a price could overflow MicroUSD.
 const maxTokens = 100_000_000
 
-// Counted is u as it may be charged: a count below nothing is nothing, since no call gives back what others cost, and
-// one above maxTokens is that many. Vendors' answers, and those of gateways of a tenant's own, are read with it.
+// Counted returns u with its token counts limited to the range 0 to maxTokens. Counts from vendors and tenants' own
+// gateways must not be trusted.
 func (u Usage) Counted() Usage {
 	for _, n := range []*int64{&u.Input, &u.Output, &u.Cached, &u.Written} {
 		*n = min(max(0, *n), maxTokens)
@@ -54,7 +54,7 @@ func (u Usage) Counted() Usage {
 	return u
 }
 
-// Plus adds a later usage; the names are the later's, and the request that was sent, if it was kept.
+// Plus adds a later usage. Names are taken from the later one, and so is the saved request if it has one.
 func (u Usage) Plus(v Usage) Usage {
 	if v.Sent == nil {
 		v.Sent = u.Sent
@@ -70,10 +70,9 @@ func (u Usage) Plus(v Usage) Usage {
 	return v
 }
 
-// Free reports whether the calls cost nothing, such as one that was refused.
+// Free reports whether the calls cost nothing, such as a refused call.
 func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 0 }
 
-// Sum is u without the fields that describe a single generation.
 func (u Usage) Sum() Usage {
 	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Sent, u.Written = "", "", "", "", "", nil, 0
 	return u

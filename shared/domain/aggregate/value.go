@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// JSON is a JSON value kept as text, so that rows stay readable in the console.
+// JSON is a JSON value stored as text, so that rows stay readable in the AWS console.
 type JSON string
 
-// MarshalJSON returns the value itself.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
@@ -18,14 +17,13 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return []byte(j), nil
 }
 
-// UnmarshalJSON keeps the value's text.
 func (j *JSON) UnmarshalJSON(b []byte) error {
 	*j = JSON(b)
 	return nil
 }
 
-// Blob is a value that may be too large for a row: then JSON is empty and S3Key
-// says where it is, and Preview shows its beginning.
+// Blob is a value that may be too large for a row. If it is, JSON is empty, S3Key names the object that holds it, and
+// Preview holds its beginning.
 type Blob struct {
 	JSON    JSON   `json:"json,omitempty"`
 	Bytes   int    `json:"bytes"`
@@ -33,7 +31,7 @@ type Blob struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// Hash is HashOf the whole value: an object in S3 is named by it.
+// Hash returns HashOf the complete value. An object in S3 has the hash in its name.
 func (b Blob) Hash() string {
 	if b.S3Key != "" {
 		return strings.TrimSuffix(path.Base(b.S3Key), ".json")
@@ -41,13 +39,13 @@ func (b Blob) Hash() string {
 	return HashOf(string(b.JSON))
 }
 
-// HashOf is the hexadecimal SHA-256 of a text.
+// HashOf returns the hexadecimal SHA-256 of a text.
 func HashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
 
-// Access says whether a tool only reads or changes something: calling a write again could do it twice.
+// Access says whether a tool only reads or also writes. Repeating a call that writes could do its work twice.
 type Access string
 
 const (

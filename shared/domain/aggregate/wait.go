@@ -4,7 +4,7 @@ import "time"
 
 // Wait is a run that waits at a gate, with the task token that wakes it.
 type Wait struct {
-	Gate    string    `json:"gate"` // key of the prompt, process or gate row
+	Gate    string    `json:"gate"` // key of the prompt's, process's or step gate's row
 	Token   string    `json:"task_token"`
 	Run     int       `json:"run"`
 	Entered time.Time `json:"entered"`
@@ -14,7 +14,7 @@ type Wait struct {
 func (w Wait) Key() string  { return "WAIT#" + w.Gate }
 func (w Wait) Type() string { return "wait" }
 
-// Revision is 0: no Change writes it.
+// Revision returns 0 because no Change writes a Wait.
 func (w Wait) Revision() int { return 0 }
 
 func (w Wait) At(int) Row { return &w }

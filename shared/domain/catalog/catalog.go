@@ -1,6 +1,5 @@
-// Package catalog holds one file for each tool that comes with Ringi, and reads them: what the tool takes and gives,
-// whether calling it twice matters, and every text that people read of it, in each language. Nothing else names a
-// tool's texts.
+// Package catalog has one file for each tool that comes with Ringi. A file holds the tool's schemas, whether it writes,
+// and all its texts in each language.
 package catalog
 
 import (
@@ -16,66 +15,66 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// File is what one file says of a tool.
+// File describes one tool.
 type File struct {
 	Name        string           `json:"name"`
 	Title       language.Texts   `json:"title"`
-	About       language.Texts   `json:"about"`       // what it does, for the administrator who allows it
-	Description string           `json:"description"` // for the model that plans
+	About       language.Texts   `json:"about"`       // what the tool does, for the administrator who allows it
+	Description string           `json:"description"` // for the model that plans steps
 	Effect      aggregate.Access `json:"effect"`
-	Provider    string           `json:"provider"` // whose credentials it needs; empty: nobody's
+	Provider    string           `json:"provider"` // provider of the credentials that it needs; empty: none
 	Limits      struct {
 		TimeoutSeconds int `json:"timeout_seconds"`
-		MaxRows        int `json:"max_rows"` // of the longest list that it takes or gives
+		MaxRows        int `json:"max_rows"` // rows of the longest list in its input or output
 		MaxBytes       int `json:"max_bytes"`
 	} `json:"limits"`
-	// Beside names the tools of its provider that there were before it, where it came with a later release than the first.
+	// Beside lists the older tools of its provider, if this tool was added in a later release.
 	Beside []string `json:"beside"`
-	// Constraints maps each constraint to the argument that it holds, to "" where only the vendor can tell.
+	// Constraints maps each constraint to the argument that it limits, or to "" if only the vendor can check it.
 	Constraints map[string]string `json:"constraints"`
-	Destination []string          `json:"destination"` // the arguments that say where a write goes
-	Said        []string          `json:"said"`        // the arguments of a write whose words reach people
-	Input       json.RawMessage   `json:"input"`       // a JSON Schema, as is Output
+	Destination []string          `json:"destination"` // arguments that name the target of a write
+	Said        []string          `json:"said"`        // arguments of a write that contain text for people
+	Input       json.RawMessage   `json:"input"`       // a JSON Schema, as Output is
 	Output      json.RawMessage   `json:"output"`
 
-	// Line is what a card says that a call would do; {name} is where an argument stands. It is empty for a tool whose line
-	// shared/explain/line makes in code.
+	// Line is a card's sentence about a call, with {name} for an argument. It is empty if shared/explain/line builds
+	// the sentence in code.
 	Line      language.Texts      `json:"line"`
-	Arguments map[string]Argument `json:"arguments"` // those of Line that are said in words of their own
+	Arguments map[string]Argument `json:"arguments"` // arguments of Line that need their own wording
 
-	Demo *Demo `json:"demo"` // nil where the demo model needs code to plan with it
+	Demo *Demo `json:"demo"` // nil if the demo model needs code to plan with this tool
 }
 
-// Argument is how a line says one argument. What none of its cases is for stands as it is.
+// Argument says how Line words one argument. A value without a case is shown unchanged.
 type Argument struct {
 	Absent language.Texts            `json:"absent"`
 	Null   language.Texts            `json:"null"`
-	Is     map[string]language.Texts `json:"is"`    // by the text that it is
-	Other  language.Texts            `json:"other"` // {name} is the argument itself
+	Is     map[string]language.Texts `json:"is"`    // by the argument's text
+	Other  language.Texts            `json:"other"` // {name} is replaced by the argument
 }
 
-// Demo is an example from which the demo model plans a list: one call, whose rows go to a sheet and whose count is
-// told.
+// Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and whose count is
+// reported.
 type Demo struct {
-	Request language.Texts       `json:"request"` // which is planned with the tool
-	Asks    string               `json:"asks"`    // a regular expression of the words that ask for the list
-	Input   map[string]any       `json:"input"`   // a department that the request names takes the place of the one here
-	Columns []string             `json:"columns"` // members of the rows that the sheet shows
-	Rows    string               `json:"rows"`    // the member of the result that is the list
+	Request language.Texts       `json:"request"` // an example request
+	Asks    string               `json:"asks"`    // regular expression that matches requests for this list
+	Input   map[string]any       `json:"input"`   // the example's arguments; a department named in the request replaces the one here
+	Columns []string             `json:"columns"` // members of the rows that become columns of the sheet
+	Rows    string               `json:"rows"`    // member of the result that contains the list
 	Words   map[string]ListWords `json:"words"`   // by locale
 }
 
-// ListWords are how one language speaks of a list.
+// ListWords are one language's words for a list.
 type ListWords struct {
-	From    string            `json:"from"`    // where it is read
-	Things  string            `json:"things"`  // what it lists
-	Tab     string            `json:"tab"`     // of the sheet
-	Handled string            `json:"handled"` // the information that it has
-	Columns map[string]string `json:"columns"` // titles by the rows' members
-	Forms   map[string]string `json:"forms"`   // in place of the demo's sentences about any list, by their names
+	From    string            `json:"from"`    // where the list is read
+	Things  string            `json:"things"`  // the things in the list
+	Tab     string            `json:"tab"`     // title of the sheet's tab
+	Handled string            `json:"handled"` // the kind of information in the list
+	Columns map[string]string `json:"columns"` // column titles by member
+	Forms   map[string]string `json:"forms"`   // sentences that replace the demo's general ones, by name
 }
 
-// Files are all of them, by name. An error says which file can't be read.
+// Files returns all tools' files, sorted by name. The error names the file that can't be read.
 var Files = sync.OnceValues(func() (all []File, err error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
@@ -95,9 +94,9 @@ var Files = sync.OnceValues(func() (all []File, err error) {
 	return all, nil
 })
 
-// Of is the file of a tool; false for one that has none.
+// Of returns a tool's file, and false if it has none.
 func Of(name string) (File, bool) {
-	all, _ := Files() // a test reads every file
+	all, _ := Files() // the error can be ignored: a test reads every file
 	for _, f := range all {
 		if f.Name == name {
 			return f, true

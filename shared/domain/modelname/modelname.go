@@ -1,4 +1,4 @@
-// Package modelname reads the names of models: the provider and its model.
+// Package modelname parses model names into provider, endpoint and model.
 package modelname
 
 import (
@@ -12,28 +12,28 @@ import (
 const (
 	Anthropic  = "anthropic"
 	OpenAI     = "openai"
-	Compatible = "compatible" // an endpoint that speaks OpenAI's Chat Completions
+	Compatible = "compatible" // an endpoint with OpenAI's Chat Completions API
 	Bedrock    = "bedrock"
 	Demo       = "demo"
 )
 
-// Providers are all of them.
+// Providers lists all providers.
 var Providers = []string{Anthropic, OpenAI, Compatible, Bedrock, Demo}
 
-// Gemini is the compatible endpoint of models named gemini-…; its address is built in.
+// Gemini is the built-in compatible endpoint for models named gemini-….
 const Gemini = "gemini"
 
-// GoogleGLA is the provider of the same models in names that Pydantic AI takes, as files of teams have them.
+// GoogleGLA is Pydantic AI's provider name for the same models; files of teams use it.
 const GoogleGLA = "google-gla"
 
 // Name is a model and its provider.
 type Name struct {
 	Provider string
-	Endpoint string // of a compatible model
-	Model    string // as the provider calls it
+	Endpoint string // set for a compatible model
+	Model    string // the provider's name for it
 }
 
-// String is the name in full, as Parse reads it.
+// String returns the full name, which Parse reads.
 func (n Name) String() string {
 	switch {
 	case n.Endpoint != "":
@@ -50,9 +50,8 @@ var (
 	oForm        = lazy.Regexp(`^o[0-9]`)
 )
 
-// Parse reads a model's name: provider:model, compatible:endpoint/model, demo, or
-// a bare model name whose beginning tells the provider (claude-, gpt-, gemini-…), or google-gla:model. It returns
-// ErrField "model", listing all forms, for any other name.
+// Parse parses provider:model, compatible:endpoint/model, google-gla:model, demo, or a model name that begins with
+// claude-, gpt-, gemini- or o and a digit. For any other name it returns ErrField "model", which lists these forms.
 func Parse(name string) (Name, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	n := Name{Provider: provider, Model: model}

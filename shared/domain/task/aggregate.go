@@ -8,16 +8,14 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Aggregate is every row of one task, as one consistent Query returned them. A
-// Query is no snapshot: rows may come from two commits, which is why a Change
-// names each row that it relied on.
+// Aggregate is every row of one task; see aggregate.Aggregate.
 type Aggregate struct {
 	aggregate.Shared
 	Head       Head
 	Request    *Request
 	Task       *Task
 	Answer     *Answer       // a plain reply instead of a task
-	Choice     *Choice       // what the message is meant to be, when that was asked
+	Choice     *Choice       // what a person is asked to choose, if the message was written beside a gate
 	Prompts    []*Prompt     // by version
 	Processes  []*Process    // by version
 	Executions []*Execution  // by process version and attempt
@@ -28,16 +26,16 @@ type Aggregate struct {
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.TaskID) }
 func (a *Aggregate) Root() aggregate.Root { return &a.Head }
 
-// Prompt is the newest version, nil if there is none.
+// Prompt returns the newest version, or nil.
 func (a *Aggregate) Prompt() *Prompt { return aggregate.Last(a.Prompts) }
 
-// Process is the newest version, nil if there is none.
+// Process returns the newest version, or nil.
 func (a *Aggregate) Process() *Process { return aggregate.Last(a.Processes) }
 
-// Execution is the newest attempt, nil if there is none.
+// Execution returns the newest attempt, or nil.
 func (a *Aggregate) Execution() *Execution { return aggregate.Last(a.Executions) }
 
-// StepsOf returns the step rows of one attempt, by order.
+// StepsOf returns the attempt's step rows in order.
 func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
 	var out []*StepResult
 	for _, s := range a.Steps {
@@ -48,23 +46,22 @@ func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
 	return out
 }
 
-// StepOf returns the row of one step of an attempt, nil if it has not begun.
+// StepOf returns the row of a step of an attempt, or nil if the step has not begun.
 func (a *Aggregate) StepOf(e *Execution, order int) *StepResult {
 	return aggregate.Find(a.Steps, StepKey(e.ProcessVersion, e.Attempt, order))
 }
 
-// GateOf returns the gate before one step of an attempt, nil if none was opened.
+// GateOf returns the gate before a step of an attempt, or nil if none was opened.
 func (a *Aggregate) GateOf(e *Execution, order int) *StepGate {
 	return aggregate.Find(a.Gates, GateKey(e.ProcessVersion, e.Attempt, order))
 }
 
-// ProcessOf returns the version an execution runs.
+// ProcessOf returns the process version that an execution carries out.
 func (a *Aggregate) ProcessOf(e *Execution) *Process {
 	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
 }
 
-// Asked are the terms of what waits for a person: of a gate that somebody has to stamp, or of the choice what a
-// message is meant to be. nil: nothing waits for a person.
+// Asked returns the terms of the open choice, or of the gate that waits for a stamp; nil if nothing waits for a person.
 func (a *Aggregate) Asked() *aggregate.Terms {
 	if row := a.Choosing(); row != nil {
 		return &row.Terms
@@ -75,8 +72,8 @@ func (a *Aggregate) Asked() *aggregate.Terms {
 	return nil
 }
 
-// Newest reports whether a card shows the newest thing there is of the task. That
-// card tells what became of the task: that a generation failed, or how it ended.
+// Newest reports whether a card shows the task's newest row. That card also shows a failed generation and how the task
+// ended.
 func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 	switch {
 	case a.Execution() != nil:
@@ -89,7 +86,7 @@ func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 	return kind == CardTask
 }
 
-// LiveLease returns a step whose call may still be out at now, nil if none is.
+// LiveLease returns a step whose call may still be under way at now, or nil.
 func (a *Aggregate) LiveLease(now time.Time) *StepResult {
 	for _, s := range a.Steps {
 		if s.Status == StepRunning && s.Claim != nil && now.Before(s.Claim.LeaseUntil) {
@@ -99,7 +96,7 @@ func (a *Aggregate) LiveLease(now time.Time) *StepResult {
 	return nil
 }
 
-// Apply returns the aggregate as it is after c was committed.
+// Apply returns a copy of the aggregate as it is after c was committed.
 func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
 	n := *a
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
@@ -137,7 +134,7 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	}
 }
 
-// Rows returns all rows but the head and the waits, by key.
+// Rows returns all rows by key, except the head and the waits.
 func (a *Aggregate) Rows() map[string]aggregate.Row {
 	out := map[string]aggregate.Row{}
 	if a.Request != nil {

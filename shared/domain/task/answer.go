@@ -6,19 +6,19 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ExtractKind is what the first layer took a message for.
+// ExtractKind is the first layer's classification of a message.
 type ExtractKind string
 
 const (
-	KindTask        ExtractKind = "task"        // also ""
-	KindUnsupported ExtractKind = "unsupported" // nothing that Ringi's tools could do
+	KindTask        ExtractKind = "task"        // "" means the same
+	KindUnsupported ExtractKind = "unsupported" // something that Ringi's tools can't do
 	KindHelp        ExtractKind = "help"        // a question about Ringi itself
 )
 
-// MaxSentence is how long a plain reply's sentence may be, in characters.
+// MaxSentence is the maximum length of a plain reply in characters.
 const MaxSentence = 400
 
-// Answer is a plain reply: what a message got instead of a task.
+// Answer is a plain reply that a message got instead of a task.
 type Answer struct {
 	aggregate.Meta
 	Kind      ExtractKind      `json:"kind"`
@@ -27,7 +27,7 @@ type Answer struct {
 	CreatedAt time.Time        `json:"created_at"`
 }
 
-// AnswerKey is the key of a task's only answer.
+// AnswerKey is the key of a task's answer; a task has at most one.
 const AnswerKey = "ANSWER"
 
 func (r *Answer) Key() string             { return AnswerKey }
@@ -35,7 +35,7 @@ func (r Answer) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 func (r *Answer) paid(u aggregate.Usage)  { r.Usage = &u }
 func (k ExtractKind) plain() bool         { return k == KindUnsupported || k == KindHelp }
 
-// reason is how a head ends that got a plain reply.
+// reason returns why the task ended when it got a plain reply.
 func (k ExtractKind) reason() aggregate.Reason {
 	if k == KindHelp {
 		return ReasonHelp
@@ -43,7 +43,7 @@ func (k ExtractKind) reason() aggregate.Reason {
 	return ReasonUnsupported
 }
 
-// answered ends the head with a plain reply. Nobody is asked for a stamp.
+// answered ends the task with a plain reply, without asking anybody.
 func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()

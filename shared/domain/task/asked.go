@@ -6,9 +6,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ApproveRead stamps the gate with this id for somebody who read all of what had this
-// hash. It returns ErrMoved when the gate asks about something else, and otherwise what
-// Approve returns.
+// ApproveRead stamps the gate with this id for somebody who read the complete content with this hash. It returns
+// ErrMoved if the gate's content has another hash, else what Approve returns.
 func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	switch {
 	case a.AskedBy(id) == "":
@@ -19,23 +18,23 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 	return a.Approve(id, by, p, now)
 }
 
-// Asks is the gate that waits for people's approval, if one does. None does while a person has to choose what a message
-// is meant to be.
+// Asks returns the gate that waits for people's approval, if there is one. While a person has to choose how to treat
+// the message, no gate does.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	open, waits := a.OpenGate()
 	return open.Question, waits && open.Terms.ApprovalRequired && a.Choosing() == nil
 }
 
-// AskedAt is when the gate with this id began to wait, zero if there is no such gate.
+// AskedAt returns when the gate with this id began to wait, or zero if there is no such gate.
 func (a *Aggregate) AskedAt(id string) time.Time {
 	terms, ok := a.TermsOf(id)
 	if !ok || terms.DecideBy == nil {
 		return time.Time{}
 	}
-	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour) // a row is older: its generation came first
+	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour) // CreatedAt would be too early: the row is created before its content is generated
 }
 
-// Readable returns aggregate.ErrConflict for a torn read, which lacks the request.
+// Readable returns aggregate.ErrConflict if the request is missing, which happens in a torn read.
 func (a *Aggregate) Readable(time.Time) error {
 	if a.Request == nil {
 		return aggregate.ErrConflict
@@ -43,10 +42,10 @@ func (a *Aggregate) Readable(time.Time) error {
 	return nil
 }
 
-// Origin is where the task was asked for, and by whom.
+// Origin returns where and by whom the task was requested.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Request.Origin() }
 
-// Beginning is the message that asked for the task, and its thread.
+// Beginning returns the timestamps of the requesting message and of its thread.
 func (a *Aggregate) Beginning() (message, thread string) {
 	return a.Request.MessageTS, a.Request.ThreadTS
 }

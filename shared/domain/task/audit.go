@@ -5,13 +5,13 @@ import "ringi/shared/domain/aggregate"
 const (
 	AuditTaskCreated        aggregate.Action = "task.created"
 	AuditRequestAnswered    aggregate.Action = "request.answered" // by a plain reply; there is no task
-	AuditRequestChosen      aggregate.Action = "request.chosen"   // a reason to reject, or a request of its own
+	AuditRequestChosen      aggregate.Action = "request.chosen"   // as a reason to reject, or as a request of its own
 	AuditTaskCancelled      aggregate.Action = "task.cancelled"
 	AuditTaskExpired        aggregate.Action = "task.expired"
 	AuditTaskRefused        aggregate.Action = "task.refused"
 	AuditPromptApproved     aggregate.Action = "prompt.approved"
 	AuditPromptRejected     aggregate.Action = "prompt.rejected"
-	AuditPromptPicked       aggregate.Action = "prompt.picked" // another team's submission
+	AuditPromptPicked       aggregate.Action = "prompt.picked" // replaced by another team's submission
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
 	AuditStepApproved       aggregate.Action = "step.approved"
@@ -21,7 +21,7 @@ const (
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
 	AuditExecutionCancelled aggregate.Action = "execution.cancelled"
 	AuditExecutionRetried   aggregate.Action = "execution.retried"
-	AuditExecutionLate      aggregate.Action = "execution.late" // how a write of one that was over ended
+	AuditExecutionLate      aggregate.Action = "execution.late" // the outcome of a write became known after the execution ended
 	AuditGenerationFailed   aggregate.Action = "generation.failed"
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )

@@ -6,9 +6,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// End cancels a task wherever it stands. A call that is in flight is
-// not called back; its outcome is recorded when it is known.
-// It returns ErrDecided when the task is over, ErrNotAllowed with the rule that refused.
+// End cancels a task in any stage. A call in flight is not aborted; its outcome is recorded when it is known. End
+// returns ErrDecided if the task is over, and ErrNotAllowed with the rule that refused.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if stop, err := a.cancelled(by, p); stop {
 		return aggregate.Change{}, err
@@ -18,7 +17,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
-// CancelExecution is End by the button of the running card: id must be the newest execution's.
+// CancelExecution is End for the button on the running card. id must be the newest execution's.
 func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {
@@ -34,7 +33,7 @@ func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.P
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
-// cancelled reports whether there is nothing (more) to cancel, and what to say.
+// cancelled reports whether End must stop, and with which error. Cancelling twice is no error for the same person.
 func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool, err error) {
 	if e := a.Head.Ended; e != nil {
 		if e.As == TaskCancelled && e.By == by.ID && by.ID != "" {
@@ -48,8 +47,8 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 	return false, nil
 }
 
-// withdraw closes whatever is open: a gate, an execution. It relies on the task's stage, so that the commit fails if
-// another gate or execution was opened meanwhile.
+// withdraw closes an open gate and a running execution. It relies on the task's stage, so the commit fails if another
+// gate or execution was opened meanwhile.
 func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) *change {
 	c := a.begin(now)
 	if open, ok := a.OpenGate(); ok {
@@ -71,8 +70,8 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt}))
 }
 
-// Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
-// It returns ErrNotDue before decide_by, or when nothing waits.
+// Expire ends a task whose gate was not decided in time. It returns ErrNotDue before decide_by, or if nothing waits.
+// Only the sweeper calls it.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	if row := a.Choosing(); row != nil {
 		return a.expireChoice(row, now)
@@ -90,7 +89,7 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
-// otherExecution says why an execution's id is not the newest one's.
+// otherExecution returns the error for an execution id that is not the newest one's.
 func (a *Aggregate) otherExecution(id string) error {
 	for _, e := range a.Executions {
 		if e.ID == id {

@@ -7,6 +7,6 @@ const (
 	CardPrompt    aggregate.CardType = "prompt"
 	CardProcess   aggregate.CardType = "process"
 	CardExecution aggregate.CardType = "execution"
-	CardOutcome   aggregate.CardType = "outcome" // how the task ended, for the requester alone
-	CardStep      aggregate.CardType = "step"    // a step gate
+	CardOutcome   aggregate.CardType = "outcome" // how the task ended; only the requester sees it
+	CardStep      aggregate.CardType = "step"    // a step's gate
 )

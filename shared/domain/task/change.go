@@ -7,19 +7,17 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Decision is the Decision of a task: the alias spares the type parameter at each use.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change under construction.
 type change struct {
 	aggregate.Draft
-	Head   Head    // as it shall be
+	Head   Head    // as it will be written
 	was    Head    // as it was read
-	choice *Choice // of what the message is meant to be, as it was read
-	quotas Quotas  // what accepting a task is held against
+	choice *Choice // as it was read
+	quotas Quotas  // limits that apply when a task is accepted
 }
 
-// begin opens a change at now, but never before the task's last one.
+// begin opens a change at now, or just after the task's last change if that is later.
 func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head, was: a.Head, choice: a.Choice}
 	c.Now = a.Head.Moment(now)
@@ -27,7 +25,7 @@ func (a *Aggregate) begin(now time.Time) *change {
 	return c
 }
 
-// done is the Change as it is committed, or the first error of its making.
+// done returns the finished Change, or the first error.
 func (c *change) done() (aggregate.Change, error) {
 	head := c.Head
 	if head.PausedUntil == nil {
@@ -40,16 +38,16 @@ func (c *change) done() (aggregate.Change, error) {
 	return out, err
 }
 
-// progress records that the task has moved on, by a decision, a finished generation or a step's result: it resets the
-// count of restarts and clears a pause, a parked failure and its retries.
+// progress records that the task moved on by a decision, a finished generation or a step's result. It resets the count
+// of restarts, and clears a pause, a parked failure and its retries.
 func (c *change) progress() {
 	c.Head.Restarts, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil, nil, nil, 0
 }
 
-// startRun makes every run before this one superseded.
+// startRun supersedes every earlier run.
 func (c *change) startRun() { c.Head.Run++ }
 
-// under makes c rely on the settings as they were read.
+// under makes c fail if the settings changed since revision rev was read.
 func (c *change) under(rev int) {
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
 }
@@ -58,8 +56,7 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
-// end closes the task, and with it what people may still be asked about the message. Only a
-// failed one may begin again.
+// end closes the task together with an open choice. Only a failed task can be retried.
 func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Retried = nil, nil, nil, nil
@@ -71,13 +68,13 @@ func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregat
 	c.moveTask(t, as)
 }
 
-// ended is end followed by done.
+// ended calls end and done.
 func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (aggregate.Change, error) {
 	c.end(t, as, by, reason)
 	return c.done()
 }
 
-// card makes the row of a card that shows subject; its message comes later.
+// card adds a row for a card that shows subject, unless there is one. The card updater posts its message later.
 func (c *change) card(a *Aggregate, typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
 		ID: aggregate.Derive(c.Now, "card", a.Head.TaskID, string(typ), subject), AggregateID: a.Head.TaskID, CardType: typ, Subject: subject,

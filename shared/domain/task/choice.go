@@ -7,47 +7,47 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// ChoiceAs is what a message was taken for that was written beside a gate that waits.
+// ChoiceAs is how people chose to treat a message that was written beside a waiting gate.
 type ChoiceAs string
 
 const (
-	AsReason  ChoiceAs = "reason"  // to send the waiting version back
-	AsRequest ChoiceAs = "request" // a new one
+	AsReason  ChoiceAs = "reason"  // a reason to reject the waiting version
+	AsRequest ChoiceAs = "request" // a new request
 )
 
-// Beside names the gate of another task that waits in the same thread.
+// Beside identifies a gate of another task that waits in the same thread.
 type Beside struct {
 	TaskID  string             `json:"task_id"`
 	Title   string             `json:"title"`
-	ID      string             `json:"id"` // of the gate
+	ID      string             `json:"id"` // the gate's id
 	Kind    aggregate.CardType `json:"kind"`
-	Version int                `json:"version"` // of a prompt or process; the step's number of a step gate
+	Version int                `json:"version"` // version of a prompt or process; for a step gate, the step's number
 }
 
-// Choice asks people what a message is meant to be. Until they say so, nothing is generated.
+// Choice asks people how to treat a message. Nothing is generated until they decide.
 type Choice struct {
 	aggregate.Meta
 	ID        string          `json:"id"`
 	Beside    Beside          `json:"beside"`
 	Terms     aggregate.Terms `json:"terms"`
-	As        ChoiceAs        `json:"as,omitempty"` // empty: nobody has said
+	As        ChoiceAs        `json:"as,omitempty"` // empty: not decided
 	DecidedBy string          `json:"decided_by,omitempty"`
 	DecidedAt *time.Time      `json:"decided_at,omitempty"`
-	Over      bool            `json:"over,omitempty"`      // nobody said so in time, or the message was withdrawn
-	GateOver  bool            `json:"gate_over,omitempty"` // the gate no longer waits, so the message can't be a reason any more
+	Over      bool            `json:"over,omitempty"`      // the time limit passed or the message was withdrawn
+	GateOver  bool            `json:"gate_over,omitempty"` // the gate no longer waits, so the message can't become a reason
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// ChoiceKey is the key of a task's only choice.
+// ChoiceKey is the key of a task's choice; a task has at most one.
 const ChoiceKey = "CHOICE"
 
 func (r *Choice) Key() string             { return ChoiceKey }
 func (r Choice) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 
-// Threaded reports whether the message was written in the thread of another one.
+// Threaded reports whether the message is a reply in a thread.
 func (r *Request) Threaded() bool { return r.ThreadTS != "" && r.ThreadTS != r.MessageTS }
 
-// Choosing is the choice that waits for a person, nil if none does.
+// Choosing returns the choice if it waits for a person, else nil.
 func (a *Aggregate) Choosing() *Choice {
 	if a.Choice == nil || a.Choice.As != "" || a.Head.Ended != nil {
 		return nil
@@ -55,7 +55,7 @@ func (a *Aggregate) Choosing() *Choice {
 	return a.Choice
 }
 
-// choiceAsRead is the choice for a Change that relies on it, or on there being none.
+// choiceAsRead returns the choice, or an empty row, for a Change that relies on it or on its absence.
 func (a *Aggregate) choiceAsRead() aggregate.Row {
 	if a.Choice == nil {
 		return &Choice{}
@@ -63,7 +63,7 @@ func (a *Aggregate) choiceAsRead() aggregate.Row {
 	return a.Choice
 }
 
-// OpenGateBeside describes what waits in a for people to decide. It reports false when nothing does.
+// OpenGateBeside describes the gate in a that waits for people, and returns false if there is none.
 func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
 	open, waits := a.OpenGate()
 	if !waits || a.Asked() == nil {
@@ -79,9 +79,8 @@ func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
 	return b, true
 }
 
-// Ask opens the choice of what the message is meant to be. It is no change when
-// people were asked already, or the first layer is done. That the requester has another one
-// open beside the same gate shows when it is committed, as ErrFull.
+// Ask opens the choice of how to treat the message. It changes nothing if people were already asked or the first layer
+// is done. If the requester has another open choice beside the same gate, the commit fails with ErrFull.
 func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -98,8 +97,8 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (a
 	return c.done()
 }
 
-// TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
-// ErrNotAllowed or ErrNotFound; the same person choosing it twice is no change.
+// TakeAsRequest makes the message a new request and starts a run. It returns ErrDecided, ErrNotAllowed or ErrNotFound.
+// If the same person chooses it twice, the second time changes nothing.
 func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
 	if !ok {
@@ -109,8 +108,8 @@ func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Pol
 	return c.done()
 }
 
-// TakeAsReason ends the head of a message that becomes the reason of a rejection. The
-// rejection itself is the other task's Change, in the same commit. Its errors are TakeAsRequest's.
+// TakeAsReason ends the task because its message becomes the reason of a rejection. The rejection is the other task's
+// Change in the same commit. It returns the same errors as TakeAsRequest.
 func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
@@ -119,7 +118,7 @@ func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Poli
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
 }
 
-// choose opens the Change of a choice; ok is false when there is none to make.
+// choose begins the Change of a choice; ok is false if there is nothing to change.
 func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error, now time.Time) (c *change, ok bool, err error) {
 	row := a.Choice
 	switch {
@@ -144,9 +143,9 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(
 	return c, true, nil
 }
 
-// GateOver records that the gate beside which the message was written no longer waits. The message can't be a reason
-// for its rejection any more, but a person may still make it a request. other is the gate's task, nil if it is gone.
-// It returns ErrNotDue while the gate waits, or when nobody is asked.
+// GateOver records that the gate beside which the message was written no longer waits. People can then still make the
+// message a request, but not a reason. other is the gate's task, nil if it is gone. It returns ErrNotDue while the gate
+// waits, or if the choice is not open.
 func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change, error) {
 	row := a.Choosing()
 	if row == nil || row.GateOver {
@@ -164,7 +163,7 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change,
 	return c.done()
 }
 
-// expireChoice ends the head of a message that nobody said anything about in time.
+// expireChoice ends a task whose choice was not made in time.
 func (a *Aggregate) expireChoice(row *Choice, now time.Time) (aggregate.Change, error) {
 	if row.Terms.DecideBy == nil || !now.After(*row.Terms.DecideBy) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -174,8 +173,8 @@ func (a *Aggregate) expireChoice(row *Choice, now time.Time) (aggregate.Change, 
 	return c.ended(nil, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
-// closeChoice closes the open choice, unless c itself decides it. If no choice was opened and there is no task yet, c
-// relies on that.
+// closeChoice closes an open choice unless c decides it. If no choice was opened and no task exists yet, c relies on
+// there being no choice.
 func (c *change) closeChoice() {
 	switch row := c.choice; {
 	case row == nil && c.Head.AcceptedAt == nil:
@@ -187,8 +186,8 @@ func (c *change) closeChoice() {
 	}
 }
 
-// asked are the counters that a choice moves in c: a person has one open beside a gate, so
-// that nobody fills a thread with cards that ask, which come before all others.
+// asked counts a person's open choices beside one gate. Only one is allowed, so that nobody can fill a thread with
+// these cards, which are placed before all others.
 func (c *change) asked() []aggregate.Count {
 	row, ok := c.Written(ChoiceKey).(*Choice)
 	if !ok {

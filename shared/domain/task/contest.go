@@ -9,25 +9,25 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Contest is what a version of the policy knows of the contest that drafts it.
+// Contest is what a policy version records about the contest that drafts it.
 type Contest struct {
 	ExecutionID string             `json:"execution_id"`
-	File        string             `json:"file"`            // the orchestrator file that its teams come from
-	Order       aggregate.JSON     `json:"order,omitempty"` // what the contest begins with, until it is there
+	File        string             `json:"file"`            // the contest's file, which names its teams
+	Order       aggregate.JSON     `json:"order,omitempty"` // input for creating the contest; empty once it exists
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
-	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // what the day of AskedAt counts for it until it has ended
-	MostOfDay   aggregate.MicroUSD `json:"-"`                            // what that day may come to with the budget; 0: anything
+	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // the amount reserved on the day of AskedAt until the contest has ended
+	MostOfDay   aggregate.MicroUSD `json:"-"`                            // cost limit of that day including the budget; 0: none
 	AskedAt     time.Time          `json:"asked_at"`
-	Until       time.Time          `json:"until"` // by when it was to have ended
+	Until       time.Time          `json:"until"` // when the contest should end
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
-	As          string             `json:"status,omitempty"`  // how it ended: a contest.SummaryStatus, of one without a summary a contest.Status, else one of those below
-	Entries     []Entry            `json:"entries,omitempty"` // the best of each team that has one, the best first
+	As          string             `json:"status,omitempty"`  // how it ended: the contest.SummaryStatus, without a summary the contest.Status, or one of the constants below
+	Entries     []Entry            `json:"entries,omitempty"` // each team's best submission, best first
 	Failed      int                `json:"failed_teams,omitempty"`
-	// Failures say of the teams without a submission why they have none: of the first of them, as many as a card names.
+	// Failures says why teams have no submission; at most MaxFailures of them.
 	Failures []contest.FailedTeam `json:"failures,omitempty"`
 }
 
-// MaxFailures is how many teams a version names that failed.
+// MaxFailures is how many failed teams a version records, which is as many as a card names.
 const MaxFailures = 5
 
 // Entry is a team's best submission.
@@ -35,30 +35,29 @@ type Entry struct {
 	TeamID   string  `json:"team_id"`
 	TeamName string  `json:"team_name"`
 	Round    int     `json:"round_number"`
-	Score    float64 `json:"score"` // 0 to 100, with two digits
-	Hash     string  `json:"hash"`  // of its text, as HashOf has it
+	Score    float64 `json:"score"` // 0 to 100, with two decimals
+	Hash     string  `json:"hash"`  // HashOf its text
 
 	Exit contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
 }
 
-// How a contest ended of which nothing was heard; and of a version that was not left to one, why not.
+// Values of Contest.As for a contest that stopped reporting, and for versions without a contest.
 const (
 	ContestLost     = "lost"
-	ContestTooLong  = "request_too_long" // for teams
-	ContestNoBudget = "budget_too_small" // to divide among them
+	ContestTooLong  = "request_too_long" // too long for the teams
+	ContestNoBudget = "budget_too_small" // too small to divide among the teams
 )
 
-// makingFor is longer than the relay and the sweeper, which make contests, may take: their functions end within a
-// minute.
+// makingFor is longer than the relay or the sweeper may take to create a contest. These functions end within a minute.
 const makingFor = 2 * time.Minute
 
-// contestLateBy is how long a contest that was to have ended is waited for: its own sweeper ends it long before.
+// contestLateBy is how long to wait for an overdue contest. Normally its own sweeper ends it long before.
 const contestLateBy = time.Hour
 
-// Over reports whether the contest has ended; it is not there, or not heard of, before.
+// Over reports whether the contest has ended. It is false while the contest has not been created.
 func (c *Contest) Over() bool { return c != nil && c.EndedAt != nil }
 
-// Contesting is the version that a contest drafts now, nil when none does.
+// Contesting returns the version that a contest is drafting, or nil.
 func (a *Aggregate) Contesting() *Prompt {
 	p := a.Prompt()
 	if a.Head.Ended != nil || p == nil || p.Status != aggregate.Generating || p.Contest == nil || p.Contest.Over() {
@@ -67,8 +66,8 @@ func (a *Aggregate) Contesting() *Prompt {
 	return p
 }
 
-// Awaits reports whether a run that waits at the row with this key has to go on waiting: for a person's decision, or
-// for a contest.
+// Awaits reports whether a run that waits at the row with this key must keep waiting, for a person's decision or for a
+// contest.
 func (a *Aggregate) Awaits(key string) bool {
 	if open, waits := a.OpenGate(); waits {
 		return open.Key == key
@@ -77,9 +76,9 @@ func (a *Aggregate) Awaits(key string) bool {
 	return p != nil && p.Key() == key
 }
 
-// AskContest leaves the newest version to a contest. The day counts the contest's whole budget until it has ended, so
-// that two requests at the same time never both spend the last of the day's budget. It is no change when that version
-// is not generating, or was left to a contest before.
+// AskContest hands the newest version to a contest. It reserves the contest's full budget for the day, so that two
+// concurrent requests can't both spend the rest of the day's budget. It changes nothing if that version is not
+// generating or already had a contest.
 func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {
@@ -96,13 +95,14 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 	return c.done()
 }
 
-// SkipContest notes on the newest version why it is not left to a contest. It is no change where AskContest is none.
+// SkipContest records why the newest version is drafted without a contest. It changes nothing in the cases where
+// AskContest doesn't.
 func (a *Aggregate) SkipContest(run int, file, why string, now time.Time) (aggregate.Change, error) {
 	at := now.UTC().Truncate(time.Millisecond)
 	return a.AskContest(run, Contest{File: file, Until: at, EndedAt: &at, As: why}, now)
 }
 
-// contestMade notes that the contest of a version is there.
+// contestMade records that the version's contest was created.
 func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
 	if p == nil || p.Contest == nil || p.Contest.Order == "" {
@@ -113,8 +113,8 @@ func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
 	return c.done()
 }
 
-// dropContest ends the contest of a version whose task has ended before it began, and gives back what the day counts
-// for it. It returns ErrNotDue while one that is about to be made may still come.
+// dropContest ends a contest that was never created because the task had ended, and releases the reserved budget. It
+// returns ErrNotDue while somebody could still create it.
 func (a *Aggregate) dropContest(key string, now time.Time) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
 	if p == nil || p.Contest == nil || p.Contest.Order == "" || p.Contest.Over() || !a.makesNone(now) {
@@ -123,12 +123,12 @@ func (a *Aggregate) dropContest(key string, now time.Time) (aggregate.Change, er
 	return a.endContest(p, contest.Outcome{Status: contest.Cancelled}, a.begin(now))
 }
 
-// makesNone reports whether nobody who read the task before it ended can still make what it asked for.
+// makesNone reports whether it is too late for anybody who read the task before it ended to create a contest.
 func (a *Aggregate) makesNone(now time.Time) bool {
 	return a.Head.Ended != nil && !now.Before(a.Head.Ended.At.Add(makingFor))
 }
 
-// contestWithdrawn notes that a lost contest was told so.
+// contestWithdrawn records that a lost contest has been withdrawn.
 func (a *Aggregate) contestWithdrawn(execution string) (aggregate.Change, error) {
 	if !slices.Contains(a.Head.LostContests, execution) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -138,7 +138,7 @@ func (a *Aggregate) contestWithdrawn(execution string) (aggregate.Change, error)
 	return c.done()
 }
 
-// contested is the row with another state of its contest.
+// contested returns a copy of the row with an edited contest.
 func (p *Prompt) contested(edit func(*Contest)) *Prompt {
 	n, x := *p, *p.Contest
 	edit(&x)
@@ -146,8 +146,9 @@ func (p *Prompt) contested(edit func(*Contest)) *Prompt {
 	return &n
 }
 
-// ContestEnded records on the row that asked for a contest how it ended and what it cost, whichever run is the head's.
-// A version that still waits for it goes on. A contest's cost is charged even when the task no longer waits for it. It returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
+// ContestEnded records how a contest ended and what it cost, on the row that asked for it, whichever run the head
+// names. The cost is charged even if the task no longer waits for the contest. It returns ErrNotDue if this was already
+// recorded, and ErrNotFound if the row did not ask for the contest.
 func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
 	if p == nil || p.Contest == nil || p.Contest.ExecutionID != o.Execution {
@@ -186,7 +187,7 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggrega
 	return c.done()
 }
 
-// loseContest ends the wait for a contest of which nothing is heard. It returns ErrNotDue while there is still hope.
+// loseContest stops waiting for a contest that is overdue by contestLateBy; before that it returns ErrNotDue.
 func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 	p := a.Contesting()
 	if p == nil || now.Before(p.Contest.Until.Add(contestLateBy)) {
@@ -197,8 +198,8 @@ func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 	return a.endContest(p, contest.Outcome{Status: ContestLost}, c)
 }
 
-// FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no
-// change when the newest version is not generating, or its contest goes on. It returns ErrNotFound for a team without a
+// FinishContest opens the version's gate with a team's submission. It relies on the settings s. It changes nothing if
+// the newest version is not generating or its contest goes on, and returns ErrNotFound if the team has no such
 // submission.
 func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
@@ -218,14 +219,14 @@ func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Setti
 	})
 }
 
-// judging reports whether people are asked about a contest's draft.
+// judging reports whether people are being asked about a contest's draft.
 func (a *Aggregate) judging() bool {
 	open, waits := a.OpenGate()
 	p := a.Prompt()
 	return waits && open.Terms.ApprovalRequired && p != nil && p.Entry != nil && p.Key() == open.Key
 }
 
-// Entry is a team's submission, nil when it has none.
+// Entry returns a team's submission, or nil.
 func (c *Contest) Entry(team string) *Entry {
 	if c == nil {
 		return nil
@@ -236,7 +237,7 @@ func (c *Contest) Entry(team string) *Entry {
 	return nil
 }
 
-// Others are the submissions of the other teams, the best first; none where no contest drafted the version.
+// Others returns the other teams' submissions, best first; none if no contest drafted the version.
 func (p *Prompt) Others() (out []Entry) {
 	if p.Entry == nil || p.Contest == nil {
 		return nil
@@ -249,9 +250,9 @@ func (p *Prompt) Others() (out []Entry) {
 	return out
 }
 
-// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the
-// task; one of a task that has ended does not begin, and is withdrawn in case it was just made. So is one that is lost,
-// once: a team of it that enters late would be paid for beside the version that took its place.
+// contests returns the contests to create and to withdraw. A contest is withdrawn when its task has ended; if it was
+// not created yet, in case somebody is just creating it. A lost contest is withdrawn too, because otherwise a late team
+// would cost money besides the version that replaced the contest.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
 	for _, p := range a.Prompts {
@@ -287,7 +288,7 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 	return begin, withdraw
 }
 
-// awaitContest is where a run goes while a contest drafts.
+// awaitContest returns the state in which a run waits for a contest.
 func awaitContest(p *Prompt, now time.Time) aggregate.Next {
 	left := max(time.Minute, p.Contest.Until.Sub(now))
 	return aggregate.Next{State: StateAwaitContest, Gate: p.Key(), TimeoutSeconds: int((left + contestLateBy + fuse).Seconds())}

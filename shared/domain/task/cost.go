@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// product is a row that a model's calls made.
+// product is a row that was made by model calls.
 type product interface{ paid(u aggregate.Usage) }
 
 func (t *Task) paid(u aggregate.Usage)      { t.Usage = &u }
@@ -18,12 +18,10 @@ func (p *Prompt) paid(u aggregate.Usage)    { p.Usage = &u }
 func (p *Process) paid(u aggregate.Usage)   { p.Usage = &u }
 func (e *Execution) paid(u aggregate.Usage) { e.Usage = &u }
 
-// Charge makes the Change of a decision say what the model's calls behind it came to:
-// on the row that they made, and in a row of their own. Calls that came to nothing,
-// because another invocation was faster or the task is over, have that row all the
-// same, and count towards the day: then the Change has nothing else, whoever's run it is. So after a commit the
-// caller must look whether the head's run is still its own. Charged a second time,
-// a usage adds nothing. One that costs less than nothing is an error, and nothing is decided.
+// Charge wraps a decision so that its Change records the usage of the model calls behind it: on the row that they made,
+// and in a row of its own. If the decision changes nothing or its run is superseded, the usage is still recorded and
+// counted towards the day, in a Change that contains nothing else. So after a commit the caller must check whether the
+// head still names its run. Charging a usage twice adds nothing. A negative cost is an error.
 func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	return func(a *Aggregate) (aggregate.Change, error) {
 		if u.Cost < 0 {
@@ -50,13 +48,13 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	}
 }
 
-// charged reports whether the task's sum includes a usage already. The head of an earlier release knows that of its
-// newest usage only.
+// charged reports whether the usage was already charged. In a head of an earlier release only the newest usage is
+// known.
 func (a *Aggregate) charged(id string) bool {
 	return slices.Contains(a.Head.Charged, id) || slices.ContainsFunc(a.Uses, func(u *aggregate.Use) bool { return u.ID == id })
 }
 
-// Used is what all models' calls for the task came to, nil when there were none.
+// Used returns the total usage of model calls for the task, or nil if there were none.
 func (a *Aggregate) Used() *aggregate.Usage {
 	sum := a.Shared.Used()
 	if a.Head.Usage != nil {
@@ -68,7 +66,7 @@ func (a *Aggregate) Used() *aggregate.Usage {
 	return &sum
 }
 
-// Spent is what the models' calls for the task have cost, as far as their prices are known.
+// Spent returns the cost of the model calls with known prices.
 func (a *Aggregate) Spent() aggregate.MicroUSD {
 	if used := a.Used(); used != nil {
 		return used.Cost
@@ -76,21 +74,20 @@ func (a *Aggregate) Spent() aggregate.MicroUSD {
 	return 0
 }
 
-// CostReached reports whether the task has cost what it may; a limit of 0 is none.
+// CostReached reports whether the task's cost has reached the limit; 0 means no limit.
 func (a *Aggregate) CostReached(limit aggregate.MicroUSD) bool {
 	return limit > 0 && a.Spent() >= limit
 }
 
-// CostStop is the reason to stop a task that has cost what it may, with both sums.
+// CostStop returns the reason to stop the task, with its cost and the limit.
 func (a *Aggregate) CostStop(limit aggregate.MicroUSD) StopError {
 	return StopError{ReasonCostLimit, a.Spent().String() + "/" + limit.String()}
 }
 
-// StopForCost ends a task that has cost what it may: an execution fails, and before
-// there is one the task is cancelled. It is no change while the limit is not
-// reached, nor while people judge a contest's draft: what a contest costs is known when
-// it is over, and what it was paid for isn't taken from them. Whatever they decide, the
-// next call of a model finds the limit reached. Otherwise it returns what FailExecution does.
+// StopForCost ends a task whose cost has reached the limit: an execution fails, and without an execution the task is
+// cancelled. It changes nothing below the limit. It also changes nothing while people judge a contest's draft: its cost
+// is known only at the end, and the result is already paid for. The next model call then hits the limit. Otherwise it
+// returns what FailExecution returns.
 func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || !a.CostReached(limit) || a.judging() {
 		return aggregate.Change{}, err

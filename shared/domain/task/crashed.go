@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// finishStep writes what became of a call into its row, and into the results of an execution that is over.
+// finishStep saves a call's outcome in its row, and in the results of the execution if that is over.
 func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) {
 	done := c.moveStep(s, o.Status, func(n *StepResult) {
 		n.Result, n.Error, n.ErrorDetail = o.Result, o.Reason, o.Detail
@@ -17,8 +17,8 @@ func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) {
 	a.carryLate(c, done)
 }
 
-// recordCrashedCalls records that calls whose lease is over crashed: a read failed, a
-// write's outcome is unknown. While a lease lives, c fails with ErrInFlight.
+// recordCrashedCalls records calls with an expired lease as crashed: a read failed, the outcome of a write is unknown.
+// While a lease is live, c fails with ErrInFlight.
 func (a *Aggregate) recordCrashedCalls(c *change) {
 	for _, s := range a.Steps {
 		if s.Status != StepRunning {
@@ -36,8 +36,8 @@ func (a *Aggregate) recordCrashedCalls(c *change) {
 	}
 }
 
-// RecordCrashedCalls is for the sweeper: the calls that were in flight when a task was cancelled.
-// It returns ErrNotDue when there are none or the execution goes on, ErrInFlight while a lease lives.
+// RecordCrashedCalls is called by the sweeper for calls that were in flight when the task ended. It returns ErrNotDue
+// if there are none or the execution goes on, and ErrInFlight while a lease is live.
 func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) {
 	if e := a.Execution(); e == nil || !e.over() {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -50,8 +50,8 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 	return c.done()
 }
 
-// recordLate keeps the results of an execution that is over in step with its rows; an execution that goes on writes
-// them at its end. The audit log may already say that the write ended otherwise, so another entry corrects that.
+// recordLate updates the results of an execution that is already over; otherwise results are written when it ends. For
+// a write it adds an audit entry, because an earlier entry may state another outcome.
 func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {
@@ -77,14 +77,14 @@ func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	}
 }
 
-// carryLate gives the newest attempt what a call of an earlier one turns out to have done, so that it is not done
-// again. Nobody is asked about that step any more. A step that the newest attempt has called itself stays as it is.
+// carryLate copies the result of an earlier attempt's call to the newest attempt, so that the step is not done twice.
+// The step's open gate is cancelled. A step that the newest attempt has already called is unchanged.
 func (a *Aggregate) carryLate(c *change, s *StepResult) {
 	e := a.Execution()
 	if e == nil || e.ProcessVersion != s.ProcessVersion {
 		return
 	}
-	c.RelyOn(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // it is the newest
+	c.RelyOn(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // fails if a newer attempt was created meanwhile
 	if s.Status != StepCompleted || e.Attempt <= s.Attempt || e.over() || a.StepOf(e, s.Order) != nil {
 		return
 	}
@@ -101,14 +101,14 @@ func (a *Aggregate) carryLate(c *change, s *StepResult) {
 	c.Put(&n)
 }
 
-// carried is a completed step's row in a later attempt.
+// carried returns a copy of a completed step's row for a later attempt.
 func (s *StepResult) carried(to *Execution) *StepResult {
 	n := *s
 	n.Meta, n.Attempt, n.Reused = aggregate.Meta{}, to.Attempt, true
 	return &n
 }
 
-// lastDone is the newest attempt's row of a step that completed, in any attempt at the process of e; nil when none did.
+// lastDone returns the newest completed row of a step among all attempts at the process of e, or nil.
 func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
 	for attempt := e.Attempt; attempt > 0; attempt-- {
 		if s := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); s != nil && s.Status == StepCompleted {
@@ -118,7 +118,7 @@ func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
 	return nil
 }
 
-// results is what the execution's row keeps of its steps, with rows of this Change over those of the aggregate.
+// results returns the results of an execution's steps, preferring rows that c writes.
 func (a *Aggregate) results(e *Execution, c *change) []ResultEntry {
 	out := []ResultEntry{}
 	for _, s := range a.StepsOf(e) {

@@ -9,13 +9,13 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// MaxReason is how long a rejection's reason may be, in characters.
+// MaxReason is the maximum length of a rejection's reason in characters.
 const MaxReason = 1000
 
-// Approve stamps the gate with this id. Approving a process makes its execution's row, which can fail or be cancelled
-// from then on. A stamped step runs with the arguments that its gate showed. It returns ErrDecided, ErrNotLatest,
-// ErrNotAllowed or ErrNotFound; the same person stamping twice is no change. The system stamps only what was opened
-// with approvals switched off.
+// Approve stamps the gate with this id. Approving a process also creates its execution. A stamped step runs with
+// exactly the arguments that its gate showed. Approve returns ErrDecided, ErrNotLatest, ErrNotAllowed or ErrNotFound.
+// If the same person stamps twice, the second time changes nothing. The system may only stamp gates for which approvals
+// are switched off.
 func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	return c.done()
 }
 
-// mayStamp reports, as ErrNotAllowed, why by may not stamp a row: the author of a version counts as who asked for it.
+// mayStamp returns ErrNotAllowed if by may not stamp the row. A version's author is treated like the requester.
 func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) error {
 	if err := p.Approve(by, a.Head.Requester); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) 
 	return nil
 }
 
-// Askers are the people whose own request it is what waits: who asked for the task, and who put another draft in place.
+// Askers returns the people whose own request is waiting: the requester, and the person who picked another draft.
 func (a *Aggregate) Askers() []string {
 	askers := []string{a.Head.Requester}
 	if p := a.Prompt(); p != nil && p.Author != "" && p.Status == aggregate.PendingApproval {
@@ -71,8 +71,8 @@ func (a *Aggregate) Askers() []string {
 	return askers
 }
 
-// decided adds to an audit entry's details since when the gate asked: its time limit began then. How long people take
-// is counted from the audit log alone.
+// decided adds the time when the gate began to wait to an audit entry's details. Statistics on decision times use only
+// the audit log.
 func decided(row Gated, details map[string]any) map[string]any {
 	if t := row.gate().Terms; t.DecideBy != nil {
 		details["asked_at"] = aggregate.TimeText(t.DecideBy.Add(-time.Duration(t.ApprovalHours) * time.Hour))
@@ -80,7 +80,7 @@ func decided(row Gated, details map[string]any) map[string]any {
 	return details
 }
 
-// approved is what follows in the Change of a stamp on what has this hash.
+// approved adds what follows from a stamp to the Change.
 func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) {
 	switch row := row.(type) {
 	case *Prompt:
@@ -113,9 +113,9 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 	}
 }
 
-// Reject sends back, with a reason, what the gate with this id asks about. The next version of a policy or of steps is
-// generated, until max_versions are used up: then the task is cancelled. A step that is refused ends the execution
-// and the task: it is not planned anew behind people's back, and completed steps stay.
+// Reject rejects the content of the gate with this id. A policy or a process is then generated anew, unless
+// max_versions are used up: then the task is cancelled. Rejecting a step ends the execution and the task, without a new
+// plan; completed steps are not undone.
 func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
@@ -152,7 +152,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 }
 
-// CheckReason trims a rejection's reason and returns ErrField when it is empty or too long.
+// CheckReason trims a reason for a rejection, and returns ErrField if it is empty or too long.
 func CheckReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
@@ -161,7 +161,7 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// afterRejection ends the task when as many versions were generated as may be.
+// afterRejection ends the task if the maximum number of versions has been generated.
 func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Terms) (aggregate.Change, error) {
 	if generated < terms.MaxVersions {
 		return c.done()
@@ -170,8 +170,8 @@ func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Ter
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
-// Undecided returns nil while the gate with this id waits for a decision, and else what whoever decides now is told:
-// ErrDecided, ErrNotLatest, ErrSuperseded or ErrNotFound.
+// Undecided returns nil while the gate with this id waits, else the error for whoever tries to decide now: ErrDecided,
+// ErrNotLatest, ErrSuperseded or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	row, err := a.decidable(id)
 	if err != nil {
@@ -180,7 +180,7 @@ func (a *Aggregate) Undecided(id string) error {
 	return a.mustBeOpen(row.gate())
 }
 
-// mustBeOpen returns ErrDecided unless the gate waits.
+// mustBeOpen returns an error unless the gate waits.
 func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 	if err := g.Decided(); err != nil {
 		return a.replaced(g, err)
@@ -189,21 +189,21 @@ func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 	case a.Head.Ended != nil:
 		return a.ended()
 	case g.Status == aggregate.Expired || g.Status == aggregate.Cancelled:
-		return aggregate.ErrConflict // the head that says so was read before it did
+		return aggregate.ErrConflict // the head was read before the commit that ended the task
 	case g.Status != aggregate.PendingApproval:
-		return aggregate.ErrNotFound // not open yet: nobody was shown a button
+		return aggregate.ErrNotFound // still generating: no button was shown yet
 	}
 	return nil
 }
 
-// ended is ErrDecided for a task that is over.
+// ended returns ErrDecided for a task that is over.
 func (a *Aggregate) ended() error {
 	e := a.Head.Ended
 	return aggregate.ErrDecided{Status: string(e.As), By: e.By, At: e.At, Reason: e.Reason}
 }
 
-// decidable is the gate with this id. It returns ErrNotLatest for an older version that waits, and ErrSuperseded for a
-// step that an earlier call turned out to have done.
+// decidable returns the gate with this id. It returns ErrNotLatest for a waiting version that is not the newest, and
+// ErrSuperseded for a step that an earlier call turned out to have done.
 func (a *Aggregate) decidable(id string) (Gated, error) {
 	row := a.gateOf(id)
 	if row == nil {
@@ -224,7 +224,7 @@ func (a *Aggregate) decidable(id string) (Gated, error) {
 	return row, nil
 }
 
-// executionOf is the attempt that a step belongs to, nil when it was not read.
+// executionOf returns the attempt that a step's gate belongs to, or nil if it was not read.
 func (a *Aggregate) executionOf(g *StepGate) *Execution {
 	return aggregate.Find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
 }

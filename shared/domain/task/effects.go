@@ -30,12 +30,12 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	return out
 }
 
-// tryAgainAfter is how long a card that Slack refused rests while a person is asked:
-// nobody tells us that a channel is open again, or that the bot was invited.
+// tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked. Slack sends no event
+// when a channel is reopened or the bot is invited.
 const tryAgainAfter = time.Hour
 
-// TryAgainAt is when a card that Slack refused for good is tried again though the
-// task does not move: while a person is asked for a decision. nil: at the next revision.
+// TryAgainAt returns when to retry a card that Slack refused permanently, if a person is asked for a decision.
+// Otherwise it returns nil: such a card is retried at the next revision.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
 	if c.State != aggregate.CardUnreachable || a.Asked() == nil {
 		return nil
@@ -48,7 +48,7 @@ func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
 	return &again
 }
 
-// work reports whether a run has something to do at now, other than to wait for a person.
+// work reports whether a run has something to do at now, apart from waiting.
 func (a *Aggregate) work(now time.Time) bool {
 	if a.Head.Ended != nil {
 		return a.closing(now)
@@ -63,8 +63,9 @@ func (a *Aggregate) work(now time.Time) bool {
 	return true
 }
 
-// Stuck reports whether a run has had work for aggregate.StuckAfter and the task has not changed; pauses and the time
-// in which an invocation holds its session do not count. Such a run is restarted even if it looks open.
+// Stuck reports whether a run has had work for aggregate.StuckAfter without a change to the task. Pauses don't count,
+// and neither does time in which an invocation holds the session's lease. A stuck run is restarted even if it looks
+// open.
 func (a *Aggregate) Stuck(now time.Time) bool {
 	since := a.workedAt(a.sessionAt())
 	if until := a.Head.PausedUntil; until != nil && until.After(since) {
@@ -73,8 +74,8 @@ func (a *Aggregate) Stuck(now time.Time) bool {
 	return a.work(now) && now.Sub(since) > aggregate.StuckAfter
 }
 
-// OverLimit reports whether the execution's time is up with no call out. One whose
-// steps have all completed only lacks its end.
+// OverLimit reports whether the execution's time is up and no call is under way. It is false if all steps have
+// completed, because then only the end is missing.
 func (a *Aggregate) OverLimit(now time.Time) bool {
 	e := a.Execution()
 	if e == nil || e.Status != ExecutionRunning || a.LiveLease(now) != nil {
@@ -84,14 +85,13 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 	return !waits && a.NextStep(e) != nil && a.TimeUp(e, now)
 }
 
-// redrawAfter is how long the sweeper waits before it asks again for cards that are
-// behind: as long as the task has rested, so that the messages about one that can't
-// be drawn grow apart and don't fill the queue, from five minutes to an hour.
+// redrawAfter is how long the sweeper waits before it requests outdated cards again: the time since the task's last
+// change, but five minutes to an hour. So a card that can't be drawn doesn't fill the queue.
 func (a *Aggregate) redrawAfter(now time.Time) time.Duration {
 	return min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)
 }
 
-// DueAt is when the sweeper must look again, nil for never: every effect is done.
+// DueAt returns when the sweeper must look again; nil if no effect is pending.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
 	by := func(t time.Time) {
@@ -109,7 +109,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	for _, c := range a.Cards {
 		if again := a.TryAgainAt(c); again != nil && again.After(now) {
 			by(*again)
-		} else if again != nil { // it was asked for just now
+		} else if again != nil { // it has just been requested
 			by(soon)
 		}
 	}
@@ -121,7 +121,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	polled, held := a.leased(a.sessionAt(), "", now)
 	switch {
 	case a.Head.Ended != nil:
-		for _, s := range a.Steps { // calls that were out when it ended are still to be settled
+		for _, s := range a.Steps { // calls that were under way when the task ended
 			if s.Status == StepRunning && s.Claim != nil {
 				by(s.Claim.LeaseUntil)
 			}
@@ -131,9 +131,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		} else if a.OpenSession() != nil {
 			by(soon)
 		}
-	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed
+	case a.Choosing() != nil && asked.DecideBy != nil: // even if the run failed
 		by(*asked.DecideBy)
-		if !a.Choosing().GateOver { // nothing of this task moves when the gate beside is decided
+		if !a.Choosing().GateOver { // this task doesn't change when the other task's gate is decided
 			by(soon)
 		}
 	case a.Head.Parked != nil:
@@ -151,7 +151,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return due
 }
 
-// Beside is the task of the gate beside which the message was written, while people are asked what it is meant to be.
+// Beside returns the task of the gate beside which the message was written, while the choice is open.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) {
 	row := a.Choosing()
 	if row == nil || row.GateOver {

@@ -8,8 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// StopError says that an execution cannot go on, and why: it must be failed.
-// FailExecution looks again whether that is so.
+// StopError says why an execution can't go on. The caller must then call FailExecution, which checks the reason again.
 type StopError struct {
 	Reason aggregate.Reason
 	Detail string
@@ -17,8 +16,8 @@ type StopError struct {
 
 func (e StopError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
-// StartExecution moves the pending execution to running. Doing it again is no change. The audit entry is written
-// here; with a managed session BindSession writes it, once the session exists.
+// StartExecution moves the pending execution to running; if it runs already, nothing changes. For a managed session the
+// audit entry is written by BindSession, once the session exists.
 func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil || e.Status == ExecutionRunning {
@@ -32,16 +31,16 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, er
 	return c.done()
 }
 
-// over reports whether the attempt has ended, one way or another.
+// over reports whether the attempt has ended.
 func (e *Execution) over() bool { return len(ExecutionMoves[e.Status]) == 0 }
 
-// executing returns the execution that run may work on, of an approved process.
+// executing returns the execution if this run may work on it and its process is approved.
 func (a *Aggregate) executing(run int) (*Execution, error) {
 	if err := a.working(run); err != nil {
 		return nil, err
 	}
 	e := a.Execution()
-	if e == nil || e.over() { // a torn read: by the head the execution still goes on
+	if e == nil || e.over() { // a torn read: the head says that the execution goes on
 		return nil, aggregate.ErrConflict
 	}
 	if p := a.ProcessOf(e); p == nil || p.Status != aggregate.Approved {
@@ -50,7 +49,7 @@ func (a *Aggregate) executing(run int) (*Execution, error) {
 	return e, nil
 }
 
-// NextStep returns the first step that has not completed, nil when all have.
+// NextStep returns the first step that has not completed, or nil.
 func (a *Aggregate) NextStep(e *Execution) *Step {
 	p := a.ProcessOf(e)
 	if p == nil {
@@ -64,21 +63,21 @@ func (a *Aggregate) NextStep(e *Execution) *Step {
 	return nil
 }
 
-// limit is how long the execution may take.
+// limit is the execution's time limit.
 func (e *Execution) limit() time.Duration {
 	return time.Duration(e.Terms.L4TimeoutSeconds) * time.Second
 }
 
-// Deadline is when the time of a managed session is up: it works also while nobody asks how far it is. Waiting for
-// people, for dead leases and for room to ask in is excluded.
+// Deadline returns when a managed session's time is up. Its time counts even between polls, because the session keeps
+// working. Excluded are waits for people, for the leases of dead invocations and for free capacity to poll.
 func (a *Aggregate) Deadline(e *Execution) time.Time {
 	if e.StartedAt == nil {
-		return e.CreatedAt.Add(1000 * time.Hour) // its time has not begun
+		return e.CreatedAt.Add(1000 * time.Hour) // not started yet
 	}
 	return e.StartedAt.Add(e.limit() + time.Duration(e.WaitedMS+a.SessionLease(e).WaitedMS)*time.Millisecond)
 }
 
-// called is how long the calls of an attempt that have completed took. What an earlier attempt did is not its time.
+// called returns the total duration of the attempt's completed calls, without results reused from earlier attempts.
 func (a *Aggregate) called(e *Execution) (sum time.Duration) {
 	for _, s := range a.StepsOf(e) {
 		if s.Status == StepCompleted && !s.Reused {
@@ -88,9 +87,9 @@ func (a *Aggregate) called(e *Execution) (sum time.Duration) {
 	return sum
 }
 
-// TimeUp reports whether the execution's time is up at now. It is the time of its calls: between them it waits for
-// people, for leases, or for a function that there is no room to run, which is nobody's failure. Of a managed session
-// it is all the time until Deadline; a call whose lease ran out stops that clock until it is made again or settled.
+// TimeUp reports whether the execution's time is up at now. Only its calls count: between them it waits for people,
+// leases or free capacity. For a managed session all time until Deadline counts, except while a call with an expired
+// lease is not yet repeated or settled.
 func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
 	if !e.Managed() {
 		return a.called(e) > e.limit()
@@ -104,14 +103,14 @@ func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
 	return now.After(deadline)
 }
 
-// ToolRef names the revision of a tool permission as read; 0: there is no such row.
+// ToolRef is the revision of a tool permission as it was read; 0 means that the row is absent.
 type ToolRef struct {
 	Name   string
 	Rev    int
-	Beside []aggregate.Owned // what else says that it may be called
+	Beside []aggregate.Owned // further rows on which the permission depends
 }
 
-// Call is what a claim is for.
+// Call is a tool call that an invocation wants to claim.
 type Call struct {
 	Order         int
 	Arguments     aggregate.Blob
@@ -119,22 +118,22 @@ type Call struct {
 	NeedsGate     bool // see NeedsGate
 	Claim         Claim
 	Tool          ToolRef
-	ToolRequest   string // the session's that it answers
+	ToolRequest   string // id of the managed session's request that the call answers
 }
 
-// NeedsGate reports whether a person must see a step's resolved arguments first.
-// dynamic says that a write's destination comes from an earlier result.
+// NeedsGate reports whether a person must see a step's resolved arguments first. dynamic says that the target of a
+// write comes from an earlier result.
 func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
 	return s.RequiresHumanCheck || s.Access == aggregate.Write && (!t.AutoApproveTools || dynamic)
 }
 
-// MaxCrashes is how many calls of one read may be lost before it is not called again.
+// MaxCrashes is how often a read may crash before it is no longer repeated.
 const MaxCrashes = 3
 
-// ClaimStep gives an invocation the right to make a step's call. Claiming again what the same invocation holds is no
-// change. It relies on the approved prompt and process, the gate, and the tool's permission; it writes the execution,
-// so that a cancel in between makes it fail. It returns StopError when the execution must be failed, ErrInFlight when
-// another's lease lives, ErrMoved when another step is next.
+// ClaimStep gives an invocation the right to make a step's call. If that invocation already holds the claim, nothing
+// changes. The Change relies on the approved prompt and process, the gate, and the tool's permission. It also writes
+// the execution, so that it conflicts with a concurrent cancellation. ClaimStep returns StopError if the execution must
+// be failed, ErrInFlight while another's lease is live, and ErrMoved if another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -185,7 +184,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	return c.done()
 }
 
-// passGate relies on the gate before a step, if there is one, being approved with the very arguments of the call.
+// passGate requires that the step's gate, if it needs one, is approved with exactly the call's arguments.
 func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) {
 	g := a.GateOf(e, step.Order)
 	switch {
@@ -201,7 +200,7 @@ func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) {
 	}
 }
 
-// claim writes a claimed step, over the claim that crashed if there is one.
+// claim writes the claimed step; crashed is an earlier claim to replace, or nil.
 func (c *change) claim(row StepResult, crashed *StepResult) {
 	if crashed == nil {
 		c.Put(&row)
@@ -211,8 +210,8 @@ func (c *change) claim(row StepResult, crashed *StepResult) {
 	c.moveStep(crashed, row.Status, func(n *StepResult) { *n = row })
 }
 
-// reclaimable says whether a claimed step may be claimed again: a read whose lease
-// is over, unless it ended its function each time.
+// reclaimable returns nil if a claimed step may be claimed again. That is only a read with an expired lease and fewer
+// than MaxCrashes crashes.
 func reclaimable(held *StepResult, now time.Time) error {
 	if err := held.Stop(); err != nil {
 		return err
@@ -228,8 +227,9 @@ func reclaimable(held *StepResult, now time.Time) error {
 	return nil
 }
 
-// Outstanding is why a step that was claimed before must not be called now, whatever its tool, its constraints and its
-// gate have become: StopError for what failed, and for a write that crashed; ErrInFlight while its lease lives.
+// Outstanding returns why a step that was claimed before must not be called now: StopError if it failed, or was a write
+// that crashed, and ErrInFlight while its lease is live. It is checked before the tool, its constraints and its gate,
+// which may have changed since.
 func (a *Aggregate) Outstanding(e *Execution, order int, now time.Time) error {
 	if row := a.StepOf(e, order); row != nil {
 		return reclaimable(row, now)
@@ -237,7 +237,7 @@ func (a *Aggregate) Outstanding(e *Execution, order int, now time.Time) error {
 	return nil
 }
 
-// Stop is the StopError of a call that had no result; nil while it may have one.
+// Stop returns the StopError of a call without a result, or nil while it may still get one.
 func (s *StepResult) Stop() error {
 	switch s.Status {
 	case StepFailed:
@@ -248,9 +248,9 @@ func (s *StepResult) Stop() error {
 	return nil
 }
 
-// callNumber is n of the idempotency key: it grows after a definite failure, never
-// after an unknown outcome. An attempt that did not come to the step changes
-// nothing. from is the row that says so, nil for the first call.
+// callNumber returns the number in the idempotency key. It grows after a definite failure but never after an unknown
+// outcome, and attempts that did not reach the step don't count. from is the row it was read from, nil for the first
+// call.
 func (a *Aggregate) callNumber(e *Execution, order int) (n int, from *StepResult) {
 	if row := a.StepOf(e, order); row != nil {
 		return row.Call, row
@@ -267,14 +267,14 @@ func (a *Aggregate) callNumber(e *Execution, order int) (n int, from *StepResult
 	return 1, nil
 }
 
-// IdempotencyKey is sent to vendors that honour one. Once the step is claimed it stays as it is.
+// IdempotencyKey is sent to vendors that support one. It doesn't change once the step is claimed.
 func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
 	n, _ := a.callNumber(e, s.Order)
 	return fmt.Sprintf("%s/%s/%d", e.ProcessID, s.StepID, n)
 }
 
-// OpenStepGate asks people about the next step with its resolved arguments. Doing it
-// again is no change. It returns ErrMoved when another step is next, or its call has begun: see Outstanding.
+// OpenStepGate asks people about the next step with its resolved arguments. If the gate exists, nothing changes. It
+// returns ErrMoved if another step is next or the step's call has begun: see Outstanding.
 func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -290,7 +290,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	if a.GateOf(e, order) != nil {
 		return aggregate.Change{}, nil
 	}
-	if a.StepOf(e, order) != nil { // called already, or being called
+	if a.StepOf(e, order) != nil { // the call has begun
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
@@ -309,7 +309,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	return c.done()
 }
 
-// Outcome is what became of a call.
+// Outcome is the result of a call.
 type Outcome struct {
 	Status StepStatus // completed, failed or unknown
 	Result *aggregate.Blob
@@ -317,8 +317,8 @@ type Outcome struct {
 	Detail string
 }
 
-// FinishStep records a call's outcome on its claim alone, whatever the execution has become meanwhile, because a late
-// outcome is still what happened. It returns ErrSuperseded when the claim is another's, or was settled for good.
+// FinishStep records a call's outcome, even if the execution has ended meanwhile, because the call still happened. It
+// returns ErrSuperseded if another invocation holds the claim or the step already has a final status.
 func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time) (aggregate.Change, error) {
 	row := aggregate.Find(a.Steps, key)
 	if row == nil || row.Claim == nil || row.Claim.Invocation != invocation {

@@ -6,12 +6,12 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Failure is why a model gave nothing usable.
+// Failure says why a model's answer was not usable.
 type Failure struct {
 	Reason     aggregate.Reason
-	Detail     string          // what an administrator needs to know, such as whose key; no content
-	Said       string          // what people are told in its place, with words of a model's: never logged
-	RetryAfter time.Duration   // what the vendor asked for; 0: nothing
+	Detail     string          // for administrators, such as whose API key failed; never content
+	Said       string          // shown to people instead of Detail; may quote the model, so it is never logged
+	RetryAfter time.Duration   // the delay that the vendor asked for, or 0
 	Transient  bool            // another try may succeed
-	Usage      aggregate.Usage // of the calls that gave nothing usable
+	Usage      aggregate.Usage // of the failed calls
 }

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// CompleteExecution ends the execution and the task as completed. It returns ErrMoved while a step has not completed.
+// CompleteExecution ends the execution and the task as completed. It returns ErrMoved unless all steps have completed.
 func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -27,9 +27,9 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 	return c.done()
 }
 
-// FailExecution ends the attempt; a person may try again. The calls that crashed
-// are settled with it; while a lease lives it returns ErrInFlight. It is no change
-// while a gate waits, and returns ErrMoved when the rows no longer say why.
+// FailExecution ends the attempt as failed; a person may try again. Crashed calls are recorded with it. It returns
+// ErrInFlight while a lease is live, and ErrMoved if the rows no longer support the reason. It changes nothing while a
+// gate waits.
 func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
 		c.Fail(aggregate.ErrMoved)
-	case unknown && why != ReasonToolUnknown: // an unknown write is reported first: a person has to check it
+	case unknown && why != ReasonToolUnknown: // an unknown write is the more important reason, because a person has to check it
 		why, detail = ReasonToolUnknown, ""
 	}
 	c.moveExecution(e, ExecutionFailed, func(n *Execution) {
@@ -61,10 +61,9 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
-// writesOf adds to an audit entry's details what the attempt wrote: of each write that it called the hash of its
-// arguments and how it ended by now, and which writes an earlier attempt had made; and the conversation in which an
-// agent made the request. An entry is sealed, and a step's row is not. That there was none is said, too: then nobody
-// can claim one.
+// writesOf adds an attempt's writes to the details of an audit entry: the hash of each write's arguments, its status,
+// and which writes are reused from earlier attempts. It also adds the conversation in which an agent made the request;
+// an empty map records that there was none. Audit entries are sealed, but step rows are not.
 func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
 	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
 	var reused []string
@@ -88,7 +87,7 @@ func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[st
 	return details
 }
 
-// toolsOf counts, for the audit log, how an attempt's own calls of each tool ended.
+// toolsOf counts the attempt's own calls by tool and status for the audit log.
 func toolsOf(results []ResultEntry) map[string]map[StepStatus]int {
 	out := map[string]map[StepStatus]int{}
 	for _, r := range results {
@@ -103,16 +102,15 @@ func toolsOf(results []ResultEntry) map[string]map[StepStatus]int {
 	return out
 }
 
-// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the row
-// that each of them has of one step, and with up to 59 steps carried over stays within the 100 actions of a
-// transaction.
+// MaxAttempts limits the attempts at a process. All their rows are read with the task. A retry relies on each attempt's
+// row of one step; with up to 59 steps carried over that stays within the 100 actions of a transaction.
 const MaxAttempts = 30
 
-// AttemptsLeft reports whether the process of the newest attempt may be tried again.
+// AttemptsLeft reports whether the process may be tried again.
 func (e *Execution) AttemptsLeft() bool { return e.Attempt < MaxAttempts }
 
-// relyOnEarlierCalls makes c fail when a call of an attempt before e turns out to have done the step at which e stands,
-// or has begun, since the task was read.
+// relyOnEarlierCalls makes c conflict if a call of an earlier attempt, on the next step of e, begins or succeeds after
+// the task was read.
 func (a *Aggregate) relyOnEarlierCalls(c *change, e *Execution) {
 	step := a.NextStep(e)
 	if step == nil || a.lastDone(e, step.Order) != nil {
@@ -127,7 +125,7 @@ func (a *Aggregate) relyOnEarlierCalls(c *change, e *Execution) {
 	}
 }
 
-// retried is nil for the person who tried the attempt id again, ErrDecided for another.
+// retried returns nil if this person already retried the attempt with this id, and ErrDecided if somebody else did.
 func (a *Aggregate) retried(id string, by aggregate.Actor) error {
 	for i, e := range a.Executions[:len(a.Executions)-1] {
 		if e.ID != id {
@@ -142,13 +140,12 @@ func (a *Aggregate) retried(id string, by aggregate.Actor) error {
 	return aggregate.ErrNotFound
 }
 
-// MaxRestarts is how often a run is started anew without progress.
+// MaxRestarts limits restarts of a run without progress.
 const MaxRestarts = 3
 
-// RestartRun supersedes a run that died. After MaxRestarts without progress it
-// gives up: the generation is parked, or the execution fails.
-// A task that is over gets a run only for a session that is still open.
-// It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+// RestartRun supersedes a run that died. After MaxRestarts without progress it parks the generation or fails the
+// execution instead. A task that is over gets a run only to close an open session. It returns ErrSuperseded if the head
+// names another run or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Ended != nil {
 		return a.reclose(run, now)
@@ -173,12 +170,11 @@ func (a *Aggregate) restart(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// GiveUp records that a run cannot go on: with an execution it fails, before that
-// the generation is parked. While a gate waits there is nothing to give up: the
-// decision will start a run, and where none is asked for the sweeper does, until the
-// restarts are used up; then that is parked too. A gate that was just decided gets its
-// run here: its wake-up met a run that was already failing. It is no change when the
-// head is parked already, ErrInFlight while a call's lease lives.
+// GiveUp records that a run can't go on: it fails the execution or, if there is none, parks the generation. While a
+// gate waits for people nothing changes, because the decision will start a run. A gate that needs no person is parked
+// once the restarts are used up. A gate that was just decided gets a new run here, because its wake-up reached a run
+// that was already failing. Nothing changes if the head is already parked. It returns ErrInFlight while a call's lease
+// is live.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -187,7 +183,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		return aggregate.Change{}, nil
 	}
 	switch {
-	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // a decision, or the contest's end, starts the next run
+	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // a decision or the contest's end starts the next run
 		return aggregate.Change{}, nil
 	case a.justDecided():
 		return a.restart(now)

@@ -2,11 +2,11 @@ package task
 
 import "ringi/shared/domain/aggregate"
 
-// Gated is a row that people decide on: a version of the prompt or of the process, or a step with its arguments.
+// Gated is a row with a gate: a version of the prompt or of the process, or a step with its arguments.
 type Gated interface {
 	aggregate.Asking
 	gate() *aggregate.Gate
-	hash() string // of the content that people decide on
+	hash() string // hash of the content to decide on
 }
 
 func (p *Prompt) gate() *aggregate.Gate   { return &p.Gate }
@@ -17,7 +17,7 @@ func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
 
-// gates are all of the task's, in the order in which they open.
+// gates returns all gates of the task in the order in which they open.
 func (a *Aggregate) gates() []Gated {
 	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates))
 	for _, p := range a.Prompts {
@@ -32,7 +32,7 @@ func (a *Aggregate) gates() []Gated {
 	return out
 }
 
-// gateOf is the gate with this id, nil when there is none.
+// gateOf returns the gate with this id, or nil.
 func (a *Aggregate) gateOf(id string) Gated {
 	for _, g := range a.gates() {
 		if g.Asks().ID == id {

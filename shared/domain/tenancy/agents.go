@@ -7,14 +7,15 @@ import (
 	"ringi/shared/domain/agent"
 )
 
-// How many a tenant may have.
+// Limits on what one tenant may define.
 const (
-	MaxAgents      = 20 // of its own
+	MaxAgents      = 20 // not counting the built-in ones
 	MaxAutoActions = 50
 )
 
-// agentProblems are those of the agents and of the rules of actions. What depends on the deployment, such as an address
-// that it does not allow, is a warning of agent.Definitions: settings move from one deployment to another.
+// agentProblems returns the problems of the agents and of the rules for actions. What depends on the deployment, such
+// as an address that it forbids, is only a warning of agent.Definitions, because settings can be copied to another
+// deployment.
 func (s Settings) agentProblems() (all []Problem) {
 	for i, d := range s.Agents {
 		faults := d.Faults()

@@ -2,7 +2,7 @@ package tenancy
 
 import "ringi/shared/domain/aggregate"
 
-// The audit log's names of changes to a tenant's settings, permissions and integrations.
+// Audit actions for changes to a tenant's settings, permissions and integrations.
 const (
 	AuditSettingsUpdated         aggregate.Action = "settings.updated"
 	AuditIntegrationConnected    aggregate.Action = "integration.connected"

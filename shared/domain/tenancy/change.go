@@ -6,35 +6,35 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Change is one commit to what a tenant owns: all of it or nothing. It has no head, and its rows stand in several
-// partitions, some of them written by the attribute: that is why it is no aggregate.Change. Without writes it changes
-// nothing.
+// Change is one transaction on rows that a tenant owns. Unlike an aggregate.Change it has no head, its rows are in
+// several partitions, and some writes set single attributes. It changes nothing if it has no writes.
 type Change struct {
 	Tenant string
 	Writes []Write
-	Audit  []aggregate.AuditEntry // the store gives their ids
-	Redraw bool                   // cards that wait for a decision show what has changed
+	Audit  []aggregate.AuditEntry // the store sets their ids
+	Redraw bool                   // redraw the cards that wait for a decision
 }
 
-// Row is an item of what a tenant owns.
+// Row is an item that belongs to a tenant.
 type Row interface {
-	// Place is its partition key, its sort key and its attribute "type". The tenant's id in the keys is not checked.
+	// Place returns the partition key, the sort key and the attribute "type". The tenant's id in the keys is not
+	// checked.
 	Place() (partition, key, typ string)
 }
 
-// Write puts a row whole over the one of revision Over, 0 when there must be none. With Set it writes these attributes
-// only, and with Delete it removes the row; then the row must be there and say what If has, nil for an attribute that
-// it must lack.
+// Write replaces a row whose revision is Over; 0 means that the row must be absent. With Set it writes only these
+// attributes, and with Delete it removes the row. These two need an existing row with the attributes of If, where nil
+// means that the attribute must be absent.
 type Write struct {
 	Row    Row
 	Over   int
 	Set    map[string]any
 	Delete bool
 	If     map[string]any
-	Err    error // when the row is not as this relies on; nil: ErrConflict
+	Err    error // returned if the condition fails; nil means ErrConflict
 }
 
-// entry records a change by somebody.
+// entry returns an audit entry.
 func entry(tenant string, action aggregate.Action, typ, id string, details map[string]any, by aggregate.Actor, now time.Time) aggregate.AuditEntry {
 	return aggregate.AuditEntry{
 		TenantID: tenant, Timestamp: moment(now), ActorType: by.Type, ActorID: by.ID,
@@ -42,7 +42,7 @@ func entry(tenant string, action aggregate.Action, typ, id string, details map[s
 	}
 }
 
-// bySomebody returns ErrField unless a person saves.
+// bySomebody returns ErrField unless by is a person.
 func bySomebody(by aggregate.Actor) error {
 	if by.Type != aggregate.ActorUser || by.ID == "" {
 		return aggregate.ErrField{Field: "updated_by", Limit: "must be a person"}
@@ -50,5 +50,5 @@ func bySomebody(by aggregate.Actor) error {
 	return nil
 }
 
-// moment is a time as the table keeps it.
+// moment truncates a time to the table's precision.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

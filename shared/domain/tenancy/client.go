@@ -7,17 +7,18 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// VendorClient is a tenant's app as it is registered with a vendor. It stays when the tenant disconnects the vendor.
+// VendorClient is the OAuth app that a tenant registered with a vendor. It is kept when the tenant disconnects the
+// vendor.
 type VendorClient struct {
 	aggregate.Meta
 	TenantID string `json:"tenant_id"`
 	Provider string `json:"provider"`
 	ClientID string `json:"client_id"`
-	// Of an MCP server's client: whose it is, empty for one that was pasted and not used yet; and, of one that Ringi
-	// registered itself, where people come back to.
+	// Only for an MCP server's client. Issuer is its authorization server, empty for a pasted client that was not used
+	// yet. Redirect is the redirect URI if Ringi registered the client itself.
 	Issuer    string    `json:"issuer,omitempty"`
 	Redirect  string    `json:"redirect,omitempty"`
-	Sealed    string    `json:"sealed"` // id and secret; never in clear
+	Sealed    string    `json:"sealed"` // id and secret, encrypted
 	UpdatedBy string    `json:"updated_by"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -25,16 +26,16 @@ type VendorClient struct {
 // ClientPrefix begins the sort keys of a tenant's clients.
 const ClientPrefix = "CLIENT#"
 
-// maxClientID is how long a client's id may be, in bytes.
+// maxClientID is the maximum length of a client id in bytes.
 const maxClientID = 512
 
-// Place is beside the tenant's integrations, and none of them.
+// Place is in the partition of the tenant's integrations.
 func (c VendorClient) Place() (partition, key, typ string) {
 	return "INTEGRATIONS#" + c.TenantID, ClientPrefix + c.Provider, "vendor_client"
 }
 
-// Save writes c over was, the client of revision c.Rev, which is zero for a new one. The log has the id, never the
-// secret.
+// Save replaces was, whose revision is c.Rev, by c; was is zero for a new client. The audit log gets the id but never
+// the secret.
 func (c VendorClient) Save(was VendorClient, by aggregate.Actor, now time.Time) (VendorClient, Change, error) {
 	if n := len(c.ClientID); n < 1 || n > maxClientID {
 		return c, Change{}, aggregate.ErrField{Field: "client_id", Limit: fmt.Sprintf("must have 1 to %d bytes", maxClientID)}
@@ -50,7 +51,7 @@ func (c VendorClient) Save(was VendorClient, by aggregate.Actor, now time.Time) 
 	}, nil
 }
 
-// details say which app it was and is; of one that keeps its id only that it was saved.
+// details names the old and the new app's id. If the id is unchanged, it only says that the client was saved.
 func (c VendorClient) details(was VendorClient) map[string]any {
 	const field = "clients"
 	diff := differences(map[string]any{field: map[string]string{c.Provider: was.ClientID}}, map[string]any{field: map[string]string{c.Provider: c.ClientID}})

@@ -12,17 +12,17 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Constraint names a rule that an administrator adds to a tool's own.
+// Constraint names a limit that an administrator puts on a tool's calls.
 type Constraint string
 
 const (
-	OnlySpreadsheets Constraint = "spreadsheet_ids" // of Google, as they stand in addresses
+	OnlySpreadsheets Constraint = "spreadsheet_ids" // Google's ids, as in the addresses of spreadsheets
 	OnlyRecipients   Constraint = "recipients"      // Slack user ids and e-mail addresses
 	OnlyDepartments  Constraint = "departments"     // names and codes
-	MaxRows          Constraint = "max_rows"        // of a list that the tool is given
+	MaxRows          Constraint = "max_rows"        // rows of the list that the tool is given
 )
 
-// Constraints limit the calls of a tool. An empty field limits nothing.
+// Constraints limit a tool's calls. An empty field sets no limit.
 type Constraints struct {
 	SpreadsheetIDs []string `json:"spreadsheet_ids,omitempty"`
 	Recipients     []string `json:"recipients,omitempty"`
@@ -30,12 +30,12 @@ type Constraints struct {
 	MaxRows        int      `json:"max_rows,omitempty"`
 }
 
-// None reports whether there is no constraint.
+// None reports whether no constraint is set.
 func (c Constraints) None() bool {
 	return len(c.SpreadsheetIDs)+len(c.Recipients)+len(c.Departments)+c.MaxRows == 0
 }
 
-// Listed are the values that a constraint allows, none when it is not set.
+// Listed returns the values that a constraint allows; none if it is not set.
 func (c Constraints) Listed(name Constraint) []string {
 	if list := c.list(name); list != nil {
 		return *list
@@ -55,13 +55,12 @@ func (c *Constraints) list(name Constraint) *[]string {
 	return nil
 }
 
-// Bounds of constraints.
 const (
-	maxListed = 200       // values
-	maxRows   = 1_000_000 // what MaxRows may be
+	maxListed = 200       // values of one list
+	maxRows   = 1_000_000 // highest value of MaxRows
 )
 
-// listedForms say what the values of lists are.
+// listedForms checks the values of lists.
 var listedForms = map[Constraint]struct {
 	fits  func(string) bool
 	limit string
@@ -77,9 +76,9 @@ func matches(text string) func(string) bool {
 	return func(s string) bool { return f().MatchString(s) }
 }
 
-// Bounds reads the permission's constraints; known are those that the catalog has for the tool, none for an
-// MCP server's. It returns ErrField, naming the constraint, for one that is not among them, of the wrong type or out of
-// bounds; the tool may then not be called, because nobody knows what the constraint allows.
+// Bounds parses the permission's constraints. known are the constraints that the catalog has for the tool; an MCP
+// server's tool has none. Bounds returns ErrField for a constraint that is unknown, of the wrong type or out of range.
+// The tool must then not be called.
 func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 	var c Constraints
 	if p.Constraints == "" {

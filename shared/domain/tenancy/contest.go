@@ -6,19 +6,19 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// DraftContest says whether teams compete to draft policies.
+// DraftContest configures contests in which teams draft policies.
 type DraftContest struct {
 	Enabled   bool    `json:"enabled"`
-	File      string  `json:"file"`       // of the contest, in the workspace of contests
-	MaxRounds int     `json:"max_rounds"` // of each team, if the file allows as many
-	BudgetUSD float64 `json:"budget_usd"` // of one contest: each team has an equal part
-	Seconds   int     `json:"seconds"`    // of one contest
+	File      string  `json:"file"`       // path of the contest's file in the workspace of contests
+	MaxRounds int     `json:"max_rounds"` // maximum for each team; the file may set a lower one
+	BudgetUSD float64 `json:"budget_usd"` // for one contest, split equally among the teams
+	Seconds   int     `json:"seconds"`    // time limit of one contest
 }
 
-// Budget is what one contest may cost.
+// Budget is the cost limit of one contest.
 func (d DraftContest) Budget() aggregate.MicroUSD { return limitOf(d.BudgetUSD) }
 
-// problems are those of a contest that is switched on without what it needs.
+// problems returns the problems of these settings, such as a contest that is enabled without a budget.
 func (d DraftContest) problems() (all []Problem) {
 	if d.Enabled && d.Budget() == 0 {
 		all = append(all, Problem{Field: "draft_contest.budget_usd", Rule: RuleAbove})

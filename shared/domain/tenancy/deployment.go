@@ -6,30 +6,30 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Deployment is what the deployment knows of itself, in one row of the table.
+// Deployment is one row of the table with facts about the deployment.
 type Deployment struct {
 	aggregate.Meta
-	TenantID string `json:"tenant_id"` // its own workspace, to which the token of the Slack secret belongs
-	// FurtherDay is what a further workspace may cost on a day. Functions that hold the parameter hold to that; those
-	// behind an alias can't hold it, and show this.
+	TenantID string `json:"tenant_id"` // the deployment's own workspace, to which the bot token in the Slack secret belongs
+	// FurtherDay is the daily cost limit of every other workspace. Functions that have the parameter enforce it;
+	// functions behind an alias don't have it, and show this value.
 	FurtherDay aggregate.MicroUSD `json:"further_day_micro_usd,omitempty"`
 	UpdatedAt  time.Time          `json:"updated_at"`
 }
 
-// DeploymentKey is the row's partition key and its sort key.
+// DeploymentKey is both the partition key and the sort key.
 const DeploymentKey = "DEPLOYMENT"
 
-// Place is a partition of its own.
+// Place is in a partition of its own.
 func (Deployment) Place() (partition, key, typ string) {
 	return DeploymentKey, DeploymentKey, "deployment"
 }
 
-// Further reports whether a tenant is another workspace than the deployment's own. While nobody has said which that is,
-// none is: so the deployment's own never counts as another.
+// Further reports whether the tenant is a workspace other than the deployment's own. It is false while the deployment's
+// own workspace is unknown.
 func (d Deployment) Further(tenant string) bool { return d.TenantID != "" && d.TenantID != tenant }
 
-// Note writes which tenant is the deployment's own and, unless it is 0, what bounds the day of the others. It is empty
-// when the row says so.
+// Note saves which tenant is the deployment's own and, unless it is 0, the daily limit of the others. The Change is
+// empty if the row already has these values.
 func (d Deployment) Note(own string, furtherDay aggregate.MicroUSD, now time.Time) (Deployment, Change) {
 	next := d
 	if next.TenantID = own; furtherDay > 0 {

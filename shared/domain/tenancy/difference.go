@@ -12,24 +12,24 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Difference is a field that two settings have otherwise. A field within another is named after it, with a dot between;
-// a list is one field.
+// Difference is a field whose value differs between two settings. Nested fields are named with dots; a list is one
+// field.
 type Difference struct {
 	Field string         `json:"-"`
 	Was   aggregate.JSON `json:"was"`
 	Is    aggregate.JSON `json:"is"`
 }
 
-// section is the field of the settings that the difference stands in.
+// section returns the top-level field that contains the difference.
 func (d Difference) section() string {
 	name, _, _ := strings.Cut(d.Field, ".")
 	return name
 }
 
-// Differences are those between two settings, by name, nil when there are none.
+// Differences returns the differences between two settings sorted by name, or nil.
 func Differences(was, is Settings) []Difference { return differences(plain(was), plain(is)) }
 
-// plain are settings without nil lists: an empty list may come as nil, and says the same.
+// plain replaces nil lists by empty ones, because both mean the same.
 func plain(x Settings) Settings {
 	for _, f := range x.Fields() {
 		if f.Value.Kind() == reflect.Slice && f.Value.IsNil() {
@@ -49,11 +49,11 @@ func differences(was, is any) (all []Difference) {
 	return all
 }
 
-// leaves are the values of an object and of objects within it.
+// leaves returns the values of an object and of nested objects by dotted name.
 func leaves(v any) map[string]json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("encode settings: %v", err)) // of texts, numbers, flags and lists of them
+		panic(fmt.Sprintf("encode settings: %v", err)) // settings hold only strings, numbers, booleans and lists of these
 	}
 	out := map[string]json.RawMessage{}
 	var within func(before string, text json.RawMessage)
@@ -71,7 +71,7 @@ func leaves(v any) map[string]json.RawMessage {
 	return out
 }
 
-// detailsOf are what the audit log says of a change: the names of the fields, as always, and what each was and is.
+// detailsOf returns the audit details of a change: the changed sections, and the old and new value of each field.
 // Settings hold no secrets.
 func detailsOf(all []Difference) map[string]any {
 	changes, fields := map[string]any{}, []string{}
@@ -84,8 +84,8 @@ func detailsOf(all []Difference) map[string]any {
 	return map[string]any{"fields": fields, "changes": changes}
 }
 
-// ReadDifferences are those of an audit entry's details, by name; none of an entry of an earlier release, which names
-// fields only, or of another action.
+// ReadDifferences reads detailsOf's output, sorted by name. Entries of earlier releases name only the fields; for
+// those, and for other actions, there are no differences.
 func ReadDifferences(details aggregate.JSON) (all []Difference, fields []string) {
 	var d struct {
 		Fields  []string `json:"fields"`

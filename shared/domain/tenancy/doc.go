@@ -1,3 +1,3 @@
-// Package tenancy is what a tenant owns beside its aggregates: its settings, who administers it, its connections to
-// vendors, and which tools may be called.
+// Package tenancy holds what a tenant owns apart from its aggregates: its settings, its administrators, its connections
+// to vendors, and the permissions of tools.
 package tenancy

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// IntegrationStatus is whether a provider can be used.
+// IntegrationStatus says whether a provider can be used.
 type IntegrationStatus string
 
 const (
@@ -17,30 +17,27 @@ const (
 	Broken       IntegrationStatus = "error"
 )
 
-// IntegrationReason is why an integration is not connected any more. It is empty where a person disconnected it under
-// an earlier release.
+// IntegrationReason says why an integration is no longer connected. It is empty if a person disconnected it under an
+// earlier release.
 type IntegrationReason string
 
 const (
-	// ByPerson: an administrator disconnected it.
-	ByPerson IntegrationReason = "by_person"
-	// CredentialRefused: the vendor rejected the credentials.
+	ByPerson          IntegrationReason = "by_person"
 	CredentialRefused IntegrationReason = "refused"
-	// CredentialLost: a one-time refresh token was used, and the new token was lost.
+	// CredentialLost: a one-time refresh token was used up, but the new token was lost.
 	CredentialLost IntegrationReason = "refresh_lost"
-	// CredentialElsewhere: the server's secret was given for another address than the settings
-	// name. It is not stored: it follows from the settings.
+	// CredentialElsewhere: the server's secret was entered for another address than the settings now name. It is
+	// computed from the settings and never stored.
 	CredentialElsewhere IntegrationReason = "other_address"
-	// AppUninstalled: the Slack app was removed from the workspace; ends all integrations.
+	// AppUninstalled: the Slack app was removed from the workspace, which ends all integrations.
 	AppUninstalled IntegrationReason = "app_uninstalled"
-	// TokensRevoked: the bot's token was revoked.
-	TokensRevoked IntegrationReason = "tokens_revoked"
+	TokensRevoked  IntegrationReason = "tokens_revoked"
 )
 
-// SlackProvider is the integration that Slack itself ends.
+// SlackProvider is the integration with Slack. Events from Slack can end it.
 const SlackProvider = "slack"
 
-// Integration is a tenant's connection to a provider (freee, google, slack, mcp:<server>).
+// Integration is a tenant's connection to a provider: freee, google, slack or mcp:<server>.
 type Integration struct {
 	aggregate.Meta
 	ID           string            `json:"id"`
@@ -48,7 +45,7 @@ type Integration struct {
 	Provider     string            `json:"provider"`
 	Status       IntegrationStatus `json:"status"`
 	StatusReason IntegrationReason `json:"status_reason,omitempty"`
-	Credentials  string            `json:"credentials,omitempty"` // sealed; never in clear
+	Credentials  string            `json:"credentials,omitempty"` // encrypted
 	Metadata     aggregate.JSON    `json:"metadata"`
 	Refreshing   *Refreshing       `json:"refreshing,omitempty"`
 	ConnectedAt  *time.Time        `json:"connected_at,omitempty"`
@@ -56,26 +53,25 @@ type Integration struct {
 	UpdatedAt    time.Time         `json:"updated_at"`
 }
 
-// Refreshing is a claim to exchange the refresh token: by which call, and until when it
-// holds. Only the claim's holder may exchange the token.
+// Refreshing is a call's claim to the refresh token. Only the claim's holder may exchange the token until it expires.
 type Refreshing struct {
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`
 }
 
-// Fresh is the integration as connected now, with new credentials.
+// Fresh returns the integration as connected with new credentials.
 func (i Integration) Fresh(credentials string, metadata aggregate.JSON) Integration {
 	i.Status, i.StatusReason, i.Credentials, i.Metadata, i.Refreshing = Connected, "", credentials, metadata, nil
 	return i
 }
 
-// Ended is the integration without its credentials.
+// Ended returns the integration without its credentials.
 func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Integration {
 	i.Status, i.StatusReason, i.Credentials, i.Refreshing, i.ConnectedAt, i.ConnectedBy = status, why, "", nil, nil, ""
 	return i
 }
 
-// PutAway reports whether an administrator disconnected it: only an administrator connects it again.
+// PutAway reports whether an administrator disconnected it. Only an administrator may then connect it again.
 func (i Integration) PutAway() bool {
 	return i.Status == Disconnected && (i.StatusReason == ByPerson || i.StatusReason == "")
 }
@@ -83,15 +79,15 @@ func (i Integration) PutAway() bool {
 // IntegrationPrefix begins the sort keys of a tenant's integrations.
 const IntegrationPrefix = "INTEGRATION#"
 
-// Place is in a partition of the tenant's integrations alone: who renews credentials writes there,
-// and has no business with settings and permissions.
+// Place is in a partition that holds only the tenant's integrations and clients, because the role that renews
+// credentials may not write settings and permissions.
 func (i Integration) Place() (partition, key, typ string) {
 	return "INTEGRATIONS#" + i.TenantID, IntegrationPrefix + i.Provider, "integration"
 }
 
-// Save writes i over was, the integration of revision i.Rev, which is zero for a new one; id is for that. Connecting,
-// reconnecting with other credentials, disconnecting and failing are recorded; an integration that is not
-// connected keeps no credentials.
+// Save replaces was, whose revision is i.Rev, by i; was is zero for a new integration, which gets the id. The audit log
+// records connecting, reconnecting with other credentials, disconnecting and failing. An integration that is not
+// connected has no credentials.
 func (i Integration) Save(was Integration, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
 	if was.Rev != 0 {
 		i.ID = was.ID
@@ -109,13 +105,13 @@ func (i Integration) Save(was Integration, id string, by aggregate.Actor, now ti
 	return i.next(action, id, by, now)
 }
 
-// Renew writes what a refresh changes, the claim to it and the sealed credentials, over revision
-// i.Rev. The audit log knows nothing of it.
+// Renew saves a refresh, that is the claim and the encrypted credentials, over revision i.Rev. It is not recorded in
+// the audit log.
 func (i Integration) Renew(id string, now time.Time) (Integration, Change, error) {
 	return i.next("", id, aggregate.System(), now)
 }
 
-// next writes i as its next revision, with the entry that records it unless action is empty.
+// next saves i as its next revision, with an audit entry unless action is empty.
 func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
 	if i.Provider == "" || len(i.Provider) > 100 {
 		return i, Change{}, aggregate.ErrField{Field: "provider", Limit: "must have 1 to 100 bytes"}
@@ -134,7 +130,7 @@ func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor
 	c := Change{Tenant: i.TenantID, Writes: []Write{{Row: i, Over: i.Rev - 1}}}
 	if action != "" {
 		about := map[string]any{"provider": i.Provider}
-		if i.StatusReason != "" && i.StatusReason != ByPerson { // that is whose entry it is
+		if i.StatusReason != "" && i.StatusReason != ByPerson { // the entry's actor already says this
 			about["reason"] = i.StatusReason
 		}
 		c.Audit = append(c.Audit, entry(i.TenantID, action, "integration", i.ID, about, by, now))
@@ -142,10 +138,9 @@ func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor
 	return i, c, nil
 }
 
-// EndBySlack ends integrations after Slack reported, at a time, that the app was uninstalled
-// (all end) or its tokens revoked (Slack's ends). An integration that was connected
-// after that time stays, so a late repeated event ends nothing. If the tenant has no row for
-// Slack, one is made, which id is for.
+// EndBySlack ends integrations after Slack reported that the app was uninstalled, which ends all, or that its tokens
+// were revoked, which ends Slack's. An integration connected after at is kept, so a late or repeated event does no
+// harm. If the tenant has no row for Slack, one is created with this id.
 func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time, id string, now time.Time) (Change, error) {
 	all := Change{Tenant: tenant}
 	if !slices.ContainsFunc(rows, func(i Integration) bool { return i.Provider == SlackProvider }) {
@@ -165,8 +160,8 @@ func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at tim
 	return all, nil
 }
 
-// HasOwnSlack reports whether a tenant with these integrations has connected Slack with a token of its own. A row for
-// Slack is not enough: without a token it stands for the deployment's token, or for an app that was removed.
+// HasOwnSlack reports whether a tenant has connected Slack with a token of its own. A row without a token means that
+// the deployment's token is used, or that the app was removed.
 func HasOwnSlack(rows []Integration) bool {
 	for _, x := range rows {
 		if x.Provider == SlackProvider && x.Status == Connected && x.Credentials != "" {
@@ -176,7 +171,7 @@ func HasOwnSlack(rows []Integration) bool {
 	return false
 }
 
-// ErrNotConnected says that a provider cannot be used before a person connects it (again).
+// ErrNotConnected says that a person must connect the provider first.
 type ErrNotConnected struct {
 	Provider string
 	Status   IntegrationStatus
@@ -187,5 +182,5 @@ func (e ErrNotConnected) Error() string {
 	return fmt.Sprintf("integration %s is %s (%s)", e.Provider, e.Status, e.Reason)
 }
 
-// Unwrap lets errors.Is find aggregate.ErrNotFound, as for a provider that was never connected.
+// Unwrap makes this an aggregate.ErrNotFound too, the error for a provider that was never connected.
 func (e ErrNotConnected) Unwrap() error { return aggregate.ErrNotFound }

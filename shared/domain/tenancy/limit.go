@@ -1,10 +1,10 @@
 package tenancy
 
-// Limit bounds a number of tasks, for each person and for a whole tenant; 0: without a limit.
+// Limit is a maximum number of tasks, for each person and for the tenant; 0 means no limit.
 type Limit struct {
 	Person int `json:"person"`
 	Tenant int `json:"tenant"`
 }
 
-// maxLimit is the highest that a limit may be set to.
+// maxLimit is the highest configurable limit.
 const maxLimit = 100_000

@@ -13,36 +13,36 @@ type MCPServer struct {
 	URL  string `json:"url"`
 }
 
-// MaxMCPServers is how many a tenant may name.
+// MaxMCPServers is the maximum number of servers per tenant.
 const MaxMCPServers = 10
 
-// Pin is a tool of an MCP server as an administrator saw and allowed it.
+// Pin is an MCP server's tool as the administrator saw it when allowing it.
 type Pin struct {
-	URL         string         `json:"url"` // of the server
+	URL         string         `json:"url"` // the server's address
 	Title       string         `json:"title"`
 	Description string         `json:"description"`
 	Input       aggregate.JSON `json:"input_schema"`
 	Output      aggregate.JSON `json:"output_schema,omitempty"`
-	// Access is what the administrator declared; the server's own annotations are not trusted.
+	// Access was declared by the administrator; the server's own annotations are not trusted.
 	Access aggregate.Access `json:"effect"`
-	Hash   string           `json:"hash"` // of all that the server said of the tool
+	Hash   string           `json:"hash"` // hash of everything that the server said about the tool
 }
 
-// Version changes when the tool or its server's address changes. It is the whole hash: for a
-// part of it, a server's author could find two schemas with the same value.
+// Version changes when the tool or its server's address changes. It is the full hash, because a server's author could
+// find two schemas whose truncated hashes are equal.
 func (p Pin) Version() string {
 	b, err := json.Marshal(p)
-	if err != nil { // schemas that are not JSON must not equal any version
+	if err != nil { // invalid schemas must not equal any version
 		return "invalid: " + err.Error()
 	}
 	return aggregate.HashOf(string(b))
 }
 
-// ServerTool takes the name `<server>.<tool>` apart. It reports false for a tool of Ringi's own.
+// ServerTool splits the name `<server>.<tool>`. It returns false for Ringi's own tools.
 func ServerTool(name string) (server, tool string, ok bool) { return strings.Cut(name, ".") }
 
-// ServerProvider begins the name of every MCP server's integration.
+// ServerProvider begins the provider name of every MCP server's integration.
 const ServerProvider = "mcp:"
 
-// Provider is the integration that holds a server's secret.
+// Provider returns the name of the integration that holds the server's secret.
 func (s MCPServer) Provider() string { return ServerProvider + s.Name }

@@ -12,14 +12,13 @@ import (
 	"ringi/shared/domain/modelname"
 )
 
-// Rule is one that a field's value must follow.
+// Rule is a rule for the values of fields.
 type Rule string
 
-// The rules of settings.
 const (
 	RuleBetween     Rule = "between" // a number from Min to Max
-	RuleLength      Rule = "length"  // a text of Min to Max characters
-	RuleCount       Rule = "count"   // a list of Min to Max
+	RuleLength      Rule = "length"  // a text with Min to Max characters
+	RuleCount       Rule = "count"   // a list with Min to Max entries
 	RuleOneOf       Rule = "one_of"  // one of Words
 	RuleSlug        Rule = "slug"
 	RuleSlugTaken   Rule = "slug_taken"
@@ -32,7 +31,7 @@ const (
 	RuleAddress     Rule = "address"
 	RuleAddressOnly Rule = "address_only"
 	RuleHTTPS       Rule = "https"
-	RuleAbove       Rule = "above" // nothing
+	RuleAbove       Rule = "above" // above zero
 	RuleFile        Rule = "file"
 	RuleFlag        Rule = "flag"
 	RuleWhole       Rule = "whole"
@@ -41,17 +40,17 @@ const (
 	RuleList        Rule = "list"
 )
 
-// unread are the rules of texts that are no value of a type.
+// unread gives the rule that an unreadable value breaks, by the type of the field.
 var unread = map[reflect.Kind]Rule{
 	reflect.Bool: RuleFlag, reflect.Int: RuleWhole, reflect.Float64: RuleNumber, reflect.String: RuleText, reflect.Slice: RuleList,
 }
 
-// Unread is the problem of a field whose value, of this type, can't be read.
+// Unread returns the problem of a field of this type whose value can't be parsed.
 func Unread(field string, v reflect.Value) Problem {
 	return Problem{Field: field, Rule: unread[v.Kind()]}
 }
 
-// Problem is the rule that a field's value breaks, as data, so that each reader gets it in their own language.
+// Problem is the rule that a field's value breaks. It is data so that each reader sees it in their own language.
 type Problem struct {
 	Field    string
 	Rule     Rule
@@ -59,7 +58,7 @@ type Problem struct {
 	Words    []string
 }
 
-// Err is the problem as an error, in English.
+// Err returns the problem as an error in English.
 func (p Problem) Err() aggregate.ErrField {
 	return aggregate.ErrField{Field: p.Field, Limit: p.limit()}
 }
@@ -100,7 +99,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 	}
 })
 
-// errModel is what modelname says of a name that is none.
+// errModel returns modelname's error text for an invalid name.
 func errModel() string {
 	_, err := modelname.Parse("")
 	var bad aggregate.ErrField
@@ -108,7 +107,7 @@ func errModel() string {
 	return bad.Limit
 }
 
-// ProblemOf is the problem that an error of saving settings is about; false when it is about no field.
+// ProblemOf converts an error of saving settings to a Problem; false if it names no field.
 func ProblemOf(err error) (Problem, bool) {
 	var bad aggregate.ErrField
 	if !errors.As(err, &bad) {

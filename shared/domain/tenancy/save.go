@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// SettingsRow is the item of a tenant's settings.
+// SettingsRow is the row with a tenant's settings.
 type SettingsRow struct {
 	ID        string    `json:"id"`
 	TenantID  string    `json:"tenant_id"`
@@ -18,23 +18,23 @@ type SettingsRow struct {
 	UpdatedBy string    `json:"updated_by"`
 }
 
-// Place is among what the tenant owns.
+// Place is in the tenant's own partition.
 func (r SettingsRow) Place() (partition, key, typ string) {
 	return "TENANT#" + r.TenantID, SettingsKey, "settings"
 }
 
-// Settings are those of the row, and who saved them when.
+// Settings returns the settings with their revision and who saved them when.
 func (r SettingsRow) Settings() Settings {
 	r.Config.Rev, r.Config.UpdatedAt, r.Config.UpdatedBy = r.Rev, r.UpdatedAt, r.UpdatedBy
 	return r.Config
 }
 
-// Save writes x over was, with the audit entry that says what they were and are; if none did, it writes nothing. A slug
-// moves with its own row and that of the tenant as read, which is zero before the first message. id is for settings
-// that have none.
+// Save replaces was by x, with an audit entry that lists the differences; without a difference it writes nothing. A new
+// slug also changes the slug rows and the tenant's row, of which owner is the version that was read (zero before the
+// first message). id is for settings that have none yet.
 //
-// It returns ErrField for a value out of bounds, a slug that another tenant has or nobody who saves, ErrConflict when x
-// is of another revision than was; beside a conflict, and when nothing changed, the settings as they are.
+// It returns ErrField for an invalid value, a slug that is taken, or by not being a person. It returns ErrConflict and
+// the current settings if x has another revision than was.
 func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
 	c := Change{Tenant: was.TenantID}
 	if err := x.Validate(); err != nil {
@@ -66,7 +66,7 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 	return x, c, nil
 }
 
-// put writes the settings, which have the revision that they shall have.
+// put writes the settings with the revision that is already set in them.
 func (x Settings) put(tenant, id string) Write {
 	return Write{Over: x.Rev - 1, Row: SettingsRow{ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy}}
 }

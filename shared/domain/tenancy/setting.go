@@ -12,10 +12,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Kind is the form that a setting's value has.
+// Kind is the type of a setting's value.
 type Kind string
 
-// The kinds of settings, with the type of their fields.
+// The kinds of settings, with their Go types.
 const (
 	KindFlag    Kind = "flag"   // bool
 	KindWhole   Kind = "whole"  // int
@@ -27,37 +27,37 @@ const (
 	KindRows    Kind = "rows"   // a list of structs
 )
 
-// Setting is a row of the table: all that is said, asked and checked about one setting.
+// Setting describes one setting: its texts, its default and its limits.
 type Setting struct {
-	Name     string // a member of an object is named after it, with a dot between
+	Name     string // members of objects are named with dots
 	Kind     Kind
-	Min, Max int                    // of a number, a text's characters or a list's length; Max 0 of a text: see fits
+	Min, Max int                    // of a number, a text's length or a list's length; a text with Max 0 is checked by fits
 	Choices  []string               // the first is the default
-	Default  any                    // nil: nothing, or the first choice
-	Own      bool                   // each workspace has its own: it is in no file
-	OnCards  bool                   // cards show it while they wait for a decision
-	Limit    bool                   // it is a number that 0 leaves without a bound
-	Rule     Rule                   // that a text, or each text of a list, breaks when it does not fit
-	fits     func(text string) bool // nil: any text does
+	Default  any                    // nil: the zero value, or the first choice
+	Own      bool                   // differs for each workspace, so it is not exported to files
+	OnCards  bool                   // shown on cards that wait for a decision
+	Limit    bool                   // a number where 0 means no limit
+	Rule     Rule                   // broken by a text, or a text in a list, that does not fit
+	fits     func(text string) bool // nil: any text fits
 	Says     language.Spoken[Words]
 }
 
-// Words say what a setting is for.
+// Words are the texts about a setting.
 type Words struct {
-	Label, About, Unit string   // without a label no page asks for it
-	Choices            []string // those of the setting, in the same order
-	Hint               string   // how rows are filled in
-	Logged             string   // what the audit log calls it, if not by label and unit
+	Label, About, Unit string   // a setting without a label is on no page
+	Choices            []string // in the order of Setting.Choices
+	Hint               string   // how to fill in the rows
+	Logged             string   // name in the audit log; empty: label and unit
 }
 
-// Section is a part of the page of settings.
+// Section is a section of the settings page.
 type Section struct {
 	Key      string
 	Title    language.Spoken[string]
 	Settings []Setting
 }
 
-// byName are all settings, by name.
+// byName returns all settings by name.
 var byName = sync.OnceValue(func() map[string]Setting {
 	all := map[string]Setting{}
 	for _, s := range append(slices.Clone(Sections), Section{Settings: unasked}) {
@@ -68,7 +68,7 @@ var byName = sync.OnceValue(func() map[string]Setting {
 	return all
 })
 
-// SettingNamed is the setting of a name, false when there is none.
+// SettingNamed returns the setting with this name, and false if there is none.
 func SettingNamed(name string) (Setting, bool) {
 	x, ok := byName()[name]
 	return x, ok
@@ -76,10 +76,10 @@ func SettingNamed(name string) (Setting, bool) {
 
 var withUnit = language.InEach("%s(%s)", "%s (%s)")
 
-// Asked reports whether a page asks for the setting.
+// Asked reports whether the setting is on a page.
 func (x Setting) Asked() bool { return x.Says[0].Label != "" }
 
-// LogName is what the audit log calls a setting.
+// LogName returns the setting's name in the audit log.
 func (x Setting) LogName(locale string) string {
 	w := x.Says.In(locale)
 	switch {
@@ -91,13 +91,13 @@ func (x Setting) LogName(locale string) string {
 	return fmt.Sprintf(withUnit.In(locale), w.Label, w.Unit)
 }
 
-// Member is a value within a struct, by the names that JSON has.
+// Member is a field of a struct under its JSON name.
 type Member struct {
 	Name  string
 	Value reflect.Value
 }
 
-// Members are the values of the struct that row points to, in its order, and those of structs within.
+// Members returns the fields of the struct that row points to, in order, with nested fields under dotted names.
 func Members(row any) []Member { return membersUnder("", reflect.ValueOf(row).Elem()) }
 
 func membersUnder(before string, v reflect.Value) (all []Member) {
@@ -120,12 +120,12 @@ type Field struct {
 	Value reflect.Value
 }
 
-// Fields are all settings with their values in s, which can be set, in the order of the row.
+// Fields returns all settings with their values in s, in the order of the struct. The values can be set.
 func (s *Settings) Fields() (all []Field) {
 	for _, m := range Members(s) {
 		x, ok := SettingNamed(m.Name)
 		if !ok {
-			panic(fmt.Sprintf("the setting %s has no row in the table", m.Name)) // tests make all of them
+			panic(fmt.Sprintf("the setting %s has no row in the table", m.Name)) // tests cover every setting
 		}
 		all = append(all, Field{x, m.Value})
 	}
@@ -146,10 +146,10 @@ var defaults = sync.OnceValue(func() (s Settings) {
 	return s
 })
 
-// DefaultSettings are the seed's, for a tenant that has saved none.
+// DefaultSettings returns the settings of a tenant that has saved none.
 func DefaultSettings() Settings { return defaults() }
 
-// sizeProblems are those of a number that is out of bounds, and of a text or a list that is too short or too long.
+// sizeProblems returns the problem of a number out of range, or of a text or list that is too short or too long.
 func (f Field) sizeProblems() []Problem {
 	n, rule := 0, RuleCount
 	switch f.Kind {
@@ -168,7 +168,7 @@ func (f Field) sizeProblems() []Problem {
 	return []Problem{{Field: f.Name, Rule: rule, Min: f.Min, Max: f.Max}}
 }
 
-// contentProblems are those of a value that has the right size.
+// contentProblems returns the problems of a value that has a valid size.
 func (f Field) contentProblems() []Problem {
 	switch f.Kind {
 	case KindDollars:
@@ -183,13 +183,13 @@ func (f Field) contentProblems() []Problem {
 		if f.fits != nil && !f.fits(f.Value.String()) {
 			return []Problem{{Field: f.Name, Rule: f.Rule}}
 		}
-	case KindPeople, KindGroups: // with names instead of ids nobody would match, and nobody could decide
+	case KindPeople, KindGroups: // a name instead of an id would match nobody, and nobody could decide
 		return idProblems(f.Name, f.Value.Interface().([]string), f.fits, f.Rule)
 	}
 	return nil
 }
 
-// like reports whether a text has a form.
+// like returns a function that reports whether a text matches the form.
 func like(form func() *regexp.Regexp) func(string) bool {
 	return func(text string) bool { return form().MatchString(text) }
 }

@@ -7,14 +7,14 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Approvers says who may stamp. An empty list means nobody.
+// Approvers says who may stamp. In mode "list" an empty list means nobody.
 type Approvers struct {
 	Mode       aggregate.ApproverMode `json:"mode"`
 	Users      []string               `json:"users"`
 	Usergroups []string               `json:"usergroups"`
 }
 
-// SettingsKey is the key of a tenant's settings among what it owns.
+// SettingsKey is the sort key of the row with a tenant's settings.
 const SettingsKey = "SETTINGS"
 
 // Settings is a tenant's configuration.
@@ -22,8 +22,8 @@ type Settings struct {
 	aggregate.Meta `json:"-"`
 	UpdatedAt      time.Time `json:"-"`
 	UpdatedBy      string    `json:"-"`
-	// FurtherDay bounds what all tasks of a day may cost whatever is saved, since the workspace is not the deployment's
-	// own; 0: nothing does.
+	// FurtherDay is the deployment's daily cost limit for workspaces other than its own; 0: none. It applies whatever
+	// is saved.
 	FurtherDay aggregate.MicroUSD `json:"-"`
 
 	Name                    string    `json:"name"`
@@ -35,54 +35,54 @@ type Settings struct {
 	AutoApproveTools        bool      `json:"auto_approve_tools"`
 	Approvers               Approvers `json:"approvers"`
 	AllowSelfApproval       bool      `json:"allow_self_approval"`
-	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval, and has answered.
+	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
 	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
-	ApprovalCopies       string  `json:"approval_copies"` // whom a gate's card is also sent to directly: CopiesListed or CopiesNone
+	ApprovalCopies       string  `json:"approval_copies"` // who also gets a gate's card as a direct message: CopiesListed or CopiesNone
 	MaxVersions          int     `json:"max_versions"`
 	Locale               string  `json:"locale"`
 	Executor             string  `json:"executor"`
 	DMDefault            string  `json:"dm_default"`
-	MaxCostUSD           float64 `json:"max_cost_usd"`       // of a task; 0: no limit, as of the two below
-	MaxCostDayUSD        float64 `json:"max_cost_day_usd"`   // of all tasks of a day, UTC
-	MaxCostMonthUSD      float64 `json:"max_cost_month_usd"` // of all tasks of a month, UTC
+	MaxCostUSD           float64 `json:"max_cost_usd"`       // per task; 0: no limit, as in the next two
+	MaxCostDayUSD        float64 `json:"max_cost_day_usd"`   // all tasks of one day, UTC
+	MaxCostMonthUSD      float64 `json:"max_cost_month_usd"` // all tasks of one month, UTC
 	MaxOpenTasks         Limit   `json:"max_open_tasks"`
 	MaxTasksPerHour      Limit   `json:"max_tasks_per_hour"`
-	// RetainResultsDays is how many days results in the bucket are kept.
+	// RetainResultsDays is how long results in the bucket are kept.
 	RetainResultsDays int `json:"retain_results_days"`
-	// MCPServers are the servers whose tools can be allowed.
+	// MCPServers are the servers whose tools may be allowed.
 	MCPServers []MCPServer `json:"mcp_servers"`
-	// Agents are those beside the built-in ones, and those that override one.
+	// Agents are added to the built-in agents, or override one with the same id.
 	Agents     []agent.Definition `json:"agents"`
 	AISessions AISessions         `json:"ai_sessions"`
-	// SessionIdleDays is after how many days without a message a session is closed.
+	// SessionIdleDays is the number of days without a message after which a conversation is closed.
 	SessionIdleDays    int     `json:"session_idle_days"`
-	ActionTimeoutHours int     `json:"action_timeout_hours"`  // within which an action must be decided
+	ActionTimeoutHours int     `json:"action_timeout_hours"`  // time limit for deciding on an action
 	MaxSessionCostUSD  float64 `json:"max_session_cost_usd"`  // 0: no limit
-	MaxMessagesPerHour int     `json:"max_messages_per_hour"` // of one person to all agents; 0: no limit
-	// AutoActions are the actions that begin without a person's approval.
-	AutoActions []agent.AutoRule `json:"auto_actions"`
-	// DraftContest is whether, and how, teams compete to draft policies.
-	DraftContest DraftContest `json:"draft_contest"`
+	MaxMessagesPerHour int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
+	// AutoActions are rules for actions that start without a person's approval.
+	AutoActions  []agent.AutoRule `json:"auto_actions"`
+	DraftContest DraftContest     `json:"draft_contest"`
 }
 
-// AISessions say what stays of sessions.
+// AISessions says how long conversations are stored.
 type AISessions struct {
 	Cache Cache `json:"cache"`
 }
 
-// Cache says whether sessions are kept after they are closed.
+// Cache says whether conversations are kept after they are closed.
 type Cache struct {
 	Enabled bool `json:"enabled"`
 }
 
-// MaxSessionCost is what a session may cost, 0 without a limit.
+// MaxSessionCost is the cost limit of a conversation, 0 for none.
 func (s Settings) MaxSessionCost() aggregate.MicroUSD { return limitOf(s.MaxSessionCostUSD) }
 
-// MaxCost is what a task may cost, 0 without a limit.
+// MaxCost is the cost limit of a task, 0 for none.
 func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }
 
-// limitOf is a budget as it is compared with sums, 0 without one. A limit below a millionth of a dollar is still one.
+// limitOf converts a limit to MicroUSD, 0 for none. A limit below a millionth of a dollar becomes 1, so that it stays a
+// limit.
 func limitOf(usd float64) aggregate.MicroUSD {
 	if usd <= 0 {
 		return 0
@@ -90,8 +90,8 @@ func limitOf(usd float64) aggregate.MicroUSD {
 	return max(1, aggregate.USD(usd))
 }
 
-// Terms freezes these settings for a gate that opens at now. The approval switch
-// of a prompt and of a process are two; a step gate always asks.
+// Terms freezes these settings for a gate that opens at now. approvalRequired is a parameter because prompts and
+// processes have separate switches, and a step gate always asks.
 func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	by := now.Add(time.Duration(s.ApprovalTimeoutHours) * time.Hour)
 	return aggregate.Terms{
@@ -101,14 +101,14 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	}
 }
 
-// The executors: what runs the approved steps, Ringi itself or a managed session.
+// The executors, which carry out approved steps.
 const (
 	ExecutorSteps   = "steps"   // Ringi itself
-	ExecutorManaged = "managed" // a session with Claude, whose calls Ringi makes
+	ExecutorManaged = "managed" // a managed session with Claude, whose tool calls Ringi makes
 )
 
-// Who gets a card directly when something waits for their decision.
+// Who gets a gate's card as a direct message.
 const (
-	CopiesListed = "listed" // the approvers whom the settings list, by id or by user group
+	CopiesListed = "listed" // the approvers whom the settings list by id or user group
 	CopiesNone   = "none"
 )

@@ -6,14 +6,14 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Policy is who may decide under the settings, with the people whom they list, but not those of its user groups.
+// Policy returns who may decide under these settings. Members of the listed user groups are not included.
 func (s Settings) Policy(team string) aggregate.Policy {
 	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
 }
 
-// Nobody reports, as aggregate.ErrNotAllowed, why nobody may approve what these people ask for together there, whatever
-// Slack says of people, channels and groups: with RuleSelf in a direct message that only they are in, with RuleNobody
-// where the list has no others. people.Requesters says it for certain.
+// Nobody returns aggregate.ErrNotAllowed if it is certain, without asking Slack, that nobody may approve a joint
+// request of askers: RuleSelf in a direct message with only the requester, RuleNobody if the list has nobody else.
+// people.Requesters does the full check with Slack.
 func (s Settings) Nobody(o aggregate.Origin, askers ...string) error {
 	p := s.Policy(o.Team)
 	switch {

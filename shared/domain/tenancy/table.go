@@ -5,8 +5,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Sections are the settings that an administrator is asked for, in the order of the page. A new setting is a field of
-// Settings and a row here: the page, the file, the command and the audit log are made of it.
+// Sections are the settings on the settings page, in order. To add a setting, add a field to Settings and a row here;
+// the page, the file, the command and the audit log follow from these.
 var Sections = []Section{
 	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
@@ -142,7 +142,7 @@ var Sections = []Section{
 	}},
 }
 
-// unasked are settings that no page asks for by themselves.
+// unasked are settings without an entry on a page.
 var unasked = []Setting{
 	{Name: "self_approval_chosen", Kind: KindFlag, Own: true, Says: language.InEach(
 		Words{Logged: "自分の依頼の承認を決めた"},

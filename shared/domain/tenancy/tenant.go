@@ -17,10 +17,10 @@ type Tenant struct {
 	Name          string    `json:"name"`
 	Slug          string    `json:"slug"`
 	TeamID        string    `json:"team_id"`
-	EnterpriseID  string    `json:"enterprise_id,omitempty"` // the organization (Enterprise Grid) that it is one of, empty without one
-	BotUserID     string    `json:"bot_user_id,omitempty"`   // our bot's there, noted with the organization
+	EnterpriseID  string    `json:"enterprise_id,omitempty"` // id of its Enterprise Grid organization, empty without one
+	BotUserID     string    `json:"bot_user_id,omitempty"`   // our bot's user id there, saved together with EnterpriseID
 	Admins        []string  `json:"admins"`                  // Slack user ids
-	AgentID       string    `json:"agent_id,omitempty"`      // at Anthropic, for managed sessions; likewise the environment
+	AgentID       string    `json:"agent_id,omitempty"`      // Anthropic's id of the agent for managed sessions
 	EnvironmentID string    `json:"environment_id,omitempty"`
 	VaultID       string    `json:"vault_id,omitempty"`
 	CreatedAt     time.Time `json:"created_at"`
@@ -28,13 +28,13 @@ type Tenant struct {
 }
 
 const (
-	// MaxTenantName is how long a tenant's name may be, in characters. Slack publishes no limit for a workspace's.
+	// MaxTenantName is the maximum length in characters. Slack publishes no limit for a workspace's name.
 	MaxTenantName = 255
 	maxAdmins     = 50
 	maxSlug       = 63
 )
 
-// Validate returns ErrField for the first of what an administrator sets that is out of bounds.
+// Validate returns ErrField for the first invalid field that an administrator can set.
 func (t Tenant) Validate() error {
 	if n := utf8.RuneCountInString(t.Name); n < 1 || n > MaxTenantName {
 		return aggregate.ErrField{Field: "name", Limit: fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
@@ -48,10 +48,10 @@ func (t Tenant) Validate() error {
 	return nil
 }
 
-// Place is among what the tenant owns.
+// Place is in the tenant's own partition.
 func (t Tenant) Place() (partition, key, typ string) { return "TENANT#" + t.ID, "TENANT", "tenant" }
 
-// slugRow makes a slug one tenant's.
+// slugRow reserves a slug for one tenant.
 type slugRow struct {
 	Slug     string `json:"slug"`
 	TenantID string `json:"tenant_id"`
@@ -59,10 +59,10 @@ type slugRow struct {
 
 func (r slugRow) Place() (partition, key, typ string) { return "SLUG#" + r.Slug, "SLUG", "slug" }
 
-// Founding is a tenant at first contact, as it is tried next.
+// Founding is an attempt to create a tenant's rows at its first message.
 type Founding struct {
 	Tenant
-	Configured bool // its settings were saved before it was known
+	Configured bool // settings were saved before the tenant existed
 }
 
 var (
@@ -70,8 +70,8 @@ var (
 	errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
 )
 
-// Change makes the tenant's row, its slug and, unless there are some, its settings, which id is for.
-// It returns ErrField for a slug that is none.
+// Change creates the tenant's row, its slug row and, unless they exist, its settings with this id. It returns ErrField
+// for an invalid slug.
 func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 	t, settings := f.Tenant, DefaultSettings()
 	settings.Slug = t.Slug
@@ -89,8 +89,8 @@ func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 	return t, c, nil
 }
 
-// After is how it is tried next when its Change was refused with err: a slug that another tenant
-// has gets the team's id behind it.
+// After returns the next attempt after Change failed with err. If another tenant has the slug, the team's id is
+// appended to it.
 func (f Founding) After(err error) Founding {
 	switch {
 	case errors.Is(err, errSlugTaken) && f.Slug != f.longSlug():
@@ -101,15 +101,15 @@ func (f Founding) After(err error) Founding {
 	return f
 }
 
-// longSlug is the slug with the team's id behind it, which no other tenant has.
+// longSlug returns the slug followed by the team's id, which makes it unique.
 func (t Tenant) longSlug() string {
 	tail := "-" + strings.ToLower(t.TeamID)
 	head := strings.TrimSuffix(t.Slug, tail)
 	return head[:min(len(head), max(0, maxSlug-len(tail)))] + tail
 }
 
-// moveSlug makes slug the tenant's instead of its old one. Of the tenant's row it writes nothing
-// else: its name and agent are written without a new revision.
+// moveSlug replaces the tenant's slug. It writes no other attribute of the tenant's row, because name and agent may
+// have changed without a new revision.
 func (t Tenant) moveSlug(slug string, now time.Time) []Write {
 	return []Write{
 		{Row: slugRow{slug, t.ID}, Err: Problem{Field: "slug", Rule: RuleSlugTaken}.Err()},
@@ -118,9 +118,9 @@ func (t Tenant) moveSlug(slug string, now time.Time) []Write {
 	}
 }
 
-// Save writes the name and the administrators of t over those of was, with the audit entry that
-// says what they were and are; if none did, it writes nothing. It returns ErrField for a value out
-// of bounds or nobody who saves, ErrConflict when t is of another revision than was.
+// Save writes the name and the administrators of t over those of was, with an audit entry that lists the differences;
+// without a difference it writes nothing. It returns ErrField for an invalid value or if by is not a person, and
+// ErrConflict if t has another revision than was.
 func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, error) {
 	if err := t.Validate(); err != nil {
 		return Change{}, err
@@ -140,24 +140,23 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 	}
 	return Change{Tenant: t.ID, Writes: []Write{{
 		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now), "rev": t.Rev + 1},
-		// Rename writes the name without a new revision, so that the name is compared, too.
+		// Rename changes the name without a new revision, so the name is compared too.
 		If: map[string]any{"rev": t.Rev, "name": was.Name},
 	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, detailsOf(diff), by, now)}}, nil
 }
 
-// Rename gives a tenant that was read as t another name.
+// Rename changes the tenant's name, if it is still the one in t.
 func (t Tenant) Rename(name string, now time.Time) Change {
 	return Change{Tenant: t.ID, Writes: []Write{{
 		Row: t, Set: map[string]any{"name": name, "updated_at": moment(now)}, If: map[string]any{"name": t.Name},
 	}}}
 }
 
-// EnterprisePrefix begins the partitions of GSI1 in which the workspaces of an organization stand.
+// EnterprisePrefix begins the GSI1 partition keys of the workspaces of one organization.
 const EnterprisePrefix = "ENTERPRISE#"
 
-// Belong notes the organization that a workspace belongs to, and the user id of Ringi's bot there. The Change is empty
-// if the row already says so, and for a workspace that never belonged to an organization. A workspace that has left its
-// organization is not found by later events of that organization.
+// Belong saves the organization to which a workspace belongs and the user id of Ringi's bot there. The Change is empty
+// if nothing differs. Events of an organization no longer find a workspace that has left it.
 func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
 	if t.EnterpriseID == enterprise && (enterprise == "" || t.BotUserID == bot) {
 		return Change{}
@@ -168,7 +167,7 @@ func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
 	}}}
 }
 
-// UseAgent makes an agent and its environment the tenant's, in the place of those that t was read with.
+// UseAgent replaces the tenant's agent and its environment, if the agent is still the one in t.
 func (t Tenant) UseAgent(agent, environment string, now time.Time) Change {
 	w := Write{Row: t, Set: map[string]any{"agent_id": agent, "environment_id": environment, "updated_at": moment(now)}, If: map[string]any{"agent_id": nil}}
 	if t.AgentID != "" {

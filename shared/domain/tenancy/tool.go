@@ -9,14 +9,14 @@ import (
 	"ringi/shared/domain/catalog"
 )
 
-// ToolPrefix begins the keys of a tenant's tool permissions.
+// ToolPrefix begins the sort keys of a tenant's tool permissions.
 const ToolPrefix = "TOOL#"
 
-// ToolKey is the key of one.
+// ToolKey returns the sort key of a tool's permission.
 func ToolKey(name string) string { return ToolPrefix + name }
 
-// ToolPermission says whether a tenant's tasks may call a tool. Without a row a tool of Ringi's own is allowed, unless
-// Standing says otherwise; one of an MCP server is not.
+// ToolPermission says whether a tenant's tasks may call a tool. Without a row, Ringi's own tools are allowed unless
+// Standing says otherwise, and tools of MCP servers are forbidden.
 type ToolPermission struct {
 	aggregate.Meta
 	ID          string         `json:"id"`
@@ -24,39 +24,39 @@ type ToolPermission struct {
 	ToolName    string         `json:"tool_name"`
 	Allowed     bool           `json:"allowed"`
 	Constraints aggregate.JSON `json:"constraints"`
-	Pin         *Pin           `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
-	// ChangedAt is when the server was found to have changed the tool: it is off
-	// until an administrator allows the new one.
+	Pin         *Pin           `json:"pin,omitempty"` // an MCP server's tool as it was allowed
+	// ChangedAt is when Ringi noticed that the server had changed the tool. The tool is then off until an administrator
+	// allows the new version.
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
-	// Contests lists the tool for contests: their members call it on their own, before anybody has approved anything.
+	// Contests makes the tool available in contests, whose members call it before anybody has approved anything.
 	Contests  bool      `json:"contests,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Beside are the rows that say how a tool stands that has none.
+	// Beside are the rows that decide whether a tool without a row is allowed.
 	Beside []aggregate.Owned `json:"-"`
 }
 
-// Place is among what the tenant owns.
+// Place is in the tenant's own partition.
 func (p ToolPermission) Place() (partition, key, typ string) {
 	return "TENANT#" + p.TenantID, ToolKey(p.ToolName), "tool"
 }
 
-// Unsaved is what holds for a tool without a row, if Standing has none for it.
+// Unsaved returns the permission of a tool that has no row and none from Standing.
 func Unsaved(tenant, tool string) ToolPermission {
 	_, _, foreign := ServerTool(tool)
 	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
 }
 
-// besideOf are the older tools of a provider, for a tool that a later release added beside them; nil for any other tool.
+// besideOf returns the older tools of the same provider, if the tool was added in a later release; else nil.
 func besideOf(tool string) []string {
 	f, _ := catalog.Of(tool)
 	return f.Beside
 }
 
-// IsAdded reports whether a tool without a row stands as Standing says.
+// IsAdded reports whether the tool was added in a later release, so that Standing decides about it while it has no row.
 func IsAdded(tool string) bool { return besideOf(tool) != nil }
 
-// BesideOf are a tenant's rows, absent ones too, that say how a tool without a row stands.
+// BesideOf returns the tenant's rows, including absent ones, that decide about a tool without a row.
 func BesideOf(tool string, rows []ToolPermission) (out []aggregate.Owned) {
 	for _, name := range besideOf(tool) {
 		o := aggregate.Owned{Key: ToolKey(name)}
@@ -70,9 +70,9 @@ func BesideOf(tool string, rows []ToolPermission) (out []aggregate.Owned) {
 	return out
 }
 
-// Standing is a tenant's rows, and one that is off for each tool that came later, has no row, and starts off: where the
-// tenant has rows for tools of its provider that were there before it, and all of those rows forbid their tool or bind
-// it by constraints. Who narrowed all that there was is not given something new without bounds.
+// Standing adds a forbidding permission for each tool that was added in a later release and has no row, if the tenant
+// has restricted the older tools of its provider: it has rows for them, and each of these forbids its tool or sets
+// constraints. A tenant that restricted everything must not get a new tool without limits.
 func Standing(rows []ToolPermission) []ToolPermission {
 	out := slices.Clone(rows)
 	files, _ := catalog.Files()
@@ -94,22 +94,22 @@ func Standing(rows []ToolPermission) []ToolPermission {
 	return out
 }
 
-// unbounded reports whether the tool may be called with whatever it takes.
+// unbounded reports whether the tool is allowed without constraints.
 func (p ToolPermission) unbounded() bool {
 	var constraints map[string]json.RawMessage
 	return p.Allowed && (p.Constraints == "" || json.Unmarshal([]byte(p.Constraints), &constraints) == nil && len(constraints) == 0)
 }
 
-// ForContests reports whether members of contests may call the tool as it is.
+// ForContests reports whether contest members may call the tool in its current version.
 func (p ToolPermission) ForContests() bool {
 	return p.Contests && p.Allowed && p.ChangedAt == nil && p.Pin != nil && p.Pin.Access == aggregate.Read
 }
 
-// MaxContestTools is how many tools a tenant may list for contests: a member's model gets all of them.
+// MaxContestTools limits how many tools a tenant may list for contests, because a member's model is sent all of them.
 const MaxContestTools = 20
 
-// Save replaces the tool's permission of revision p.Rev; a new one has revision 0 and gets id. A constraint that is not
-// among known, those of the tool's catalog entry, is refused with ErrField.
+// Save replaces the permission with revision p.Rev; a new one has revision 0 and gets the id. It returns ErrField for a
+// constraint that is not among known, the constraints of the tool's catalog entry.
 func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission, Change, error) {
 	if p.Constraints == "" {
 		p.Constraints = "{}"
@@ -131,8 +131,9 @@ func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known
 	}, nil
 }
 
-// NoteChanged switches a tool of an MCP server off: the server has another one now than p allows. Saving the permission
-// ends that. It conflicts when that is noted already, or an administrator has saved the permission since p was read.
+// NoteChanged switches off a tool of an MCP server that differs from the version p allows. An administrator can save
+// the permission to allow it again. The write conflicts if the change was noted before, or the permission was saved
+// since p was read.
 func (p ToolPermission) NoteChanged(now time.Time) Change {
 	details := map[string]any{"tool": p.ToolName, "allowed": false, "changed": true}
 	return Change{
@@ -168,7 +169,8 @@ func (p ToolPermission) check(known []Constraint) error {
 	return nil
 }
 
-// details say which tool was allowed, and within which bounds. The hash stands for the server's description of the tool.
+// details says which tool was allowed and with which constraints. The hash identifies the server's description of the
+// tool.
 func (p ToolPermission) details() map[string]any {
 	d := map[string]any{"tool": p.ToolName, "allowed": p.Allowed}
 	if p.Constraints != "{}" {

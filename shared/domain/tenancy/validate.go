@@ -17,16 +17,16 @@ var (
 	serverForm = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
 )
 
-// isModel reports whether a text is a model's name.
+// isModel reports whether the name is valid.
 func isModel(name string) bool {
 	_, err := modelname.Parse(name)
 	return err == nil
 }
 
-// maxUSD is the highest that a budget may be set to.
+// maxUSD is the highest configurable budget.
 const maxUSD = 1_000_000
 
-// Validate returns ErrField for the first field that is out of bounds.
+// Validate returns ErrField for the first problem.
 func (s Settings) Validate() error {
 	if all := s.Problems(); len(all) > 0 {
 		return all[0].Err()
@@ -34,7 +34,7 @@ func (s Settings) Validate() error {
 	return nil
 }
 
-// Problems are all that is wrong with the settings; nil when they can be saved. Sizes come first, lists of rows last.
+// Problems returns all problems of the settings; nil if they can be saved. Sizes come first, lists of rows last.
 func (s Settings) Problems() (all []Problem) {
 	fields := s.Fields()
 	for _, f := range fields {
@@ -52,7 +52,7 @@ func (s Settings) Problems() (all []Problem) {
 	return append(all, s.agentProblems()...)
 }
 
-// idProblems are those of a list whose members are no ids of Slack's.
+// idProblems returns a problem for each text that is not one of Slack's ids.
 func idProblems(field string, ids []string, fits func(string) bool, rule Rule) (all []Problem) {
 	for i, id := range ids {
 		if !fits(id) {
@@ -87,8 +87,8 @@ func (s MCPServer) Problems() (all []Problem) {
 	return all
 }
 
-// wrongAddress is the rule that a server's address breaks, empty if it is right.
-// Plain http is for servers on this machine, which the local stack alone reaches.
+// wrongAddress returns the rule that a server's address breaks, or "". Plain http is allowed only for loopback
+// addresses, which only the local stack reaches.
 func wrongAddress(text string) Rule {
 	u, err := url.Parse(text)
 	if err != nil || len(text) > 500 || u.Host == "" || u.Opaque != "" {
