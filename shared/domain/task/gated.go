@@ -42,7 +42,7 @@ func (a *Aggregate) gateOf(id string) Gated {
 	return nil
 }
 
-// superseding is the newest version, when row is an older one; 0 otherwise.
+// superseding returns the newest version if row is an older one, else 0.
 func (a *Aggregate) superseding(row Gated) int {
 	switch row := row.(type) {
 	case *Prompt:
@@ -57,13 +57,13 @@ func (a *Aggregate) superseding(row Gated) int {
 	return 0
 }
 
-// OpenGate is what waits for a decision.
+// OpenGate is the gate that waits for a decision.
 type OpenGate struct {
 	aggregate.Question
 	Terms aggregate.Terms
 }
 
-// OpenGate returns the gate that waits for a decision, if any.
+// OpenGate returns the gate that waits for a decision, if there is one.
 func (a *Aggregate) OpenGate() (OpenGate, bool) {
 	if a.Head.Ended != nil {
 		return OpenGate{}, false
@@ -76,7 +76,7 @@ func (a *Aggregate) OpenGate() (OpenGate, bool) {
 	return OpenGate{}, false
 }
 
-// AskedBy is the type of the card that asks about the gate with this id, empty when there is no such gate.
+// AskedBy returns the type of the card that shows the gate with this id, or "" if there is no such gate.
 func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	if row := a.gateOf(id); row != nil {
 		return row.Asks().Kind
@@ -84,8 +84,8 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	return ""
 }
 
-// AskedHash fingerprints what the gate with this id asks about: a policy's text, steps,
-// or a step's arguments. It is empty when there is no such gate.
+// AskedHash returns the hash of the gate's content: a policy's text, a process's steps, or a step's arguments. It is
+// empty if there is no such gate.
 func (a *Aggregate) AskedHash(id string) string {
 	if row := a.gateOf(id); row != nil {
 		return row.hash()
@@ -93,13 +93,12 @@ func (a *Aggregate) AskedHash(id string) string {
 	return ""
 }
 
-// IsOpen reports whether the gate with this id waits for a person.
 func (a *Aggregate) IsOpen(id string) bool {
 	row := a.gateOf(id)
 	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval
 }
 
-// TermsOf are the terms of the gate with this id; ok is false when there is none.
+// TermsOf returns the terms of the gate with this id; ok is false if there is none.
 func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
 	if row := a.gateOf(id); row != nil {
 		return row.gate().Terms, true
@@ -107,7 +106,7 @@ func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
 	return t, false
 }
 
-// VerdictOn is what was decided about the gate with this id.
+// VerdictOn returns the verdict on the gate with this id.
 func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	if row := a.gateOf(id); row != nil {
 		return row.gate().Verdict
@@ -115,7 +114,7 @@ func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	return aggregate.Verdict{}
 }
 
-// GateAt is the gate of the row with this key, nil when there is none.
+// GateAt returns the gate of the row with this key, or nil.
 func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	if row := aggregate.Find(a.gates(), key); row != nil {
 		return row.gate()

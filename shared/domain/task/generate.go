@@ -7,8 +7,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// BeginPrompt makes the row of the next version, generating, and its card. It is
-// no change when such a row is there. It relies on the version before it being rejected.
+// BeginPrompt creates the row of the next version, with status generating, and its card. It relies on the previous
+// version being rejected. If a row that was not rejected exists, nothing changes.
 func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || a.Task == nil {
 		return aggregate.Change{}, err
@@ -18,7 +18,7 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 	})
 }
 
-// BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
+// BeginProcess is BeginPrompt for the steps. It relies on the approved prompt.
 func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, error) {
 	prompt := a.Prompt()
 	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved {
@@ -29,8 +29,8 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 	})
 }
 
-// beginVersion puts the row of the next version of what basis asks for. It is no change unless it is the first, or the
-// version before it was rejected.
+// beginVersion creates the next version, which is generated from basis. Nothing changes unless it is the first version
+// or the previous one was rejected.
 func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now time.Time, row func(version int, at time.Time, g aggregate.Gate) Gated) (aggregate.Change, error) {
 	c, version := a.begin(now), 1
 	if n := len(before); n > 0 {
@@ -48,8 +48,8 @@ func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now ti
 	return c.done()
 }
 
-// FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
-// when the newest version is not generating, or a contest drafts it.
+// FinishPrompt saves the policy text and opens its gate. It relies on the settings s. Nothing changes if the newest
+// version is not generating or a contest is drafting it.
 func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
@@ -58,9 +58,8 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
-// FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies.
-// It is no change when the newest version is not generating. It returns ErrField for steps that could not be told
-// apart, or not be hashed.
+// FinishProcess saves the steps and the model's remarks, and opens the gate. It relies on the settings s. Nothing
+// changes if the newest version is not generating. It returns ErrField for steps that checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Process()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
@@ -72,8 +71,8 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
-// openGate asks about a version that a model made. Where these settings, which may have changed meanwhile, leave nobody
-// who could approve it, the task is parked instead: a gate that nobody may settle doesn't open.
+// openGate asks people about a generated version. If under these settings nobody could approve it, the task is parked
+// instead.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
 	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
@@ -91,13 +90,13 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	return c.done()
 }
 
-// Generation is what a model is asked for: the task, or one version of its prompt or process.
+// Generation is the output that a model is asked for: the task, or one version of its prompt or process.
 type Generation struct {
 	Layer   Layer
 	Version int // 0 for the task
 }
 
-// Generating returns the generation that is under way; none has no layer.
+// Generating returns the generation that is under way. If there is none, its Layer is empty.
 func (a *Aggregate) Generating() Generation {
 	p, q := a.Prompt(), a.Process()
 	switch {
@@ -111,8 +110,9 @@ func (a *Aggregate) Generating() Generation {
 	return Generation{}
 }
 
-// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile, is parked
-// already, or was left to a contest. The run number alone would not tell, since it is the same for the next version.
+// failing checks the run like working, for an invocation whose generation g failed. ok is false if g was finished
+// meanwhile, is already parked, or was handed to a contest. The run number alone is not enough, because the next
+// version may have the same.
 func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	if err := a.working(run); err != nil {
 		return false, err
@@ -120,8 +120,8 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	return a.Head.Parked == nil && a.Contesting() == nil && g != (Generation{}) && a.Generating() == g, nil
 }
 
-// Park records that g failed: the run ends, a person may try again. It is no change when another invocation finished
-// g meanwhile, or it is parked already.
+// Park records that g failed. The run ends, and a person may retry. Nothing changes if another invocation finished g
+// meanwhile or it is already parked.
 func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
@@ -129,7 +129,7 @@ func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail str
 	return a.park(why, detail, now).done()
 }
 
-// park stops the task at its present stage until a person asks to go on.
+// park stops the task at its current stage until a person retries.
 func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) *change {
 	c := a.begin(now)
 	a.relyOnStage(c)
@@ -139,18 +139,18 @@ func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) *ch
 	return c
 }
 
-// MaxRetries is how often people may ask again for one generation that fails. Each try is paid for, up to all its
-// repairs, and no one has stamped anything yet.
+// MaxRetries limits how often people may retry a failing generation. Each retry costs money, including repairs, before
+// anybody has stamped anything.
 const MaxRetries = 10
 
-// RetriesLeft reports whether the generation that failed may be asked for again.
+// RetriesLeft reports whether the failed generation may be retried.
 func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
 
-// Hopeless reports whether the generation that failed fails again however often it is tried.
+// Hopeless reports whether retrying the failed generation can't help.
 func (h Head) Hopeless() bool { return h.Parked != nil && h.Parked.Sentence == ReasonPlanNever }
 
-// again returns nil for the person who asked for this generation, ErrDecided for another, ErrNothingToRetry if nobody
-// did.
+// again returns nil if this person retried the running generation, ErrDecided if somebody else did, and
+// ErrNothingToRetry if nobody did.
 func (r *Retried) again(by aggregate.Actor) error {
 	switch {
 	case r == nil:
@@ -161,12 +161,11 @@ func (r *Retried) again(by aggregate.Actor) error {
 	return aggregate.ErrDecided{Status: "retried", By: r.By, At: r.At}
 }
 
-// MaxPausing is how long a vendor may put a generation off, pause after pause.
+// MaxPausing is how long a vendor may delay one generation in total.
 const MaxPausing = time.Hour
 
-// TryingSince is since when a model was first asked for the generation that is running, or a request is to be accepted.
-// Time that the request waited before for people or for Slack does not count, nor time without room to run in, which no
-// vendor asked for.
+// TryingSince returns since when Ringi has tried to run the current generation or to accept the request. Earlier waits
+// for people or Slack don't count, and neither do waits for free capacity, because no vendor asked for those.
 func (a *Aggregate) TryingSince() time.Time {
 	from := a.Head.TryingFrom
 	var again *time.Time
@@ -189,7 +188,7 @@ func (a *Aggregate) TryingSince() time.Time {
 	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again, from)
 }
 
-// latest is the last of the given times; all but the first may be nil.
+// latest returns the latest of the times. All but the first may be nil.
 func latest(t time.Time, others ...*time.Time) time.Time {
 	for _, u := range others {
 		if u != nil && u.After(t) {
@@ -199,8 +198,8 @@ func latest(t time.Time, others ...*time.Time) time.Time {
 	return t
 }
 
-// WaitUntil keeps the run from working at g before until, as a model's Retry-After asks. It is no change when g was
-// finished meanwhile, or is parked.
+// WaitUntil pauses the run until a time, as a model's Retry-After asks. Nothing changes if g was finished meanwhile or
+// is parked.
 func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
@@ -212,7 +211,7 @@ func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggr
 	return c.done()
 }
 
-// Layer is the stage that the rows are at.
+// Layer returns the layer that works on the task next.
 func (a *Aggregate) Layer() Layer {
 	switch {
 	case a.Task == nil:

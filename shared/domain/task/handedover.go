@@ -8,10 +8,10 @@ import (
 
 const handedOver = "session:"
 
-// HandedOverBy is the EventID of a request that an agent made of a conversation.
+// HandedOverBy returns the EventID of a request that an agent made in a conversation.
 func HandedOverBy(session string) string { return handedOver + session }
 
-// HandedOver reports whether an agent wrote the request, and the id of the conversation in which it did.
+// HandedOver reports whether an agent wrote the request, and returns the conversation's id.
 func (a *Aggregate) HandedOver() (session string, ok bool) {
 	if a.Request == nil {
 		return "", false
@@ -19,8 +19,8 @@ func (a *Aggregate) HandedOver() (session string, ok bool) {
 	return strings.CutPrefix(a.Request.EventID, handedOver)
 }
 
-// asksForPolicy reports whether a policy is stamped under these settings. One whose request an agent wrote always is:
-// nobody has read the words that the agent chose before.
+// asksForPolicy reports whether people must approve the policy. They always must if an agent wrote the request, because
+// nobody has read the agent's wording yet.
 func (a *Aggregate) asksForPolicy(s tenancy.Settings) bool {
 	_, handed := a.HandedOver()
 	return s.PromptApprovalRequired || handed

@@ -6,12 +6,11 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// MaxText is how much of a message is kept, in characters: Slack's own limit.
+// MaxText limits the stored text of a message in characters. It is Slack's own limit.
 const MaxText = 40000
 
-// Receive makes a task of a message: its head, the request and the card that
-// says 受け付けました. The task's row comes later, from the first layer.
-// It returns an error when the message's timestamp is not one.
+// Receive creates the head, the request and the first card (受け付けました) for a message. The first layer creates the task's
+// row later. It returns an error for an invalid message timestamp.
 func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.Ref, error) {
 	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
 	if err != nil {
@@ -27,18 +26,18 @@ func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggrega
 	return out, a.Ref(), err
 }
 
-// Extract is the first layer's answer.
+// Extract is the first layer's output.
 type Extract struct {
 	Kind        ExtractKind
-	Sentence    string // of a plain reply, when there is no task
+	Sentence    string // a plain reply, when there is no task
 	Title       string
 	Description string
 	Priority    Priority
 	TaskType    Type
 }
 
-// Extracted makes the task's row of the first layer's answer, or ends the head with a
-// plain reply. Doing it again is no change.
+// Extracted creates the task's row from the first layer's output, or ends the task with a plain reply. If the row
+// exists, nothing changes.
 func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -62,7 +61,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	return c.done()
 }
 
-// working refuses a run that is not the head's, and work on a task that ended.
+// working returns ErrSuperseded if the head names another run or the task has ended.
 func (a *Aggregate) working(run int) error {
 	if a.Head.Run != run || a.Head.Ended != nil {
 		return aggregate.ErrSuperseded
@@ -70,7 +69,7 @@ func (a *Aggregate) working(run int) error {
 	return nil
 }
 
-// first is the head of a task that begins.
+// first returns the head of a new task.
 func first(tenant, id, requester string, now time.Time) Head {
 	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id}
 }

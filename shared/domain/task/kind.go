@@ -24,7 +24,7 @@ var Kind = aggregate.Kind{
 	},
 }
 
-// RefOf names a task of a tenant.
+// RefOf returns the Ref of a task.
 func RefOf(tenant, id string) aggregate.Ref {
 	return aggregate.Ref{Tenant: tenant, Kind: Kind.Name, ID: id}
 }
@@ -39,16 +39,17 @@ func (e *Execution) Type() string  { return "execution" }
 func (s *StepResult) Type() string { return "step" }
 func (g *StepGate) Type() string   { return "gate" }
 
-// Objects are the steps' arguments.
+// Objects names the steps' arguments.
 func (p *Process) Objects() (list, member string, blob bool) { return "steps", "toolInput", false }
 
-// Objects are the results.
+// Objects names the results.
 func (e *Execution) Objects() (list, member string, blob bool) { return "results", "result", true }
 
-// Indexes are on rows that seldom change: an index is written with each of its items' changes, and the head changes
-// with every commit and card.
+// Only rows that seldom change have indexes, because each write of a row also writes its index entries. The head
+// changes with every commit and card.
 
-// Indexes lists a reply by its thread. Other messages need no entry: their task's id follows from the thread.
+// Indexes lists a reply under its thread. Other messages need no entry, because their task's id is derived from the
+// message.
 func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 	if !r.Threaded() {
 		return nil
@@ -57,7 +58,7 @@ func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{{N: 1, PK: ThreadOf(h.TenantID, r.Channel, r.ThreadTS), SK: aggregate.TimeText(r.CreatedAt) + "#" + h.TaskID}}
 }
 
-// Indexes lists the task, by time, among all of the tenant's, those with its status, and those of its requester.
+// Indexes lists the task by time among all of the tenant's tasks, those with its status, and those of its requester.
 func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
 	h, at := head.Common(), aggregate.TimeText(t.CreatedAt)+"#"+t.ID
 	return []aggregate.Index{
@@ -77,7 +78,7 @@ func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
 	return g.WaitingIndexes(head, g.CreatedAt, g.ID)
 }
 
-// Indexes lists the choice among what waits for people, until somebody has chosen.
+// Indexes lists the choice as waiting for people while it is open.
 func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
 	if r.As != "" || r.Over {
 		return nil
@@ -85,16 +86,16 @@ func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{aggregate.PendingIndex(head.Common().TenantID, r.CreatedAt, r.ID)}
 }
 
-// AllOf is the partition of a tenant's tasks in an index.
+// AllOf returns the index partition of a tenant's tasks.
 func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 
-// WithStatus is the partition of a tenant's tasks with a status.
+// WithStatus returns the index partition of a tenant's tasks with this status.
 func WithStatus(tenant string, s TaskStatus) string { return AllOf(tenant) + "#" + string(s) }
 
-// By is the partition of a tenant's tasks that a person asked for.
+// By returns the index partition of a person's tasks.
 func By(tenant, requester string) string { return "TENANT#" + tenant + "#BY#" + requester }
 
-// ThreadOf is the partition of the requests that were written as replies in a thread.
+// ThreadOf returns the index partition of the replies in a thread.
 func ThreadOf(tenant, channel, thread string) string {
 	return "THREAD#" + tenant + "#" + channel + "#" + thread
 }
@@ -111,19 +112,19 @@ func (g *StepGate) Asks() aggregate.Question {
 	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardStep, Version: g.ProcessVersion, StepID: g.StepID, CreatedAt: g.CreatedAt, DecideBy: g.Terms.DecideBy}
 }
 
-// Asks what the message is meant to be, on the task's first card.
+// Asks returns the question that the task's first card shows.
 func (r *Choice) Asks() aggregate.Question {
 	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, OfAuthor: true, CreatedAt: r.CreatedAt, DecideBy: r.Terms.DecideBy}
 }
 
-// Filter narrows a list of tasks; an empty field filters nothing.
+// Filter narrows a list of tasks. Empty fields are ignored.
 type Filter struct {
 	Status    TaskStatus
 	Requester string    // Slack user id
-	From, To  time.Time // when they were made: From inclusive, To exclusive
+	From, To  time.Time // creation time: From inclusive, To exclusive
 }
 
-// Check returns aggregate.ErrField for a status that no task has, and a From after To.
+// Check returns aggregate.ErrField for an unknown status, or if From is after To.
 func (f Filter) Check() error {
 	if _, ok := TaskMoves[f.Status]; f.Status != "" && !ok {
 		return aggregate.ErrField{Field: "status", Limit: "must be extracted, running, completed, failed or cancelled"}
@@ -134,7 +135,7 @@ func (f Filter) Check() error {
 	return nil
 }
 
-// In is the index's partition that the list is read from, and whether many of its tasks are left out.
+// In returns the index and its partitions to read. sparse says that many tasks there may not match.
 func (f Filter) In(tenant string) (index string, partitions []string, sparse bool) {
 	switch {
 	case f.Requester != "":
@@ -145,7 +146,7 @@ func (f Filter) In(tenant string) (index string, partitions []string, sparse boo
 	return "GSI1", []string{AllOf(tenant)}, false
 }
 
-// Between are the sort keys of the filter's times; both are empty when it has none.
+// Between returns the range of sort keys for the filter's times, or empty strings without times.
 func (f Filter) Between() (from, until string) {
 	if f.From.IsZero() && f.To.IsZero() {
 		return "", ""
@@ -156,5 +157,5 @@ func (f Filter) Between() (from, until string) {
 	return aggregate.TimeText(f.From), until
 }
 
-// Keeps reports whether a task of that partition is in the list: an index may be a moment behind.
+// Keeps reports whether the task matches; an index may lag behind the task's row.
 func (f Filter) Keeps(t Task) bool { return f.Status == "" || t.Status == f.Status }

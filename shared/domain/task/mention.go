@@ -6,14 +6,13 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// MaxMentioned is how many people a text of a model's may mention. Slack has no mark for a
-// name that doesn't also call whoever has it, if they are in the channel; a policy is drawn
-// before anybody has stamped it, and must not call people by the dozen.
+// MaxMentioned limits how many people a model's text may mention. In Slack a mention notifies the person. A policy is
+// shown before anybody has stamped it, so it must not notify dozens of people.
 const MaxMentioned = 20
 
 var mentionForm = lazy.Regexp(`<@([UW][A-Z0-9]{2,40})>`)
 
-// Mentioned are the ids of the people whom a text mentions, each once.
+// Mentioned returns the ids of the people whom a text mentions, without duplicates.
 func Mentioned(text string) (ids []string) {
 	for _, m := range mentionForm().FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(ids, m[1]) {

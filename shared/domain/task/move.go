@@ -6,11 +6,10 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// The functions here are the only ones that write a status over another; rows begin
-// with the first status of their table elsewhere.
+// Only the functions in this file change a status. A new row gets its first status where it is created.
 
-// moveGate writes a gate's next status, and what fill adds to its row. A move that
-// aggregate.GateMoves does not list is refused.
+// moveGate writes a gate's next status, after fill has edited its row. It refuses moves that aggregate.GateMoves does
+// not list.
 func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) {
 	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
 		c.Fail(errMove(row.Key(), from, to))
@@ -23,7 +22,7 @@ func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)
 	c.Put(n)
 }
 
-// moveExecution is moveGate for an attempt, by ExecutionMoves.
+// moveExecution is moveGate for executions, with ExecutionMoves.
 func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) {
 	if !ExecutionMoves.Allows(e.Status, to) {
 		c.Fail(errMove(e.Key(), e.Status, to))
@@ -34,7 +33,7 @@ func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Ex
 	c.Put(&n)
 }
 
-// moveStep is moveGate for a step's call, by StepMoves. It returns the row that it writes.
+// moveStep is moveGate for steps, with StepMoves. It returns the row that it writes.
 func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) *StepResult {
 	if !StepMoves.Allows(s.Status, to) {
 		c.Fail(errMove(s.Key(), s.Status, to))
@@ -46,7 +45,7 @@ func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)
 	return &n
 }
 
-// moveTask is moveGate for the task's row, by TaskMoves.
+// moveTask is moveGate for the task's row, with TaskMoves.
 func (c *change) moveTask(t *Task, to TaskStatus) {
 	if t == nil {
 		c.Fail(aggregate.ErrConflict)
@@ -60,8 +59,8 @@ func (c *change) moveTask(t *Task, to TaskStatus) {
 	c.Put(&n)
 }
 
-// errMove is a move that the state machines do not allow. The rows may come from
-// two commits, so it is worth another look; when that lasts it is a bug of the caller.
+// errMove reports a move that is not allowed. It is an ErrConflict because the rows may come from two commits, so
+// reading them again may help. If it persists, the caller has a bug.
 func errMove[S ~string](what string, from, to S) error {
 	return fmt.Errorf("%s: %s cannot become %s: %w", what, from, to, aggregate.ErrConflict)
 }

@@ -6,7 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// The states that a run of the pipeline can be sent to.
+// The states to which the pipeline's state machine can go next.
 const (
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
@@ -25,21 +25,21 @@ const (
 	maxWait                   = 5 * time.Minute
 )
 
-// NextStates are all values of Next.State.
+// NextStates lists all values of Next.State.
 var NextStates = []string{
 	StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
 	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
 }
 
-// Next reads off the rows what a run has to do at now.
+// Next returns the state to which a run must go at now.
 func (a *Aggregate) Next(now time.Time) aggregate.Next { return a.NextOf("", now) }
 
-// NextOf is Next for the invocation that may hold the execution's session.
+// NextOf is Next for an invocation that may hold the lease of the execution's session.
 func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch h := a.Head; {
-	case h.PausedFor == ReasonNoRoom && h.PausedUntil != nil && now.Before(*h.PausedUntil): // nothing of it can run
+	case h.PausedFor == ReasonNoRoom && h.PausedUntil != nil && now.Before(*h.PausedUntil): // no function can be invoked
 		return waitState(*h.PausedUntil, now)
-	case a.OpenSession() != nil: // which must be told to stop, and charged to the task
+	case a.OpenSession() != nil: // it must be told to stop, and its cost charged
 		if until, held := a.leased(a.OpenSession(), invocation, now); held {
 			return waitState(until, now)
 		}

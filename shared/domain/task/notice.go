@@ -6,9 +6,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Tell makes a task that has ended already and whose only card is a plain reply, for something that Ringi says although
-// nobody asked for work. Its id is made of why and about, which names a person or a place, so that repeated tries say it
-// once.
+// Tell creates a task that has already ended and whose only card is a message from Ringi that nobody requested. Its id
+// is derived from why and about, a person or a place, so the message is posted only once.
 func Tell(tenant string, r Request, why aggregate.Reason, about string, now time.Time) (aggregate.Change, aggregate.Ref) {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
@@ -18,6 +17,6 @@ func Tell(tenant string, r Request, why aggregate.Reason, about string, now time
 	c.Put(&r)
 	c.card(a, CardTask, "TASK")
 	c.Head.Ended = &Ended{As: TaskAnswered, At: c.Now, Reason: why}
-	out, _ := c.done() // it moves no status, so nothing fails
+	out, _ := c.done() // can't fail, because it changes no status
 	return out, a.Ref()
 }

@@ -2,7 +2,7 @@ package task
 
 import "ringi/shared/domain/aggregate"
 
-// What a person may do on a task beside approving and rejecting.
+// Acts on a task besides approving and rejecting.
 const (
 	ActTakeAsReason    aggregate.Act = "take_as_reason"
 	ActTakeAsRequest   aggregate.Act = "take_as_request"
@@ -12,8 +12,8 @@ const (
 	ActCancelTask      aggregate.Act = "cancel_task"
 )
 
-// Offers are what people may do on the task as it stands, whoever they are. Cards offer the same, but for the
-// cancellation of a task, which is in Slack's menu of a message. Who may is decided at the click.
+// Offers returns what people may do on the task in its current state. Cards offer the same, except cancelling a task,
+// which is in the menu of a Slack message. Whether a particular person may do it is decided at the click.
 func (a *Aggregate) Offers() []aggregate.Offer {
 	if a.Head.Ended != nil {
 		return a.retryExecution()
@@ -41,7 +41,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	return append(append(out, a.retryExecution()...), aggregate.Offer{Act: ActCancelTask, ID: a.Head.TaskID})
 }
 
-// retryExecution offers another attempt at the newest process, if one may succeed.
+// retryExecution offers another attempt at the newest process, unless it can't succeed.
 func (a *Aggregate) retryExecution() []aggregate.Offer {
 	e := a.Execution()
 	if e == nil || e.Status != ExecutionFailed || e.Error == ReasonToolValue || !e.AttemptsLeft() {

@@ -6,12 +6,12 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ReasonNoRoom is why a run pauses whose functions could not be invoked: as many ran as the account may run at once.
+// ReasonNoRoom says that a run pauses because the account's limit of concurrent Lambda invocations was reached.
 const ReasonNoRoom aggregate.Reason = "no_room"
 
-// PauseRun records that a run's functions could not be invoked for want of room, which is nobody's failure: the next
-// run begins at until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is
-// nothing to run: a person's decision, or a contest's end, begins the next run.
+// PauseRun records that a run's functions could not be invoked because of ReasonNoRoom. The next run begins at until
+// and does not count as a restart. It returns ErrSuperseded if the head names another run or there is nothing to run,
+// because a decision or a contest's end will start the next run.
 func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
 	if a.Head.Ended != nil {
 		return a.reclose(run, now)

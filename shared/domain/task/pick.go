@@ -8,11 +8,11 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// PickDraft puts another team's submission in the place of the policy that waits: the version that was shown is
-// rejected, for reason, and the next one waits in its stead, under the same terms and from now on. Who picks is its
-// author, and counts as who asked for it where it is approved; where nobody could approve theirs it returns
-// ErrNotAllowed. It does not count towards max_versions. It returns what Approve does, but that it may be one's own
-// request; ErrNotFound for a submission that this version's contest does not have.
+// PickDraft replaces the waiting policy by another team's submission. It rejects the shown version with this reason and
+// opens the next one under the same terms, with a new time limit. The person who picks becomes its author and may not
+// approve it unless self-approval is allowed; if nobody else could approve it either, PickDraft returns ErrNotAllowed.
+// The new version does not count towards max_versions. It returns ErrNotFound for a team without a submission in this
+// contest, and otherwise the same errors as Approve, except that people may pick for their own request.
 func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
@@ -49,16 +49,16 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	return c.done()
 }
 
-// StatusPicked is how a version stands, for whoever decides on it too late, that gave way to another team's draft.
+// StatusPicked is the status in ErrDecided of a version that was replaced by another team's draft.
 const StatusPicked = "picked"
 
-// Replaced reports whether the version gave way to another team's draft, which a person picked.
+// Replaced reports whether a person replaced this version by another team's draft.
 func (a *Aggregate) Replaced(p *Prompt) bool {
 	i := slices.Index(a.Prompts, p) + 1
 	return i > 0 && i < len(a.Prompts) && a.Prompts[i].Author != ""
 }
 
-// replaced is err, of a gate that was decided, with StatusPicked where another draft took its place.
+// replaced returns err with StatusPicked if the gate's version was replaced by another draft.
 func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
 	decided, ok := errors.AsType[aggregate.ErrDecided](err)
 	for _, p := range a.Prompts {
@@ -69,10 +69,10 @@ func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
 	return err
 }
 
-// maxPicked bounds how many versions a policy has, however often another draft is picked: all are read with the task.
+// maxPicked limits the versions of a policy including picked ones, because all of them are read with the task.
 const maxPicked = 100
 
-// picked is the version that a person puts in the place of old.
+// picked returns the version with which a person replaces old.
 func (a *Aggregate) picked(old *Prompt, e *Entry, content string, by aggregate.Actor, at time.Time) *Prompt {
 	n := &Prompt{
 		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e, CostLimit: old.CostLimit, CreatedAt: at,
@@ -84,7 +84,7 @@ func (a *Aggregate) picked(old *Prompt, e *Entry, content string, by aggregate.A
 	return n
 }
 
-// details adds to an audit entry's whose submission it is about.
+// details adds the submission's team and score to an audit entry's details.
 func (e *Entry) details(to map[string]any) map[string]any {
 	if e != nil {
 		to["team"], to["score"] = e.TeamName, e.Score
@@ -92,7 +92,7 @@ func (e *Entry) details(to map[string]any) map[string]any {
 	return to
 }
 
-// generated is how many of the versions up to this one were not picked by people: max_versions bounds those.
+// generated counts the versions up to this one that people did not pick. max_versions limits that number.
 func generated[R Gated](rows []R, version int) (n int) {
 	for _, r := range rows {
 		p, ok := Gated(r).(*Prompt)

@@ -8,24 +8,22 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Quotas are how many tasks there may be.
+// Quotas limit the number of tasks.
 type Quotas struct {
-	Open tenancy.Limit // at a time
-	Hour tenancy.Limit // that are asked for within a clock hour, by UTC
+	Open tenancy.Limit // open at the same time
+	Hour tenancy.Limit // requested within a clock hour, UTC
 }
 
-// everybody stands for the tenant in keys of counters; no user id is like it.
+// everybody replaces the user id in the tenant's counters. It can't be a user id.
 const everybody = "*"
 
-// keptFor is how long the counter of an hour outlives it.
+// keptFor is how long an hour's counter is kept after that hour.
 const keptFor = 48 * time.Hour
 
-// counts are the counters that c moves: a task takes a place
-// when it is accepted, and one of the hour's in which it was asked for, which it keeps:
-// what waited for Slack and is accepted together was not asked for together. It gives its place back
-// when it ends or waits for somebody to try a failed generation again, and takes it
-// again when somebody does, full or not. It is written with the head's rev, so a place is
-// taken once and given back once, whatever was lost or repeated.
+// counts returns what c adds to the counters of open and hourly tasks. An accepted task adds one to both. For the
+// hourly counter the time of the request decides, not that of the acceptance, because requests that waited for Slack
+// are accepted all at once. The open count goes down when the task ends or is parked, and up again when somebody
+// retries it, even beyond the limit. The counters are written with the head's rev, so each is changed exactly once.
 func (c *change) counts() []aggregate.Count {
 	was, is := c.was, c.Head
 	people := []struct {
@@ -57,14 +55,12 @@ func (c *change) counts() []aggregate.Count {
 
 func openKey(user string) string { return "OPEN#" + user }
 
-// holds reports whether the task has a place among those that are open. Tasks that
-// began before there were quotas have none.
+// holds reports whether the task counts as open. Tasks from before quotas existed don't.
 func (h Head) holds() bool { return h.AcceptedAt != nil && h.Ended == nil && h.Parked == nil }
 
-// Accept lets a request become a task, before anything is spent on it. Guests and
-// strangers are refused by the Change itself; that there is no place shows when it is
-// committed, as ErrFull. It is no change for a task that was accepted, or was there
-// before tasks had to be.
+// Accept turns a request into a task, before it costs anything. The Change refuses guests and people of other
+// workspaces. If a quota is used up, the commit fails with ErrFull. Nothing changes for a task that was already
+// accepted or is older than quotas.
 func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if c, err := a.RefuseOutsider(run, by, now); err != nil || !a.Waiting() || !c.Empty() {
 		return c, err
@@ -75,7 +71,7 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	return c.done()
 }
 
-// RefuseOutsider ends the request of a guest or a stranger. It is no change for anybody else.
+// RefuseOutsider ends the request of a guest or of a person from another workspace. Nothing changes for anybody else.
 func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	if a.Request == nil {
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read
@@ -90,18 +86,18 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 	return a.refuse(run, reason, now)
 }
 
-// RefuseWorkspace ends a request of a workspace that is none of Ringi's.
+// RefuseWorkspace ends a request from a workspace that does not use Ringi.
 func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, error) {
 	return a.refuse(run, ReasonWorkspace, now)
 }
 
-// RefuseUndecidable ends a request that nobody could approve, as ReasonUndecidable of the rule that says so.
+// RefuseUndecidable ends a request that nobody could approve because of this rule.
 func (a *Aggregate) RefuseUndecidable(run int, rule aggregate.Rule, now time.Time) (aggregate.Change, error) {
 	return a.refuse(run, ReasonUndecidable(rule), now)
 }
 
-// ReasonUndecidable is why nothing is begun that nobody could approve: RuleSelf where only those who ask could, who may
-// not, RuleNotMember where the channel has nobody else, RuleUnlisted where nobody is found to be a member.
+// ReasonUndecidable returns the reason for refusing a request that nobody could approve. RuleSelf: only the askers
+// could, and they may not. RuleNotMember: the channel has nobody else. RuleUnlisted: the members can't be read.
 func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
 	switch rule {
 	case aggregate.RuleSelf:
@@ -114,7 +110,7 @@ func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
 	return ReasonNoApprover
 }
 
-// refuse ends a request that nobody has decided about; without a reason it is no change.
+// refuse ends a request that is neither accepted nor refused. Without a reason nothing changes.
 func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || why == "" || !a.Waiting() {
 		return aggregate.Change{}, err
@@ -122,13 +118,13 @@ func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggreg
 	return a.endRefused(why, "", time.Time{}, now)
 }
 
-// Waiting reports whether nobody has decided yet whether the request becomes a task. While
-// people are asked what the message is meant to be, that is not to be decided.
+// Waiting reports whether the request is neither accepted nor refused yet. It is false while a choice about the message
+// is open.
 func (a *Aggregate) Waiting() bool {
 	return a.Task == nil && a.Head.AcceptedAt == nil && a.Head.Ended == nil && a.Head.Parked == nil && a.Choosing() == nil
 }
 
-// RefuseFull ends a request for which there is no place. Nothing was spent on it.
+// RefuseFull ends a request because a quota is used up. Nothing was spent on it.
 func (a *Aggregate) RefuseFull(run int, full aggregate.ErrFull, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -148,7 +144,7 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 		about["limit"] = detail
 	}
 	if !until.IsZero() {
-		until = latest(until, &c.Now) // the hour in which it was asked for may be over
+		until = latest(until, &c.Now) // the hour of the request may be over
 		c.Head.Ended.Until = &until
 	}
 	c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, about)

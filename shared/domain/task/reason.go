@@ -6,81 +6,80 @@ import (
 )
 
 const (
-	// Why a task ended.
+	// Reasons why a task ended.
 	ReasonDone         aggregate.Reason = "done"
 	ReasonByPerson     aggregate.Reason = "cancelled_by_person"
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
-	ReasonCostLimit    aggregate.Reason = "cost_limit" // also why an execution failed
+	ReasonCostLimit    aggregate.Reason = "cost_limit" // also used for a failed execution
 
-	// Why there was no task: the head got a plain reply.
+	// Reasons for a plain reply instead of a task.
 	ReasonUnsupported aggregate.Reason = "unsupported"
 	ReasonHelp        aggregate.Reason = "help"
-	// What is said without a request: to a person who opens the app's messages, and in
-	// the thread of a direct message, where replies are no requests.
-	ReasonGreeting   aggregate.Reason = "greeting"
-	ReasonThreadHint aggregate.Reason = "reply_in_thread"
-	// ReasonBecameReason: the message became the reason of a rejection in its thread.
+	// Reasons for messages without a request: the greeting of a person who opens the app, and the hint that replies in
+	// a direct message's thread are not requests.
+	ReasonGreeting     aggregate.Reason = "greeting"
+	ReasonThreadHint   aggregate.Reason = "reply_in_thread"
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
 
-	// Why a request was refused.
+	// Reasons why a request was refused.
 	ReasonGuest        aggregate.Reason = "guest"
-	ReasonStranger     aggregate.Reason = "stranger"           // of another workspace
-	ReasonWorkspace    aggregate.Reason = "unknown_workspace"  // Ringi is not installed there for this deployment
-	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // and they may not approve their own requests
-	ReasonNoApprover   aggregate.Reason = "no_approver"        // the list of approvers has nobody who may
-	ReasonNoMember     aggregate.Reason = "no_other_member"    // the channel has nobody else who may
-	ReasonGroupMessage aggregate.Reason = "group_message"      // a group direct message, whose members the app may not know
-	ReasonOpenPerson   aggregate.Reason = "open_tasks_person"  // the person has as many as may be open
+	ReasonStranger     aggregate.Reason = "stranger"           // from another workspace
+	ReasonWorkspace    aggregate.Reason = "unknown_workspace"  // Ringi is not installed there
+	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // only the askers could approve, and they may not
+	ReasonNoApprover   aggregate.Reason = "no_approver"        // nobody on the list of approvers may approve
+	ReasonNoMember     aggregate.Reason = "no_other_member"    // nobody else in the channel may approve
+	ReasonGroupMessage aggregate.Reason = "group_message"      // the app can't list the members of a group direct message
+	ReasonOpenPerson   aggregate.Reason = "open_tasks_person"  // the person's quota of open tasks is used up
 	ReasonOpenTenant   aggregate.Reason = "open_tasks_tenant"
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
 	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
-	ReasonAsked        aggregate.Reason = "asked_already" // people are asked about the person's message before, beside the same gate
+	ReasonAsked        aggregate.Reason = "asked_already" // the person has another open choice beside the same gate
 
-	// Why a generation failed.
+	// Reasons why a generation failed.
 	ReasonModelUnavailable aggregate.Reason = "model_unavailable"
 	ReasonModelRefused     aggregate.Reason = "model_refused"
 	ReasonModelBadOutput   aggregate.Reason = "model_bad_output"
-	ReasonModelCutOff      aggregate.Reason = "model_cut_off"     // its answer was too long
-	ReasonModelBadRequest  aggregate.Reason = "model_bad_request" // it does not take what we send
-	ReasonModelKey         aggregate.Reason = "model_key"         // its key is missing or wrong
-	ReasonModelForbidden   aggregate.Reason = "model_forbidden"   // its key may not use it
+	ReasonModelCutOff      aggregate.Reason = "model_cut_off"     // the answer was too long
+	ReasonModelBadRequest  aggregate.Reason = "model_bad_request" // the model rejects our kind of request
+	ReasonModelKey         aggregate.Reason = "model_key"         // the API key is missing or wrong
+	ReasonModelForbidden   aggregate.Reason = "model_forbidden"   // the API key may not use this model
 	ReasonModelNoCredit    aggregate.Reason = "model_no_credit"
-	ReasonModelMisplaced   aggregate.Reason = "model_misplaced" // its endpoint may not be called
+	ReasonModelMisplaced   aggregate.Reason = "model_misplaced" // the model's endpoint may not be called
 	ReasonModelUnknown     aggregate.Reason = "model_unknown"
-	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // a limit of costs can't be held with it
+	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // the price is unknown, so a cost limit can't be enforced
 	ReasonDayBudget                         = tenancy.ReasonDayBudget
 	ReasonMonthBudget      aggregate.Reason = "month_budget"
 	ReasonModelDemo        aggregate.Reason = "model_demo_failure"
-	ReasonContestFiles     aggregate.Reason = "contest_files"   // of a contest that was to draft: they can't be read, or are wrong
+	ReasonContestFiles     aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
-	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs can't be done
-	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool does it, or nobody gave a value for it: trying again brings the same
-	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy can't be shown whole on the card that people approve
-	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // its steps can't be shown whole on the card that people approve
-	ReasonRunFailed        aggregate.Reason = "run_failed"      // anything that is our own fault
-	// ReasonNobodyApproves: the settings left nobody who may approve what comes next; also why an execution failed.
+	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs is not possible
+	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing; a retry gives the same result
+	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy does not fit on its card
+	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // the steps do not fit on their card
+	ReasonRunFailed        aggregate.Reason = "run_failed"      // a fault of our own
+	// ReasonNobodyApproves: under the settings nobody may approve the next version. Also used for a failed execution.
 	ReasonNobodyApproves aggregate.Reason = "nobody_approves"
 
-	// Why an execution or a step failed.
+	// Reasons why an execution or a step failed.
 	ReasonToolFailed      aggregate.Reason = "tool_failed"
-	ReasonToolValue       aggregate.Reason = "tool_value" // what was stamped does not exist there: no retry helps
+	ReasonToolValue       aggregate.Reason = "tool_value" // a stamped value does not exist at the vendor; a retry can't help
 	ReasonToolUnknown     aggregate.Reason = "tool_outcome_unknown"
 	ReasonToolNotAllowed  aggregate.Reason = "tool_not_allowed"
-	ReasonToolConstraint  aggregate.Reason = "tool_constraint" // an administrator's rule for the tool
+	ReasonToolConstraint  aggregate.Reason = "tool_constraint" // refused by an administrator's constraint
 	ReasonToolChanged     aggregate.Reason = "tool_changed"
 	ReasonBadArguments    aggregate.Reason = "arguments_unresolved"
 	ReasonResultExpired   aggregate.Reason = "result_expired"
 	ReasonStepsChanged    aggregate.Reason = "steps_changed"
 	ReasonTimeout         aggregate.Reason = "execution_timeout"
 	ReasonInterruptedRead aggregate.Reason = "call_interrupted"
-	ReasonSessionModel    aggregate.Reason = "session_model"  // managed sessions are Anthropic's alone
-	ReasonSessionEnded    aggregate.Reason = "session_ended"  // before its steps were done
-	ReasonStepsNotDone    aggregate.Reason = "steps_not_done" // the session says that it has finished
+	ReasonSessionModel    aggregate.Reason = "session_model"  // managed sessions need a model of Anthropic's
+	ReasonSessionEnded    aggregate.Reason = "session_ended"  // before all steps were done
+	ReasonStepsNotDone    aggregate.Reason = "steps_not_done" // although the session reports that it has finished
 )
 
-// Reasons are all of them, for those who must have a sentence for each.
+// Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
@@ -92,8 +91,8 @@ var Reasons = []aggregate.Reason{
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }
 
-// ForOperator reports whether a run that ends for r wants whoever runs the deployment: our own fault, or a model that
-// nobody can use. What a vendor's tool, a limit or a request brings about is for the people whose card says it.
+// ForOperator reports whether a run that ends for r concerns the operator of the deployment: a fault of our own, or a
+// model that nobody can use. Other reasons concern only the people who see the card.
 func ForOperator(r aggregate.Reason) bool {
 	switch r {
 	case ReasonRunFailed, ReasonInterruptedRead, ReasonModelUnavailable, ReasonModelBadRequest, ReasonModelKey, ReasonModelForbidden,
@@ -103,7 +102,7 @@ func ForOperator(r aggregate.Reason) bool {
 	return false
 }
 
-// Layer is a stage of the pipeline.
+// Layer is one of the pipeline's four stages.
 type Layer string
 
 const (

@@ -7,9 +7,9 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// RetryGeneration unparks the head and starts a new run. While that generation runs, asking again is no change for the
-// same person and ErrDecided for another; it returns ErrNothingToRetry when none had failed or it is hopeless, and
-// ErrMaxRetries when it was asked for MaxRetries times.
+// RetryGeneration retries a failed generation in a new run. While that runs, a second click changes nothing for the
+// same person and returns ErrDecided for anybody else. It returns ErrNothingToRetry if nothing has failed or a retry
+// can't help, and ErrMaxRetries after MaxRetries retries.
 func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
@@ -37,9 +37,9 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	return c.done()
 }
 
-// RetryExecution starts the next attempt at the same process. Steps that any attempt completed are carried over. When
-// it finds a write whose outcome nobody saw, it records only that (Change.Then is ErrUncovered): the person must look,
-// and click again. ErrDecided names who was faster, ErrMaxAttempts ends it.
+// RetryExecution starts the next attempt at the same process, with the steps that earlier attempts completed. If it
+// finds a write with unknown outcome, it only records that and sets Change.Then to ErrUncovered: the person must check
+// and click again. It returns ErrDecided if somebody else was faster, and ErrMaxAttempts if no attempt is left.
 func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {

@@ -12,21 +12,21 @@ type Head struct {
 	aggregate.Head
 	TaskID string `json:"task_id"`
 
-	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when it took its place; see counts
+	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when the request was accepted; see counts
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
-	// PausedFor is ReasonNoRoom, or empty where the model or Slack is waited for.
+	// PausedFor is ReasonNoRoom, or empty for a pause that a model or Slack asked for.
 	PausedFor aggregate.Reason `json:"paused_for,omitempty"`
-	// TryingFrom is since when the generation would have been tried, had its runs always found room; see TryingSince.
+	// TryingFrom is a corrected start time for TryingSince that leaves out waits for free capacity.
 	TryingFrom *time.Time `json:"trying_from,omitempty"`
 	Retried    *Retried   `json:"retried,omitempty"`
-	Retries    int        `json:"retries,omitempty"` // of the generation that the task is at
-	// LostContests are those that the task waits for no longer, and that are still to be told so.
+	Retries    int        `json:"retries,omitempty"` // of the current generation
+	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
 
-	// Usage and Charged are what earlier releases summed up in the head; since then it is in rows of its own.
-	// Aside is how many of the last commits only added to it; the next Change of a task ends that.
+	// Usage and Charged hold the usage that earlier releases summed up in the head; now it has rows of its own. Aside
+	// counts the latest commits that only added usage; the task's next Change resets it.
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Charged []string         `json:"charged,omitempty"`
 	Aside   int              `json:"aside,omitempty"`
@@ -35,30 +35,30 @@ type Head struct {
 func (h *Head) ID() string              { return h.TaskID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Parked says which layer's generation failed and why; a person may try again.
+// Parked says which layer's generation failed and why. A person may retry it.
 type Parked struct {
 	Layer    Layer            `json:"layer"`
 	Sentence aggregate.Reason `json:"sentence"`
-	Detail   string           `json:"detail,omitempty"` // stands in the sentence, such as whose key is missing
+	Detail   string           `json:"detail,omitempty"` // part of the sentence, such as whose key is missing
 }
 
-// Retried says who asked for the generation that is running, after one had failed.
+// Retried says who retried the running generation.
 type Retried struct {
 	By string    `json:"by,omitempty"` // Slack user id, empty for the system
 	At time.Time `json:"at"`
 }
 
-// Ended says how a task ended. Only a failed one can begin again.
+// Ended says how a task ended. Only a failed task can be retried.
 type Ended struct {
 	As     TaskStatus       `json:"as"`
 	By     string           `json:"by,omitempty"` // Slack user id, empty for the system
 	At     time.Time        `json:"at"`
 	Reason aggregate.Reason `json:"reason"`
 	Detail string           `json:"detail,omitempty"`
-	Until  *time.Time       `json:"until,omitempty"` // of a refused one: when asking again may help
+	Until  *time.Time       `json:"until,omitempty"` // for a refused request: when a new request may succeed
 }
 
-// Request is the inbound message. It never changes.
+// Request is the message with the request. It never changes.
 type Request struct {
 	aggregate.Meta
 	TeamID      string    `json:"team_id"`
@@ -67,13 +67,13 @@ type Request struct {
 	Channel     string    `json:"channel"`
 	ChannelType string    `json:"channel_type"` // channel, group, im, mpim
 	MessageTS   string    `json:"message_ts"`
-	ThreadTS    string    `json:"thread_ts"` // where the cards go: the thread's root
+	ThreadTS    string    `json:"thread_ts"` // root of the thread in which the cards are posted
 	Source      Source    `json:"source"`
 	EventID     string    `json:"event_id"`
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// Origin is where the message was written, and by whom; of nil, the zero value.
+// Origin returns where and by whom the message was written. For nil it returns the zero value.
 func (r *Request) Origin() aggregate.Origin {
 	if r == nil {
 		return aggregate.Origin{}
@@ -81,7 +81,7 @@ func (r *Request) Origin() aggregate.Origin {
 	return aggregate.Origin{Team: r.TeamID, User: r.User, Channel: r.Channel, ChannelType: r.ChannelType}
 }
 
-// Source says how a request came in.
+// Source says where a request came from.
 type Source string
 
 const (
@@ -89,7 +89,7 @@ const (
 	SourceAgentContainer Source = "agent_container" // a direct message
 )
 
-// Task is what the first layer made of the request.
+// Task is the first layer's description of the request.
 type Task struct {
 	aggregate.Meta
 	ID            string           `json:"id"`
@@ -102,12 +102,12 @@ type Task struct {
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
-	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row; likewise below
+	Usage         *aggregate.Usage `json:"usage,omitempty"` // usage of the calls that made this row, as in the types below
 	CreatedAt     time.Time        `json:"created_at"`
 	UpdatedAt     time.Time        `json:"updated_at"`
 }
 
-// Priority is how pressing a task is.
+// Priority is a task's urgency.
 type Priority string
 
 const (
@@ -117,7 +117,6 @@ const (
 	Urgent Priority = "urgent"
 )
 
-// Type is the kind of a task.
 type Type string
 
 const (
@@ -133,10 +132,10 @@ type Prompt struct {
 	Version int              `json:"version"`
 	Content string           `json:"content"`
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
-	Contest *Contest         `json:"contest,omitempty"` // that drafts it, or drafted the one that it was picked instead of
-	Entry   *Entry           `json:"entry,omitempty"`   // the submission that it is; nil of one that no contest drafted
-	Author  string           `json:"author,omitempty"`  // who picked it; empty of one that was generated
-	// CostLimit is what the task may cost, where that was reached when its contest ended; 0 where it was not.
+	Contest *Contest         `json:"contest,omitempty"` // the contest that drafts it or, for a picked version, drafted the one it replaced
+	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version; nil without a contest
+	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
+	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
 	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
 	CreatedAt time.Time          `json:"created_at"`
 	aggregate.Gate
@@ -150,11 +149,11 @@ type Process struct {
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
 	Steps     []Step           `json:"steps"`
-	Remarks   string           `json:"remarks,omitempty"` // what became of the reasons for which earlier versions were rejected, in a model's words
+	Remarks   string           `json:"remarks,omitempty"` // the model's answer to the reasons for rejecting earlier versions
 	Usage     *aggregate.Usage `json:"usage,omitempty"`
 	CreatedAt time.Time        `json:"created_at"`
 	aggregate.Gate
-	// ApprovedHash is Hash of the steps that were stamped; what runs must have it.
+	// ApprovedHash is Hash of the stamped steps. Only steps with this hash are executed.
 	ApprovedHash string `json:"approved_hash,omitempty"`
 }
 
@@ -167,32 +166,32 @@ type Execution struct {
 	ProcessVersion int                 `json:"process_version"`
 	Attempt        int                 `json:"attempt"`
 	SessionID      string              `json:"session_id,omitempty"`
-	SessionClosed  bool                `json:"session_closed,omitempty"` // it was told to stop
-	Lease          *Claim              `json:"session_lease,omitempty"`  // in rows of earlier releases: see SessionLease; likewise the pauses and since when it fails
+	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and its cost is charged
+	Lease          *Claim              `json:"session_lease,omitempty"`  // this field, Pauses and SessionFailing are only in rows of earlier releases: see SessionLease
 	Pauses         int                 `json:"session_pauses,omitempty"`
-	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // what the session may spend, 0 without a limit; nil in rows from before it was kept
+	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit of the session, 0 for none; nil in rows of earlier releases
 	SessionFailing *time.Time          `json:"session_failing,omitempty"`
 	Status         ExecutionStatus     `json:"status"`
 	CurrentStep    int                 `json:"current_step"`
 	Results        []ResultEntry       `json:"results"`
 	Summary        string              `json:"summary,omitempty"`
-	Usage          *aggregate.Usage    `json:"usage,omitempty"` // of the summary, or of the session
+	Usage          *aggregate.Usage    `json:"usage,omitempty"` // usage of the summary or of the session
 	Error          aggregate.Reason    `json:"error_code,omitempty"`
-	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in rows of the first releases the code itself
+	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in rows of the first releases, the code itself
 	ErrorDetail    string              `json:"error_detail,omitempty"`
 	CancelledBy    string              `json:"cancelled_by,omitempty"`
-	RetriedBy      string              `json:"retried_by,omitempty"` // who asked for this attempt
+	RetriedBy      string              `json:"retried_by,omitempty"` // who requested this attempt
 	CancelledAt    *time.Time          `json:"cancelled_at,omitempty"`
 	CreatedAt      time.Time           `json:"created_at"`
 	StartedAt      *time.Time          `json:"started_at,omitempty"`
-	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // also of a failure
-	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit of a session excludes
+	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // set for failures too
+	// WaitedMS is how long it waited for people and for the leases of crashed calls. A session's time limit excludes
 	// it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
 }
 
-// read is the row as it was written, whichever release did.
+// read converts a row of an earlier release.
 func (e *Execution) read() *Execution {
 	if e.Error == "" {
 		e.Error = aggregate.Reason(e.ErrorColumn)
@@ -201,7 +200,7 @@ func (e *Execution) read() *Execution {
 	return e
 }
 
-// ResultEntry is one line of an execution's results.
+// ResultEntry is one step's entry in an execution's results.
 type ResultEntry struct {
 	StepID      string          `json:"stepId"`
 	Tool        string          `json:"tool"`
@@ -213,7 +212,7 @@ type ResultEntry struct {
 	Reused      bool            `json:"reused,omitempty"`
 }
 
-// StepResult is one step's call in one attempt.
+// StepResult is the call of one step in one attempt.
 type StepResult struct {
 	aggregate.Meta
 	TaskID         string           `json:"task_id"`
@@ -225,9 +224,9 @@ type StepResult struct {
 	Access         aggregate.Access `json:"effect"`
 	Status         StepStatus       `json:"status"`
 	Claim          *Claim           `json:"claim,omitempty"`
-	ToolRequest    string           `json:"wish,omitempty"`    // the session's tool request that the call answers
-	Call           int              `json:"call"`              // n of the idempotency key
-	Crashes        int              `json:"crashes,omitempty"` // calls of this attempt whose lease ran out
+	ToolRequest    string           `json:"wish,omitempty"`    // id of the session's tool request that the call answers
+	Call           int              `json:"call"`              // number in the idempotency key
+	Crashes        int              `json:"crashes,omitempty"` // calls of this attempt whose lease expired
 	Arguments      aggregate.Blob   `json:"arguments"`
 	Result         *aggregate.Blob  `json:"result,omitempty"`
 	Error          aggregate.Reason `json:"error,omitempty"`
@@ -244,7 +243,7 @@ type Claim struct {
 	LeaseUntil time.Time `json:"lease_until"`
 }
 
-// Keys of the rows. Versions have four digits so that they sort.
+// Keys of the rows. Numbers are padded with zeros so that keys sort.
 func PromptKey(version int) string  { return fmt.Sprintf("PROMPT#%04d", version) }
 func ProcessKey(version int) string { return fmt.Sprintf("PROCESS#%04d", version) }
 func ExecutionKey(process, attempt int) string {

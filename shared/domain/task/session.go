@@ -11,15 +11,14 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// MaxSessionPauses is how often one run polls a session again before another takes
-// over: a run's history holds 25,000 events, and a pause takes about twenty.
+// MaxSessionPauses is how often one run polls a session before another run takes over. A run's history holds 25,000
+// events, and a pause takes about twenty.
 const MaxSessionPauses = 500
 
-// Managed reports whether a session goes through the steps.
+// Managed reports whether a managed session carries out the steps.
 func (e *Execution) Managed() bool { return e.Terms.Executor == tenancy.ExecutorManaged }
 
-// OpenSession is the first ended attempt whose session may still be running, or has not been charged to the task; nil
-// without one.
+// OpenSession returns the first ended attempt whose session may still be running or is not yet charged, or nil.
 func (a *Aggregate) OpenSession() *Execution {
 	for _, e := range a.Executions {
 		if e.over() && e.SessionID != "" && !e.SessionClosed {
@@ -30,13 +29,14 @@ func (a *Aggregate) OpenSession() *Execution {
 }
 
 const (
-	// closeAfter is how long the run that ended an execution has for its session, before another is started for that.
+	// closeAfter is how long the run that ended an execution may take to close its session. Then another run is started
+	// for that.
 	closeAfter = 2 * time.Minute
-	// MaxClosing is how long a session is asked for its cost. After that the cost counts as unknown.
+	// MaxClosing is how long to keep asking a session for its cost. After that the cost counts as unknown.
 	MaxClosing = 24 * time.Hour
 )
 
-// endedAt is when an attempt was over.
+// endedAt returns when the attempt ended.
 func (e *Execution) endedAt() time.Time {
 	switch {
 	case e.CompletedAt != nil:
@@ -47,18 +47,18 @@ func (e *Execution) endedAt() time.Time {
 	return e.CreatedAt
 }
 
-// ClosingOver reports whether an attempt's session was asked long enough.
+// ClosingOver reports whether MaxClosing has passed since the attempt ended.
 func (e *Execution) ClosingOver(now time.Time) bool { return now.Sub(e.endedAt()) > MaxClosing }
 
-// closing reports whether a task that is over needs another run to close its session, because the run that ended it
-// did not do so within closeAfter.
+// closing reports whether a task that is over needs another run to close its session, because the run that ended the
+// task did not do so within closeAfter.
 func (a *Aggregate) closing(now time.Time) bool {
 	e := a.OpenSession()
 	return a.Head.Ended != nil && e != nil && now.Sub(a.workedAt(e)) > closeAfter
 }
 
-// sessionAt is the attempt whose session is at work: that of an earlier one is closed and paid before the newest goes
-// on.
+// sessionAt returns the attempt whose session is used now. An earlier attempt's session must be closed and charged
+// before the newest attempt goes on.
 func (a *Aggregate) sessionAt() *Execution {
 	if e := a.OpenSession(); e != nil {
 		return e
@@ -66,8 +66,8 @@ func (a *Aggregate) sessionAt() *Execution {
 	return a.Execution()
 }
 
-// workedAt is when the task last changed or, if later, until when an invocation holds an attempt's session, since
-// renewing that lease is no Change.
+// workedAt returns when the task last changed or, if later, the end of the lease on the attempt's session, because
+// renewing a lease is not a Change.
 func (a *Aggregate) workedAt(e *Execution) time.Time {
 	if e != nil && a.liveSessionLease(e).LeaseUntil.After(a.Head.ChangedAt) {
 		return a.liveSessionLease(e).LeaseUntil
@@ -75,7 +75,7 @@ func (a *Aggregate) workedAt(e *Execution) time.Time {
 	return a.Head.ChangedAt
 }
 
-// SessionLease says which invocation holds an attempt's session. Rows of an earlier release have it in the execution.
+// SessionLease returns the lease on the attempt's session. In rows of earlier releases it is part of the execution.
 func (a *Aggregate) SessionLease(e *Execution) aggregate.Lease {
 	if l := aggregate.Find(a.Leases, aggregate.LeaseKey(e.Key())); l != nil {
 		return *l
@@ -87,7 +87,7 @@ func (a *Aggregate) SessionLease(e *Execution) aggregate.Lease {
 	return l
 }
 
-// liveSessionLease is SessionLease, but the next poll of a session is not waited for any more once its attempt is over.
+// liveSessionLease returns SessionLease, but without the pause until the next poll if the attempt is over.
 func (a *Aggregate) liveSessionLease(e *Execution) aggregate.Lease {
 	l := a.SessionLease(e)
 	if e.over() && l.Invocation == "" && !l.Ended {
@@ -96,7 +96,7 @@ func (a *Aggregate) liveSessionLease(e *Execution) aggregate.Lease {
 	return l
 }
 
-// leased reports whether somebody else has the attempt's session at now, or it rests, and until when.
+// leased reports whether at now another invocation holds the attempt's session or the session pauses, and until when.
 func (a *Aggregate) leased(e *Execution, invocation string, now time.Time) (until time.Time, held bool) {
 	if e == nil {
 		return time.Time{}, false
@@ -105,14 +105,14 @@ func (a *Aggregate) leased(e *Execution, invocation string, now time.Time) (unti
 	return l.LeaseUntil, (l.Invocation == "" || l.Invocation != invocation) && now.Before(l.LeaseUntil)
 }
 
-// reclose starts another run for the session of a task that is over. When it was asked long enough it is closed as
-// one whose cost nobody knows.
+// reclose starts another run to close the session of a task that is over. If MaxClosing has passed, it closes the
+// session with an unknown cost instead.
 func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.closing(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	e := a.OpenSession()
-	if e.ClosingOver(now) && e.SessionBudget != nil { // without it only a run knows what the session may have spent
+	if e.ClosingOver(now) && e.SessionBudget != nil { // without a budget in the row, only a run knows the maximum cost
 		return Charge(e.Unbilled(0), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
 	}
 	c := a.begin(now)
@@ -121,8 +121,8 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// Unbilled is the usage that an attempt is charged for when its session's cost can't be known: all that the session
-// might have spent. left is charged if the row does not say how much that is.
+// Unbilled returns the usage to charge if a session's cost can't be known: the maximum that it may have spent. left is
+// used if the row does not contain that maximum.
 func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
 	if e.SessionBudget != nil {
 		left = *e.SessionBudget
@@ -130,8 +130,8 @@ func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
 	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
 }
 
-// DeferClose returns the lease that keeps every invocation from closing a session before until; nil when no session
-// is to be closed. It returns ErrInFlight while another's lease lives.
+// DeferClose returns a lease that keeps every invocation from closing the session before until, or nil if there is no
+// session to close. It returns ErrInFlight while another invocation's lease is live.
 func (a *Aggregate) DeferClose(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e := a.OpenSession()
 	switch {
@@ -146,7 +146,7 @@ func (a *Aggregate) DeferClose(run int, invocation string, until, now time.Time)
 	return a.lease(e, "", until), nil
 }
 
-// lease is the next one of an attempt's session.
+// lease returns the next lease on the attempt's session.
 func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *aggregate.Lease {
 	l := a.SessionLease(e)
 	if l.Run != a.Head.Run {
@@ -156,12 +156,12 @@ func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *agg
 	return &l
 }
 
-// HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight while another
-// invocation's lease, or a pause, has not ended. Once the lease is stored the rows must be read again, since another
-// invocation may have held the session meanwhile, and another run may have begun: a run that is superseded after a was
-// read may still get the lease, but it reads the rows before it sends anything, and ends. The next run waits until that
-// lease has ended, as it does for the lease of a run that was superseded later or crashed, so that storing a lease is
-// not conditioned on the run.
+// HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight during
+// another invocation's lease or a pause.
+//
+// After storing the lease the caller must read the rows again, because another invocation may have held the session, or
+// another run may have begun. A superseded run may still get the lease, but then it reads the rows, sends nothing and
+// ends; the next run waits until that lease has ended. That is why storing a lease does not require the current run.
 func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil {
@@ -175,9 +175,9 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 	return l, nil
 }
 
-// late is how long an attempt's session could have been taken at now, and nobody came, since its run found no room or
-// died: whoever has a session renews the lease before its end, and the next poll follows at once. A call that is out
-// stops the clock by itself.
+// late returns how long the attempt's session has been free without anybody taking it, because the run found no
+// capacity or died. A live invocation renews its lease in time. While a call is under way it returns 0: TimeUp excludes
+// that time already.
 func (a *Aggregate) late(e *Execution, now time.Time) time.Duration {
 	if slices.ContainsFunc(a.StepsOf(e), func(s *StepResult) bool { return s.Status == StepRunning }) {
 		return 0
@@ -185,9 +185,8 @@ func (a *Aggregate) late(e *Execution, now time.Time) time.Duration {
 	return max(0, now.Sub(a.workedAt(e)))
 }
 
-// BindSession records which session the execution uses, before anything is sent to it, and that the execution has
-// started. budget is what the session may spend, 0 without a limit. It is no change when the execution has a session
-// already.
+// BindSession records the session that the execution uses, before anything is sent to it, and that the execution has
+// started. budget is the session's cost limit, 0 for none. If the execution has a session, nothing changes.
 func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
@@ -201,9 +200,9 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	return c.done()
 }
 
-// ReleaseSession returns the lease that ends an invocation's hold and keeps every invocation from the session until a
-// time; nil when another invocation holds it. failing is since when the vendor has only asked us to wait, zero if it
-// has not. After MaxSessionPauses the session is free at once: see HandOver.
+// ReleaseSession returns a lease that ends the invocation's hold and makes the session pause until a time, or nil if
+// another invocation holds it. failing is since when the vendor has only told us to wait, or zero. After
+// MaxSessionPauses there is no pause: see HandOver.
 func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil || a.SessionLease(e).Invocation != invocation {
@@ -221,8 +220,8 @@ func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, n
 	return l, nil
 }
 
-// HandOver starts another run for a session that this one has polled MaxSessionPauses times. Before that it is no
-// change.
+// HandOver starts another run for a session that this run has polled MaxSessionPauses times. Before that nothing
+// changes.
 func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil {
@@ -237,8 +236,8 @@ func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// CloseSession records that the session of an execution that is over was told to
-// stop, and is paid. It is no change when that is recorded.
+// CloseSession records that the session of an ended execution was told to stop and is charged. The second time nothing
+// changes.
 func (a *Aggregate) CloseSession(run int, now time.Time) (aggregate.Change, error) {
 	e := a.OpenSession()
 	if a.Head.Run != run {
@@ -255,11 +254,11 @@ func (a *Aggregate) CloseSession(run int, now time.Time) (aggregate.Change, erro
 	return c.done()
 }
 
-// inSession returns the managed execution that run may work on. It returns ErrMoved while the session of an attempt
-// before is open.
+// inSession returns the managed execution on which this run may work. It returns ErrMoved while an earlier attempt's
+// session is open.
 func (a *Aggregate) inSession(run int) (*Execution, error) {
 	e, err := a.executing(run)
-	if err == nil && a.OpenSession() != nil { // of an attempt before, which is to be closed and paid first
+	if err == nil && a.OpenSession() != nil { // an earlier attempt's session must be closed and charged first
 		err = aggregate.ErrMoved
 	}
 	if err == nil && (e.Status != ExecutionRunning || !e.Managed()) {
@@ -268,13 +267,13 @@ func (a *Aggregate) inSession(run int) (*Execution, error) {
 	return e, err
 }
 
-// ToolRequest is a call that a session asks for.
+// ToolRequest is a call that a managed session asks for.
 type ToolRequest struct {
-	ID   string // the vendor's, of this one asking
+	ID   string // the vendor's id of this request
 	Tool string
 }
 
-// Denial is why a request is not an approved step.
+// Denial says why a tool request does not match an approved step.
 type Denial string
 
 const (
@@ -284,11 +283,11 @@ const (
 	DeniedOrder     Denial = "not_its_turn"
 )
 
-// Denials are all of them, for those who must have a sentence for each.
+// Denials lists all denials, for texts that need a sentence for each.
 var Denials = []Denial{DeniedTool, DeniedArguments, DeniedDone, DeniedOrder}
 
-// Admit finds the approved step that a request is for, which must be the next one. fits
-// reports whether the request's arguments are a step's.
+// Admit finds the approved step that matches a tool request; it must be the next step. fits reports whether the
+// request's arguments match a step's.
 func (a *Aggregate) Admit(e *Execution, w ToolRequest, fits func(Step) bool) (Step, Denial) {
 	next, denial := a.NextStep(e), DeniedTool
 	for _, s := range a.ProcessOf(e).Steps {
@@ -311,7 +310,7 @@ func (a *Aggregate) Admit(e *Execution, w ToolRequest, fits func(Step) bool) (St
 	return Step{}, denial
 }
 
-// Granted is the step's row that a request was granted for; nil when it was not.
+// Granted returns the step's row that was claimed for this tool request, or nil.
 func (a *Aggregate) Granted(e *Execution, request string) *StepResult {
 	rows := a.StepsOf(e)
 	i := slices.IndexFunc(rows, func(s *StepResult) bool { return request != "" && s.ToolRequest == request && !s.Reused })
@@ -321,8 +320,7 @@ func (a *Aggregate) Granted(e *Execution, request string) *StepResult {
 	return rows[i]
 }
 
-// NotDone is the StopError of a session that ended before its steps were done;
-// nil when they are.
+// NotDone returns the StopError of a session that ended before all steps were done, or nil.
 func (a *Aggregate) NotDone(e *Execution) error {
 	next := a.NextStep(e)
 	if next == nil {

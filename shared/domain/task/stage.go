@@ -6,8 +6,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// relyOnStage makes the commit of c fail unless the task is still at the stage that the rows show. Rows that were not
-// found must still be absent. Rows that c writes need no second condition.
+// relyOnStage makes c's commit fail if the task has left the stage that the rows show. Rows that were not found must
+// still be absent.
 func (a *Aggregate) relyOnStage(c *change) {
 	if a.Task == nil {
 		c.RelyOn(&Task{})
@@ -41,8 +41,8 @@ func (a *Aggregate) relyOnStage(c *change) {
 	a.relyOnStep(c, e)
 }
 
-// relyOnStep makes the commit of c fail unless the execution is still at the same step: its row and its gate are as
-// they were found, or still absent. Steps before it have completed for good.
+// relyOnStep makes c's commit fail if the execution has left its current step: the step's row and its gate must be
+// unchanged or still absent. Earlier steps have completed and can't change.
 func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 	process := a.ProcessOf(e)
 	if process == nil {
@@ -64,8 +64,8 @@ func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 	c.RelyOn(row, gate)
 }
 
-// justDecided reports whether a gate's decision, or the end of a contest, is the last thing that happened:
-// whatever failed, failed before it.
+// justDecided reports whether the latest change was a gate's decision or a contest's end. A failure then belongs to a
+// run from before it.
 func (a *Aggregate) justDecided() bool {
 	return slices.ContainsFunc(a.gates(), func(row Gated) bool {
 		s := row.gate().Status

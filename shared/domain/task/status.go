@@ -2,7 +2,7 @@ package task
 
 import "ringi/shared/domain/aggregate"
 
-// TaskStatus is where a task stands; see TaskMoves.
+// TaskStatus is the status of a task; see TaskMoves.
 type TaskStatus string
 
 const (
@@ -11,13 +11,13 @@ const (
 	TaskCompleted TaskStatus = "completed"
 	TaskFailed    TaskStatus = "failed"
 	TaskCancelled TaskStatus = "cancelled"
-	// TaskAnswered is how a head ends that got a plain reply: there never was a task.
+	// TaskAnswered ends a head whose message got a plain reply. No task row exists.
 	TaskAnswered TaskStatus = "answered"
-	// TaskRefused is a head's alone: the request never became a task.
+	// TaskRefused ends a head whose request was refused. No task row exists.
 	TaskRefused TaskStatus = "refused"
 )
 
-// ExecutionStatus is where one attempt at a process stands; see ExecutionMoves.
+// ExecutionStatus is the status of an attempt at a process; see ExecutionMoves.
 type ExecutionStatus string
 
 const (
@@ -28,19 +28,18 @@ const (
 	ExecutionCancelled ExecutionStatus = "cancelled"
 )
 
-// StepStatus is where one step's call stands; see StepMoves. A step without a
-// row has not begun.
+// StepStatus is the status of a step's call; see StepMoves. A step without a row has not begun.
 type StepStatus string
 
 const (
 	StepRunning   StepStatus = "running"
 	StepCompleted StepStatus = "completed"
 	StepFailed    StepStatus = "failed"
-	// StepUnknown is a write whose answer nobody saw: 結果不明.
+	// StepUnknown is a write whose outcome is unknown (結果不明).
 	StepUnknown StepStatus = "unknown"
 )
 
-// The state machines of the data model. A move that is not listed here is refused: see move.go.
+// The allowed moves. move.go refuses all others.
 var (
 	TaskMoves = aggregate.Moves[TaskStatus]{
 		TaskExtracted: {TaskRunning, TaskCancelled},
@@ -56,8 +55,7 @@ var (
 		ExecutionFailed:    {},
 		ExecutionCancelled: {},
 	}
-	// running → running is a crashed read that is called again; unknown becomes completed or failed when a late
-	// answer arrives.
+	// running → running: a crashed read is called again. unknown → completed or failed: a late answer arrived.
 	StepMoves = aggregate.Moves[StepStatus]{
 		StepRunning:   {StepRunning, StepCompleted, StepFailed, StepUnknown},
 		StepUnknown:   {StepCompleted, StepFailed},

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Step is one step of a process: the union of the cards' and the data model's fields.
+// Step is one step of a process.
 type Step struct {
 	StepID             string         `json:"stepId"`
 	Order              int            `json:"order"`
@@ -17,17 +17,18 @@ type Step struct {
 	Description        string         `json:"description"`
 	ExpectedOutput     string         `json:"expectedOutput"`
 	RequiresHumanCheck bool           `json:"requiresHumanCheck,omitempty"`
-	// LeftOut are an MCP server's defaults for arguments that ToolInput does not have, by name.
+	// LeftOut holds, by name, an MCP server's defaults for arguments that ToolInput lacks.
 	LeftOut aggregate.JSON `json:"leftOut,omitempty"`
-	// Access and ToolVersion are the catalog's at planning; a tool that changed since is not called.
+	// Access and ToolVersion are the catalog's values at planning time. If the tool has changed since, it is not
+	// called.
 	Access      aggregate.Access `json:"effect"`
 	ToolVersion string           `json:"toolVersion"`
 }
 
-// MaxSteps is how many steps a process may have.
+// MaxSteps limits the steps of a process.
 const MaxSteps = 60
 
-// checkSteps returns ErrField unless the steps are numbered from 1, have ids of their own, and inputs that are JSON.
+// checkSteps returns ErrField unless the steps are numbered from 1, have unique ids, and have valid JSON as input.
 func checkSteps(steps []Step) error {
 	if n := len(steps); n == 0 || n > MaxSteps {
 		return aggregate.ErrField{Field: "steps", Limit: fmt.Sprintf("must be 1 to %d, not %d", MaxSteps, n)}
@@ -50,7 +51,7 @@ func checkSteps(steps []Step) error {
 	return nil
 }
 
-// Name is the step's title, or its description where it has none.
+// Name returns the step's title, or its description if it has no title.
 func (s Step) Name() string {
 	if s.Title != "" {
 		return s.Title
@@ -58,11 +59,11 @@ func (s Step) Name() string {
 	return s.Description
 }
 
-// Hash fingerprints what a person stamps: tools, raw input, order, flags, and the
-// tools' effect and version. It is hexadecimal SHA-256.
+// Hash returns the SHA-256 of everything that a person stamps: tools, raw input, order, flags, and the tools' effect
+// and version.
 func Hash(steps []Step) string {
 	b, err := json.Marshal(steps)
-	if err != nil { // only invalid JSON in a toolInput; it must not look like anything approved
+	if err != nil { // invalid JSON in a toolInput must not equal an approved hash
 		return "invalid: " + err.Error()
 	}
 	return aggregate.HashOf(string(b))

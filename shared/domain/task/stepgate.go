@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// StepGate is a step that waits for a person, with the arguments it would run with.
+// StepGate asks people about a step, with the arguments for its call.
 type StepGate struct {
 	aggregate.Meta
 	ID             string         `json:"id"`

@@ -2,9 +2,8 @@ package task
 
 import "ringi/shared/domain/aggregate"
 
-// ID derives a task's id from the Slack message that asked for it. Every
-// delivery of that message, by whichever event, makes the same id.
-// It returns an error when ts is not a Slack timestamp ("1713450000.000100").
+// ID derives a task's id from the requesting Slack message, so that every delivery of the message gives the same id. It
+// returns an error if ts is not a Slack timestamp such as "1713450000.000100".
 func ID(team, channel, ts string) (string, error) {
 	at, err := aggregate.ParseTS(ts)
 	if err != nil {
