@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Press is when a button was pressed last, and the message that it stood on.
+// Press records when a button was last pressed, and on which message.
 type Press struct {
 	At   time.Time
 	Card workspace.Message
@@ -45,7 +45,6 @@ func (r *Request) Click(user, key, action string) (p Press) {
 	return p
 }
 
-// ClickUntilTaken waits for a button and presses it until the card no longer shows it.
 func (r *Request) ClickUntilTaken(user, key, action string) {
 	r.T.Helper()
 	r.untilTaken(key, action, func(ts string) { _ = r.S.Sandbox.Click(user, r.Channel, ts, action) })
@@ -65,7 +64,7 @@ func (r *Request) RejectUntilTaken(user, key, action, reason string) {
 	})
 }
 
-// untilTaken presses until the button has gone from the card, and waits three seconds after each press.
+// untilTaken presses a button until the card no longer shows it. It waits three seconds after each press.
 func (r *Request) untilTaken(key, action string, press func(ts string)) {
 	r.T.Helper()
 	gone := func() bool { return !r.Shows(key, action) }
@@ -92,8 +91,8 @@ func (r *Request) AskedAgain(user string) (n int) {
 	return n
 }
 
-// AsksAgain reports whether a note or a form says that nothing was saved, or that nobody knows whether it was. The text
-// is in both languages where the settings could not be read.
+// AsksAgain reports whether a text asks a person to try again. The text is in both languages if the settings could not
+// be read.
 func AsksAgain(text string) bool {
 	for _, err := range []error{errorclass.ErrUnavailable, aggregate.ErrUnconfirmed, errorclass.ErrUnverified} {
 		if strings.Contains(text, card.Note("ja", err)) || strings.Contains(text, card.Note("en", err)) {
@@ -103,7 +102,7 @@ func AsksAgain(text string) bool {
 	return false
 }
 
-// Reject presses 却下, fills in the reason and sends it, again where the answer says that nothing was saved.
+// Reject presses 却下 and sends a reason. It sends the reason again when the answer says that nothing was saved.
 func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Helper()
 	var views []workspace.View
@@ -127,7 +126,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Fatal("the reason is never saved")
 }
 
-// Cancel chooses 「取り消す・終える」 in the menu of a message and says yes to the dialog, five times at most.
+// Cancel chooses 「取り消す・終える」 in a message's menu and confirms the dialog. It tries at most five times.
 func (r *Request) Cancel(user, ts string) {
 	r.T.Helper()
 	err := r.TryCancel(user, ts)
@@ -152,7 +151,7 @@ func (r *Request) Menu(user, ts string) {
 	r.T.Fatal("the menu is never answered")
 }
 
-// TryCancel is one attempt of Cancel. It returns an error where Slack or the app does not answer.
+// TryCancel is one attempt of Cancel. It returns an error if Slack or the app does not answer.
 func (r *Request) TryCancel(user, ts string) error {
 	if err := r.S.Sandbox.Shortcut(user, r.Channel, ts, "cancel_task"); err != nil {
 		return err
@@ -177,7 +176,7 @@ func (r *Request) Approve(user string) {
 	r.Click(user, ProcessCard, "approve_process")
 }
 
-// Notes are what only this person sees in the task's thread.
+// Notes returns the ephemeral messages that this person sees in the task's thread.
 func (r *Request) Notes(user string) []string {
 	var out []string
 	for _, m := range r.S.Sandbox.Ephemerals(user) {
@@ -188,7 +187,8 @@ func (r *Request) Notes(user string) []string {
 	return out
 }
 
-// Told are the notes that don't ask the person to try again. A repeated press may have the same note twice: it counts once.
+// Told returns the notes that don't ask the person to try again. It merges consecutive equal notes, since a repeated
+// press may repeat the note.
 func (r *Request) Told(user string) []string {
 	return slices.Compact(slices.DeleteFunc(r.Notes(user), AsksAgain))
 }

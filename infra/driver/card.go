@@ -9,7 +9,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// The cards of a task's first versions.
+// The keys of the cards for a task's first versions.
 const (
 	TaskCard      = "CARD#task"
 	PromptCard    = "CARD#prompt#0001"
@@ -17,7 +17,6 @@ const (
 	ExecutionCard = "CARD#execution"
 )
 
-// Card waits until the task's card with this key shows the text, and returns the message.
 func (r *Request) Card(key, shows string) workspace.Message {
 	r.T.Helper()
 	var found workspace.Message
@@ -38,17 +37,16 @@ func (r *Request) Card(key, shows string) workspace.Message {
 	return found
 }
 
-// Shows reports whether the task's card with this key shows one of the texts now.
 func (r *Request) Shows(key string, texts ...string) bool {
 	return slices.ContainsFunc(r.Cards(key), func(m workspace.Message) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(Face(m), t) })
 	})
 }
 
-// Cards are the messages that carry this card's name.
+// Cards returns the messages whose metadata has this card key.
 func (r *Request) Cards(key string) []workspace.Message { return r.AllCards()[key] }
 
-// AllCards are the messages of the thread that carry a card's name, by name.
+// AllCards returns the thread's messages that have a card key, grouped by that key.
 func (r *Request) AllCards() map[string][]workspace.Message {
 	out := map[string][]workspace.Message{}
 	for _, m := range r.S.Sandbox.Messages(r.Channel, r.Root) {
@@ -60,7 +58,7 @@ func (r *Request) AllCards() map[string][]workspace.Message {
 	return out
 }
 
-// Face is everything a person could read or press on a card.
+// Face returns all texts and values of a card, one per line.
 func Face(m workspace.Message) string {
 	b, err := json.Marshal(m.Attachments)
 	if err != nil {
@@ -90,7 +88,7 @@ func collect(v any, out *[]string) {
 	}
 }
 
-// Color is the bar beside a card, six hexadecimal digits; "" if it has none.
+// Color returns the color of the bar next to a card as six hexadecimal digits, or "" if it has none.
 func Color(m workspace.Message) string {
 	b, _ := json.Marshal(m.Attachments)
 	var a []struct {

@@ -41,7 +41,6 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 	return all, contest.Ref(o.Tenant, o.Execution)
 }
 
-// SummedUp waits for the summary of a contest.
 func SummedUp(t T, all *contests.Store, ref aggregate.Ref) (a *contest.Aggregate) {
 	t.Helper()
 	expect.Eventually(t, "the contest is summed up", func() bool {

@@ -17,20 +17,18 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// Desk is a person at the console, with a web session that was made without signing in.
+// Desk is a person at the console. The web session was created directly, without signing in.
 type Desk struct {
 	T            T
 	S            *stack.Stack
 	cookie, form string
 }
 
-// SitDown makes the web session of a person who is no administrator.
 func SitDown(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
 	return sitDown(t, s, user, false)
 }
 
-// Administrator makes the web session of an administrator.
 func Administrator(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
 	return sitDown(t, s, user, true)
@@ -45,7 +43,6 @@ func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
 	return d
 }
 
-// Get is a page's text.
 func (d Desk) Get(path string) (status int, page string) {
 	d.T.Helper()
 	return d.do(http.MethodGet, path, "")
@@ -57,7 +54,7 @@ func (d Desk) Act(of *Dialogue, act, reason string) (status int, page string) {
 	return d.Ready(of, act, reason)()
 }
 
-// Ready is Act with the form filled in: what it returns sends it.
+// Ready fills in the form of Act. The function that it returns sends the form.
 func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page string) {
 	d.T.Helper()
 	form := url.Values{"act": {act}, "reason": {reason}}
@@ -69,14 +66,13 @@ func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page s
 	return func() (int, string) { return d.Post(path, form) }
 }
 
-// Post sends a form of a page.
 func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	d.T.Helper()
 	form.Set("form", d.form)
 	return d.do(http.MethodPost, path, form.Encode())
 }
 
-// do asks for a page, or sends a form, again when the answer is 503.
+// do sends a request, up to five times while the answer is 503.
 func (d Desk) do(method, path, form string) (status int, page string) {
 	d.T.Helper()
 	for range 5 {

@@ -19,17 +19,16 @@ import (
 	"ringi/shared/store/conversations"
 )
 
-// Dialogue is a thread in which people talk with an agent.
+// Dialogue is a thread in which people talk to an agent.
 type Dialogue struct {
 	T       T
 	S       *stack.Stack
 	User    string // who began it
 	Channel string
 	Root    string
-	Timeout time.Duration // how long one thing may take
+	Timeout time.Duration // how long one wait may take
 }
 
-// Talk begins a dialogue in somebody's direct messages.
 func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
 	t.Helper()
 	return say(t, s, user, workspace.DirectMessage(user), text)
@@ -41,7 +40,7 @@ func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
 	return &Dialogue{T: t, S: s, User: user, Channel: channel, Root: root, Timeout: defaultTimeout}
 }
 
-// TalkIn begins a dialogue in a channel, for an agent that other surfaces lead people to.
+// TalkIn begins a dialogue in a channel. It writes the conversation directly, because a message there starts a task.
 func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	t.Helper()
 	d := say(t, s, user, channel, text)
@@ -51,13 +50,13 @@ func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	return d
 }
 
-// Reply says something more in it, and returns the message's timestamp.
+// Reply posts a message in the thread and returns its timestamp.
 func (d *Dialogue) Reply(text string) string {
 	d.T.Helper()
 	return expect.Value(d.S.Sandbox.Reply(d.User, d.Channel, d.Root, text))(d.T)
 }
 
-// Faces are the app's messages in the thread, as people see them.
+// Faces returns the app's messages in the thread, and the text of each as people see it.
 func (d *Dialogue) Faces() (all []workspace.Message, texts []string) {
 	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {
 		if m.User == workspace.Bot {
@@ -67,7 +66,7 @@ func (d *Dialogue) Faces() (all []workspace.Message, texts []string) {
 	return all, texts
 }
 
-// Shows waits for a message with all of these texts, and returns the newest.
+// Shows waits for a message that contains all of these texts, and returns the newest such message.
 func (d *Dialogue) Shows(texts ...string) workspace.Message {
 	d.T.Helper()
 	var found workspace.Message
@@ -83,7 +82,7 @@ func (d *Dialogue) Shows(texts ...string) workspace.Message {
 	return found
 }
 
-// Count is how often a text stands in the app's messages.
+// Count returns how often a text occurs in the app's messages.
 func (d *Dialogue) Count(text string) (n int) {
 	_, faces := d.Faces()
 	for _, face := range faces {
@@ -92,7 +91,7 @@ func (d *Dialogue) Count(text string) (n int) {
 	return n
 }
 
-// Status waits until Slack shows that the agent has a status.
+// Status waits until Slack shows this status for the agent.
 func (d *Dialogue) Status(want string) {
 	d.T.Helper()
 	d.Eventually("the agent is "+want, func() bool {
@@ -108,7 +107,6 @@ func (d *Dialogue) Press(user string, m workspace.Message, action string) {
 	d.untilTaken(m, action, func() { _ = d.S.Sandbox.Click(user, d.Channel, m.TS, action) })
 }
 
-// Reject presses a 却下 button and sends the reason, until the card no longer shows the button.
 func (d *Dialogue) Reject(user string, m workspace.Message, reason string) {
 	d.T.Helper()
 	d.untilTaken(m, card.RejectAction, func() {
@@ -128,7 +126,6 @@ func (d *Dialogue) untilTaken(m workspace.Message, action string, press func()) 
 	UntilTaken(d.T, action+" is taken", press, func() bool { return !d.offers(m.TS, action) })
 }
 
-// offers reports whether a message has a button.
 func (d *Dialogue) offers(ts, action string) bool {
 	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {
 		text, err := json.Marshal(m)
@@ -139,7 +136,6 @@ func (d *Dialogue) offers(ts, action string) bool {
 	return false
 }
 
-// Eventually waits until a claim holds.
 func (d *Dialogue) Eventually(what string, holds func() bool) {
 	d.T.Helper()
 	if !expect.Holds(d.T.Context(), d.Timeout, poll, holds) {
@@ -148,28 +144,25 @@ func (d *Dialogue) Eventually(what string, holds func() bool) {
 	}
 }
 
-// Ref names the conversation.
 func (d *Dialogue) Ref() aggregate.Ref {
 	team := d.S.Sandbox.TeamID()
 	return conversation.RefOf(aggregate.TenantID(team), conversation.ID(team, d.Channel, d.Root))
 }
 
-// Rows are the store of conversations.
 func (d *Dialogue) Rows() *conversations.Store {
 	return conversations.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
 }
 
-// Page is the address of the conversation's page in the console.
+// Page is the path of the conversation's page in the console.
 func (d *Dialogue) Page() string { return "/console/sessions/" + d.Ref().ID }
 
-// Audit are the conversation's entries of these actions in the audit log.
+// Audit returns the conversation's audit entries for these actions.
 func (d *Dialogue) Audit(actions ...aggregate.Action) []aggregate.AuditEntry {
 	d.T.Helper()
 	page := expect.Value(d.Rows().Of.Store.Audit(context.Background(), d.Ref().Tenant, store.AuditFilter{Resource: d.Ref().ID}, "", 100))(d.T)
 	return slices.DeleteFunc(page.Items, func(e aggregate.AuditEntry) bool { return !slices.Contains(actions, e.Action) })
 }
 
-// Load reads the conversation as it is now.
 func (d *Dialogue) Load() *conversation.Aggregate {
 	d.T.Helper()
 	return expect.Value(d.Rows().Load(context.Background(), d.Ref()))(d.T)
@@ -181,7 +174,7 @@ func (d *Dialogue) Rests() *conversation.Aggregate {
 	var a *conversation.Aggregate
 	d.Eventually("it rests", func() bool {
 		a = d.Load()
-		idle := a.Next(time.Now()).State == aggregate.StateFinish // what was just approved may not have begun
+		idle := a.Next(time.Now()).State == aggregate.StateFinish // a newly approved action may not have started yet
 		return a.Head.Resting && idle && len(a.Inbox) == 0 && a.Head.ShownRev >= a.Head.Rev
 	})
 	return a

@@ -1,5 +1,5 @@
-// Package driver does what people do with a running stack, and sees what they
-// see: requests, cards, clicks, forms; and behind them the rows and runs.
+// Package driver acts like the people who use a running stack, and reads what they see: requests, cards, clicks and
+// forms. It also reads the rows and runs behind them.
 package driver
 
 import (
@@ -18,11 +18,11 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// defaultTimeout is how long one thing may take on a busy machine, defaultQuietTime how long nothing
-// may move before a request calls WhenQuiet, and poll how often it looks.
+// defaultTimeout bounds one wait on a busy machine. After defaultQuietTime without the expected change, a request calls
+// WhenQuiet. poll is the interval between two checks.
 const defaultTimeout, defaultQuietTime, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
 
-// T is a test, or what Try makes of a program.
+// T is a *testing.T, or the substitute that Try gives to a program.
 type T interface {
 	expect.T
 	Logf(format string, args ...any)
@@ -31,30 +31,30 @@ type T interface {
 
 var _ T = (*testing.T)(nil)
 
-// Request is one person's request and what became of it.
+// Request is one person's request to Ringi and its thread.
 type Request struct {
 	T       T
 	S       *stack.Stack
 	Store   *tasks.Store
 	Channel string
-	Root    string // the message's timestamp, and the thread's
+	Root    string // timestamp of the message, which is also the thread's
 	Ref     aggregate.Ref
 	Asked   time.Time // when the message was said
 
-	Timeout, Poll time.Duration        // how long one thing may take, and how often it is looked for
-	WhenQuiet     func()               // called now and then while something is waited for; may be nil
-	QuietTime     func() time.Duration // how long nothing may move before WhenQuiet is called; nil is six seconds
-	Pressed       func()               // called after each press of a button that is pressed until it is taken; may be nil
-	Unsaved       int                  // how often a person pressed or sent again what was not saved
+	Timeout, Poll time.Duration        // bound and interval of each wait
+	WhenQuiet     func()               // called from time to time during a wait; may be nil
+	QuietTime     func() time.Duration // how long a wait lasts before WhenQuiet is called; nil means six seconds
+	Pressed       func()               // called after each press that is repeated until it takes effect; may be nil
+	Unsaved       int                  // how often a person had to press or send again because nothing was saved
 }
 
-// Ask says something to Ringi in #人事 and waits for the first card.
+// Ask mentions Ringi in #人事 and waits for the first card.
 func Ask(t T, s *stack.Stack, user, text string) *Request {
 	t.Helper()
 	return AskIn(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
 }
 
-// AskIn is Ask in a channel or direct message, with the text just as it is.
+// AskIn posts the text unchanged in a channel or direct message, and waits for the first card.
 func AskIn(t T, s *stack.Stack, user, channel, text string) *Request {
 	t.Helper()
 	r := Say(t, s, user, channel, text)
@@ -62,7 +62,7 @@ func AskIn(t T, s *stack.Stack, user, channel, text string) *Request {
 	return r
 }
 
-// Say is AskIn that waits for nothing.
+// Say is AskIn without the wait for a card.
 func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 	t.Helper()
 	asked := time.Now()
@@ -71,7 +71,7 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 	return r
 }
 
-// At is the request of a message that was said.
+// At returns the request for a message that was already posted.
 func At(t T, s *stack.Stack, channel, ts string) *Request {
 	t.Helper()
 	team := s.Sandbox.TeamID()
@@ -82,13 +82,13 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 	}
 }
 
-// Eventually waits until a claim holds, and calls WhenQuiet now and then meanwhile.
+// Eventually waits until the condition holds. From time to time it calls WhenQuiet.
 func (r *Request) Eventually(what string, holds func() bool) {
 	r.T.Helper()
 	expect.Must(r.T, r.wait(holds), "task %s: not within %s: %s", r.Ref.ID, r.Timeout, what)
 }
 
-// wait is Eventually that reports whether the claim came to hold.
+// wait is Eventually, but reports whether the condition came to hold instead of failing the test.
 func (r *Request) wait(holds func() bool) bool {
 	pause := r.QuietTime
 	if pause == nil {
@@ -107,10 +107,9 @@ func (r *Request) wait(holds func() bool) bool {
 	})
 }
 
-// pressAgain is the time after which a person presses a button again if nothing happened.
 const pressAgain = 5 * time.Second
 
-// UntilTaken presses something, again and again, until a person sees that it was taken.
+// UntilTaken presses every five seconds until taken reports that the press had its effect.
 func UntilTaken(t T, what string, press func(), taken func() bool) {
 	t.Helper()
 	var pressed time.Time
@@ -126,14 +125,13 @@ func UntilTaken(t T, what string, press func(), taken func() bool) {
 	})
 }
 
-// attempt is a T without a test.
+// attempt implements T without a test.
 type attempt struct{ ctx context.Context }
 
-// failure is what ended an attempt.
+// failure is the panic value with which a failed attempt ends.
 type failure struct{ error }
 
-// Try does something in a program as a test would, and returns what it failed
-// with. Whatever waits in it ends with ctx.
+// Try runs test code in a program and returns the failure as an error. Waits in that code end when ctx does.
 func Try(ctx context.Context, do func(T)) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -148,7 +146,7 @@ func Try(ctx context.Context, do func(T)) (err error) {
 	return nil
 }
 
-// Failf ends what Try does.
+// Failf makes the surrounding Try return this error.
 func Failf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
 
 func (attempt) Helper()                           {}

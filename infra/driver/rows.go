@@ -14,14 +14,14 @@ import (
 	"ringi/shared/store"
 )
 
-// Load reads the task as it is now.
 func (r *Request) Load() *task.Aggregate {
 	r.T.Helper()
 	return expect.Value(r.Store.Load(context.Background(), r.Ref))(r.T)
 }
 
-// Until waits until the rows are as wanted and the cards show them. All tests of a stack share Slack's pace, and cards
-// that only show progress are skipped when it is exhausted: the sweeper is told to draw what stays undrawn for a while.
+// Until waits until the rows satisfy the condition and the cards show the newest revision. All tests of a stack share
+// Slack's rate limit, and a card that only shows progress is skipped while the limit is exhausted. Until therefore runs
+// the sweeper when a revision stays undrawn.
 func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Aggregate {
 	r.T.Helper()
 	var a *task.Aggregate
@@ -45,7 +45,7 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 	return nil
 }
 
-// AuditRows are the task's audit log, oldest first.
+// AuditRows returns the task's audit log, oldest first.
 func (r *Request) AuditRows() []aggregate.AuditEntry {
 	r.T.Helper()
 	page := expect.Value(r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "", 100))(r.T)
@@ -53,7 +53,7 @@ func (r *Request) AuditRows() []aggregate.AuditEntry {
 	return page.Items
 }
 
-// Audit is the task's audit log, oldest first, as "action by actor".
+// Audit returns the task's audit log, oldest first, as "action by actor".
 func (r *Request) Audit() []string {
 	r.T.Helper()
 	var out []string
@@ -67,7 +67,7 @@ func (r *Request) Audit() []string {
 	return out
 }
 
-// Summary is the rows in short, for a failed test.
+// Summary describes the rows briefly for the message of a failed test.
 func (r *Request) Summary() string {
 	a, err := r.Store.Load(context.Background(), r.Ref)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// Rule saves a tool's constraints as an administrator does at the console, and takes them away when the test ends.
+// Rule saves a tool's constraints as an administrator does at the console, and removes them when the test ends.
 func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 	t.Helper()
 	ctx, rows := context.Background(), tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)

@@ -23,8 +23,9 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Options are those of `go run ./infra/local`, but for free ports and a sweeper that runs only when told. Functions are
-// compiled unless RINGI_ARTIFACTS names a folder that has them. RINGI_DYNAMODB=local keeps tables in DynamoDB Local.
+// Options returns the options of `go run ./infra/local`, but with free ports and with a sweeper that only runs when a
+// test calls it. Functions are compiled unless RINGI_ARTIFACTS names a folder of compiled ones. With
+// RINGI_DYNAMODB=local the tables are in DynamoDB Local.
 func Options() stack.Options {
 	o := stack.Options{
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
@@ -34,7 +35,6 @@ func Options() stack.Options {
 	return o
 }
 
-// Start starts a stack without limits on how many tasks may be open.
 func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 	s, err := stack.Start(ctx, o)
 	if err != nil {
@@ -47,7 +47,8 @@ func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 	return s, nil
 }
 
-// Run is for a TestMain: it starts one stack for all tests of a package, hands it to use, and returns the exit code.
+// Run is called by a TestMain. It starts one stack for all tests of a package, passes it to use, runs the tests and
+// returns the exit code.
 func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 	if LeftOut() {
 		return 0
@@ -95,7 +96,6 @@ func Leave(t *testing.T, s *stack.Stack) {
 	})
 }
 
-// Settings changes the tenant's settings as the panel does.
 func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	t.Helper()
 	ctx := context.Background()

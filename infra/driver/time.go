@@ -18,11 +18,11 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// Moment is a time as rows have it.
+// Moment formats a time as rows store it.
 func Moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// ChangeRow changes a row behind the system's back, as time or a crash would. It reports false, and changes nothing, if
-// the condition does not hold.
+// ChangeRow changes a row directly in the table, to simulate the passing of time or a crash. It returns false, and
+// changes nothing, if the condition does not hold.
 func (r *Request) ChangeRow(sk, update, condition string, texts map[string]string) bool {
 	r.T.Helper()
 	pk, _ := kinds.All().Partition(r.Ref)
@@ -43,13 +43,13 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 	return err == nil
 }
 
-// SetRow changes a row that must exist. In the update, :v is the time.
+// SetRow changes a row that must exist. The value :v in the update is the time.
 func (r *Request) SetRow(sk, update string, v time.Time) {
 	r.T.Helper()
 	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}), "there is no row %s", sk)
 }
 
-// Sweep makes the task due and lets the sweeper's minute pass.
+// Sweep makes the task due and runs the sweeper once.
 func (r *Request) Sweep() {
 	r.T.Helper()
 	past := time.Now().Add(-time.Minute)
@@ -57,7 +57,7 @@ func (r *Request) Sweep() {
 	expect.Value(r.S.Fire(context.Background(), "SweepTasksFunction"))(r.T)
 }
 
-// ExpireLease lets the lease of a killed call run out now, instead of in a minute.
+// ExpireLease ends the lease of a killed call at once, instead of after a minute.
 func (r *Request) ExpireLease(step string) {
 	r.T.Helper()
 	for _, x := range r.Load().Steps {
@@ -66,13 +66,11 @@ func (r *Request) ExpireLease(step string) {
 	r.SetRow(step, "SET claim.lease_until = :v", time.Now().Add(-time.Second))
 }
 
-// RunsEnd waits until no run of the task is open.
 func (r *Request) RunsEnd() {
 	r.T.Helper()
 	expect.Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })
 }
 
-// RanOnce fails the test unless the task has had exactly one run.
 func (r *Request) RanOnce() {
 	r.T.Helper()
 	if runs, want := r.runs(""), []string{r.Ref.ID + "-1"}; !slices.Equal(runs, want) {
@@ -80,7 +78,7 @@ func (r *Request) RanOnce() {
 	}
 }
 
-// runs are the names of the task's runs with a status; "" is any.
+// runs returns the names of the task's runs that have this status; "" means any.
 func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
 	r.T.Helper()
 	out := expect.Value(sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status}))(r.T)

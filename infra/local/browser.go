@@ -6,14 +6,14 @@ import (
 	"runtime"
 )
 
-// openBrowser shows a page. It never fails: the address is on the terminal too.
+// openBrowser opens a page. It ignores failures, since the terminal also shows the address.
 func openBrowser(url string) {
 	command := "xdg-open"
 	switch {
 	case runtime.GOOS == "darwin":
 		command = "open"
 	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
-		return // a browser in the terminal would be in the way
+		return // a browser that runs in the terminal would hide the output
 	}
 	cmd := exec.Command(command, url)
 	if cmd.Start() == nil {

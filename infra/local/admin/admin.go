@@ -1,5 +1,5 @@
-// Package admin does for a local stack what an administrator does in production:
-// it connects freee, Google and an MCP server and, unlike one, makes tools fail.
+// Package admin does for a local stack what an administrator does in production: it connects freee, Google and an MCP
+// server. It can also make tools fail.
 package admin
 
 import (
@@ -22,8 +22,8 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Configure gives a stack its administrator: every workspace is connected to the stack's own vendors before its first
-// call, its administrator is known from the start, and the sandbox gets its panels.
+// Configure sets up a stack's administration. Every workspace is connected to the stack's own vendors before its first
+// call. The administrator is fixed from the start, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
 	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
@@ -39,14 +39,14 @@ func credentials(s *stack.Stack) vault.Vault {
 	return vault.New(rows(s), vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 }
 
-// setup is who prepares a stack: nobody changes settings or connects a provider without a name, and the log names no
-// person for what no person did.
+// setup is the actor who prepares a stack. Changing settings or connecting a provider needs an actor, and the audit log
+// must not name a person who did neither.
 func setup() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Bot}
 }
 
-// Unbounded lifts the limits on tasks of the sandbox's workspace: in tests and measurements one person asks for more
-// than any real person would.
+// Unbounded removes the task limits of the sandbox's workspace, because in tests and measurements one person asks for
+// more than any real person would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	x, err := rows(s).Settings(ctx, tenant)
@@ -58,11 +58,11 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 	return err
 }
 
-// Connect gives a workspace a consent's tokens of each vendor, sealed, as the pages on
-// which people connect will, and says that the app is installed.
+// Connect connects a workspace to every vendor with sealed tokens, as the console's pages do after consent, and records
+// that the app is installed.
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
-	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the console can be entered before anybody asks for anything
+	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // lets people enter the console before the first request
 		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team,
 			Admins: []string{workspace.Suzuki}}
 		if _, err := rows(s).Bootstrap(ctx, own, time.Now()); err != nil {
@@ -75,12 +75,12 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	v := credentials(s)
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
-		// with which people connect it again
+		// People need this client when they connect the vendor again.
 		x, err := v.Envelope.SealClient(ctx, tenancy.VendorClient{TenantID: tenant, Provider: provider}, c)
 		if err == nil {
 			_, err = rows(s).SaveVendorClient(ctx, x, setup(), time.Now())
 		}
-		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // it is there already
+		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // it is already registered
 			return fmt.Errorf("register with %s: %w", provider, err)
 		}
 		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), setup()); err != nil {
@@ -90,10 +90,8 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	return v.Allow(ctx, tenant, tenancy.SlackProvider, setup())
 }
 
-// tools makes the vendors fail.
 type tools struct{ vendors *vendors.Vendors }
 
-// List says which tools fail.
 func (p tools) List() (out []sandbox.ToolFault) {
 	for _, name := range vendors.Tools() {
 		out = append(out, sandbox.ToolFault{Tool: name, Failing: p.vendors.Fails(name)})
@@ -101,5 +99,5 @@ func (p tools) List() (out []sandbox.ToolFault) {
 	return out
 }
 
-// Set switches a tool's failure: a definite one, so that trying again is safe.
+// Set makes a tool fail or work again. The failure is a definite refusal, so a retry is safe.
 func (p tools) Set(tool string, failing bool) { p.vendors.Fail(tool, http.StatusBadRequest, failing) }

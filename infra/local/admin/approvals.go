@@ -19,13 +19,13 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// approvals says who may stamp, by the rule that a click meets.
+// approvals tells the sandbox who may stamp, by the same rule that applies to a click.
 type approvals struct{ stack *stack.Stack }
 
 func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
 
-// May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for
-// nobody.
+// May reports whether a person may stamp the task or conversation with this id. It returns false for an id that does
+// not exist.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
 	x, err := rows.Load(ctx, kinds.RefOf(p.tenant(), id))
@@ -54,7 +54,7 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
 }
 
-// directory is the sandbox's workspace as Slack would describe it, without asking over its Web API.
+// directory answers questions about the sandbox's people as Slack would, without a call to its Web API.
 type directory struct{ workspace *workspace.Workspace }
 
 func (d directory) User(_ context.Context, id string) (slackapi.User, error) {

@@ -15,13 +15,12 @@ import (
 	"ringi/shared/tool/mcp"
 )
 
-// Server is the vendors' MCP server, as settings name it.
 func Server(s *stack.Stack) tenancy.MCPServer {
 	return tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
 }
 
-// nameServer adds the MCP server to a tenant's settings and stores its secret. Its
-// tools are off until an administrator allows them.
+// nameServer adds the MCP server to a tenant's settings and stores its secret. Its tools stay off until an
+// administrator allows them.
 func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	server := Server(s)
 	token := vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}
@@ -37,13 +36,12 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	return err
 }
 
-// MCP administers the tools of a stack's MCP servers.
 func MCP(s *stack.Stack) mcp.Admin {
 	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}
 	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
 }
 
-// Readable is Connect that also lets members of contests read by one of the vendors' tools, as an administrator does at
+// Readable is Connect, and also allows members of contests one of the MCP server's tools, as an administrator does at
 // the console.
 func Readable(ctx context.Context, s *stack.Stack, team string) error {
 	if err := Connect(ctx, s, team); err != nil {

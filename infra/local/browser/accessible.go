@@ -10,14 +10,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// axe is axe-core 4.14.1 as its npm package has it, under the Mozilla Public License 2.0; both license files lie beside
-// it.
+// axe is axe-core 4.14.1 from its npm package, under the Mozilla Public License 2.0. Both license files are in the same
+// folder.
 //
 //go:embed testdata/axe-core/axe.min.js
 var axe string
 
-// findings asks axe for problems that are serious or critical: the rule, its text, and at most five places. Animations
-// are ended first, since elements that still fade in have no color yet.
+// findings asks axe for serious and critical problems: the rule, its text, and at most five elements. It ends
+// animations first, because axe would measure the wrong color of an element that still fades in.
 const findings = `(async () => {
   for (const a of document.getAnimations()) if (Number.isFinite(a.effect.getComputedTiming().endTime)) a.finish();
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
@@ -26,7 +26,6 @@ const findings = `(async () => {
   }));
 })()`
 
-// finding is what axe has against a page.
 type finding struct {
 	Rule string   `json:"rule"`
 	Says string   `json:"says"`
@@ -34,8 +33,7 @@ type finding struct {
 	More int      `json:"more"`
 }
 
-// Accessible fails the test when axe-core finds something on the page that keeps people out: what it calls serious or
-// critical.
+// Accessible fails the test when axe-core finds a serious or critical problem on the page.
 func (p *Tab) Accessible(t testing.TB) {
 	t.Helper()
 	for _, f := range p.violations(t) {

@@ -21,34 +21,33 @@ import (
 
 const (
 	lifetime = 20 * time.Minute
-	// longer than the minute after which the sweeper repairs whatever a busy machine lost
+	// longer than the minute after which the sweeper repairs lost work
 	patience = 100 * time.Second
 	pace     = 30 * time.Millisecond
 )
 
-// Window says how large the window is and what the person prefers.
+// Window describes the window's size and the person's preferences.
 type Window struct {
 	Width, Height int64
-	Phone         bool   // by touch, on a dense screen
+	Phone         bool   // touch input on a high-density screen
 	Dark          bool   // the person prefers dark colors
-	Calm          bool   // the person prefers that nothing moves
+	Calm          bool   // the person prefers reduced motion
 	Language      string // the browser's language; "" is "ja"
-	Hasty         bool   // the page's timers run five times as fast
+	Hasty         bool   // the page's intervals are five times shorter
 }
 
-// Browser is a Chromium. Its pages share no cookies or storage, as if each were another person's.
+// Browser is a running Chromium. Each page that Open returns has its own cookies and storage.
 type Browser struct{ ctx context.Context }
 
-// Tab is one page.
 type Tab struct {
 	t      testing.TB
 	ctx    context.Context
 	window Window
 }
 
-// Start starts a Chromium, which ends with the test; while Share runs, it is the one that Share's tests have in common.
-// Without one the test is skipped on a laptop, and fails where CI is set. It finds names at 127.0.0.1, as if somebody's
-// name server said so.
+// Start starts a Chromium that ends with the test. While Share runs, Start returns the Chromium that Share's tests have
+// in common. If no Chromium is installed, the test is skipped on a laptop and fails if CI is set. The browser resolves
+// names to 127.0.0.1.
 func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
 	expect.Patience(t)
@@ -59,10 +58,10 @@ func Start(t testing.TB, names ...string) *Browser {
 	return b
 }
 
-// installed is where a Chromium is on this machine.
+// installed returns the path of this machine's Chromium.
 func installed(t testing.TB) string {
 	t.Helper()
-	// The first has no windows to draw, and takes two thirds of the others' time.
+	// chromium-headless-shell comes first: without windows to draw it needs two thirds of the others' time.
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -73,12 +72,12 @@ func installed(t testing.TB) string {
 	return ""
 }
 
-// launch starts the Chromium of a path, which runs until end.
+// launch starts the Chromium at path. It runs until end is called.
 func launch(path string, names []string) (b *Browser, end func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // nobody here has one
-		// A person's tabs are one process, and none is started ahead of need.
+		// All tabs of a person share one process, and Chromium starts no spare process.
 		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
 	var rules []string
 	for _, name := range names {
@@ -113,7 +112,7 @@ func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
 	return p
 }
 
-// Beside shows a page in another window of the same person's: they share cookies and storage.
+// Beside opens a page in another window of the same person: the windows share cookies and storage.
 func (p *Tab) Beside(url string) *Tab {
 	p.t.Helper()
 	ctx, cancel := chromedp.NewContext(p.ctx)
@@ -124,16 +123,15 @@ func (p *Tab) Beside(url string) *Tab {
 	return other
 }
 
-// Open shows a page in a Chromium of its own.
+// Open starts a Chromium and opens a page in it.
 func Open(t testing.TB, url string, width, height int64) *Tab {
 	t.Helper()
 	return Start(t).Open(t, url, Window{Width: width, Height: height})
 }
 
-// For is the same page for another test, which it then fails.
+// For returns the same page for another test. Failures then count against that test.
 func (p *Tab) For(t testing.TB) *Tab { return &Tab{t: t, ctx: p.ctx, window: p.window} }
 
-// Resize changes the window and the person's preferences.
 func (p *Tab) Resize(w Window) {
 	p.t.Helper()
 	p.window = w
@@ -146,7 +144,6 @@ func (p *Tab) Resize(w Window) {
 	p.Do(chromedp.EmulateViewport(w.Width, w.Height))
 }
 
-// hurry makes the intervals of the page's scripts five times shorter.
 func (p *Tab) hurry() {
 	p.t.Helper()
 	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -157,7 +154,6 @@ func (p *Tab) hurry() {
 	}))
 }
 
-// prefer sets colors, motion and language as the person has chosen them.
 func (p *Tab) prefer(w Window) {
 	p.t.Helper()
 	features := []*emulation.MediaFeature{
@@ -178,14 +174,12 @@ func (p *Tab) prefer(w Window) {
 	}))
 }
 
-// Visit loads a page.
 func (p *Tab) Visit(url string) {
 	p.t.Helper()
 	p.Do(chromedp.Navigate(url))
 	p.Eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
 }
 
-// Do runs steps of chromedp.
 func (p *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
@@ -193,7 +187,6 @@ func (p *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Eval runs JavaScript in the page.
 func (p *Tab) Eval(js string) {
 	p.t.Helper()
 	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](js)); err != nil {
@@ -201,8 +194,8 @@ func (p *Tab) Eval(js string) {
 	}
 }
 
-// Until waits for a claim about the page, in JavaScript. The page may lead to another meanwhile, and
-// a claim that fails, on a page of which only a part is there, doesn't hold yet.
+// Until waits until a JavaScript condition is true. The page may navigate meanwhile. A condition that throws, for
+// instance on a page that is still loading, counts as false.
 func (p *Tab) Until(js string) {
 	p.t.Helper()
 	err := p.through(func() error { return p.poll(js) })
@@ -212,7 +205,7 @@ func (p *Tab) Until(js string) {
 	}
 }
 
-// through asks again when the page was left for another meanwhile.
+// through repeats ask while it fails because the page navigated.
 func (p *Tab) through(ask func() error) error {
 	err := ask()
 	for began := time.Now(); err != nil && left(err) && time.Since(began) < patience; {
@@ -221,7 +214,7 @@ func (p *Tab) through(ask func() error) error {
 	return err
 }
 
-// left reports whether a page was left while it was asked.
+// left reports whether an error means that the page navigated during a call.
 func left(err error) bool {
 	return strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "navigated or closed")
 }
@@ -233,13 +226,13 @@ func (p *Tab) poll(js string) error {
 	return err
 }
 
-// Click presses the first element that matches, once it is there; it may be drawn anew meanwhile.
+// Click waits for the first element that matches and clicks it. The page may redraw the element meanwhile.
 func (p *Tab) Click(selector string) {
 	p.t.Helper()
 	for range 5 {
 		p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
 		pressed, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`((el) => { el?.click(); return !!el })(document.querySelector(%q))`, selector)))
-		if pressed || err != nil && left(err) { // by what was pressed
+		if pressed || err != nil && left(err) { // the click itself left the page
 			return
 		}
 		expect.Must(p.t, err == nil, "browser: press %s: %v", selector, err)
@@ -247,20 +240,20 @@ func (p *Tab) Click(selector string) {
 	p.t.Fatalf("it comes and goes: %s", selector)
 }
 
-// loaded waits until all of the page is there, its styles too.
+// loaded waits until the page and its styles are loaded.
 func (p *Tab) loaded() {
 	p.t.Helper()
 	p.Until(`document.readyState === "complete"`)
 }
 
-// Clean fails the test when a script of the page failed.
+// Clean fails the test if a script of the page failed.
 func (p *Tab) Clean() {
 	p.t.Helper()
 	failures, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string]("window.failures"))
 	expect.That(p.t, err == nil && len(failures) == 0, "the page's scripts failed: %q %v", failures, err)
 }
 
-// Read is what JavaScript says of the page.
+// Read returns the value of a JavaScript expression on the page.
 func Read[T any](p *Tab, js string) T {
 	p.t.Helper()
 	var v T
@@ -272,13 +265,13 @@ func Read[T any](p *Tab, js string) T {
 	return v
 }
 
-// Whole writes the page from its top to its end as a PNG file.
+// Whole saves a PNG of the entire page.
 func (p *Tab) Whole(path string) {
 	p.t.Helper()
 	p.picture(path, chromedp.FullScreenshot(100))
 }
 
-// Screenshot writes what the window shows as a PNG file.
+// Screenshot saves a PNG of the visible part of the page.
 func (p *Tab) Screenshot(path string) {
 	p.t.Helper()
 	p.picture(path, chromedp.CaptureScreenshot())

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Type puts a text in the place of what a field holds, as an input method does.
+// Type replaces a field's text, as an input method does.
 func (p *Tab) Type(selector, text string) {
 	p.t.Helper()
 	p.Press(selector)
@@ -30,13 +30,13 @@ func (p *Tab) Type(selector, text string) {
 	}))
 }
 
-// Choose gives a field for files one of this machine's.
+// Choose selects a local file in a file field.
 func (p *Tab) Choose(selector, path string) {
 	p.t.Helper()
 	p.Do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{path}))
 }
 
-// Agree presses a button and says yes to the question that the page then asks. It returns the question.
+// Agree presses a button, confirms the page's question and returns that question.
 func (p *Tab) Agree(selector string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -62,7 +62,7 @@ func (p *Tab) Agree(selector string) string {
 	return question
 }
 
-// Download presses a link to a file and returns the name that it is saved under, and what is in it.
+// Download clicks a link to a file. It returns the file's name and content.
 func (p *Tab) Download(folder, selector string) (name string, content []byte) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// spot is where a person would put the pointer: the middle of the first visible
-// match, once it has stopped moving, can be pressed and lies under nothing else. What the pointer goes
-// down on, and what is clicked, is noted: the page may still move before the finger is there, or under it.
+// spot returns the point where a person would press: the middle of the first visible match, once that has stopped
+// moving, is enabled and is covered by nothing. It also records which element receives the pointerdown and the click,
+// because the page may still move before or during the press.
 const spot = `(() => {
   const selector = %q;
   const el = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility({ visibilityProperty: true }));
@@ -35,8 +35,8 @@ const spot = `(() => {
   return at;
 })()`
 
-// Press clicks with the mouse, or taps on a phone, where a person would; and again, as a person
-// would, when the page moved and something else was under the pointer, before the press or during it.
+// Press clicks with the mouse, or taps on a phone. Like a person, it presses again if the page moved and another
+// element got the press.
 func (p *Tab) Press(selector string) {
 	p.t.Helper()
 	for range 5 {
@@ -54,7 +54,7 @@ func (p *Tab) Press(selector string) {
 	p.t.Fatalf("it never keeps still: %s", selector)
 }
 
-// Point lets the mouse's pointer rest on something, and is where that is.
+// Point moves the mouse over an element and returns the position.
 func (p *Tab) Point(selector string) (at [2]float64) {
 	p.t.Helper()
 	copy(at[:], p.spotOf(selector))
@@ -63,13 +63,13 @@ func (p *Tab) Point(selector string) (at [2]float64) {
 	return at
 }
 
-// PointAway moves the mouse to a corner in which there is nothing.
+// PointAway moves the mouse to an empty corner.
 func (p *Tab) PointAway() {
 	p.t.Helper()
 	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))
 }
 
-// PressAt clicks with the mouse where it rests, on whatever is there by now, and returns once the page has heard it.
+// PressAt clicks at a position, whatever element is there now. It returns once the page has received the click.
 func (p *Tab) PressAt(at [2]float64) {
 	p.t.Helper()
 	p.Eval(`window.heard = false; addEventListener("click", () => { window.heard = true; }, { once: true })`)
@@ -77,7 +77,7 @@ func (p *Tab) PressAt(at [2]float64) {
 	p.Until(`window.heard !== false`) // a page that was left has heard it, too
 }
 
-// spotOf waits until something can be pressed, and is where.
+// spotOf waits until an element can be pressed, and returns its position.
 func (p *Tab) spotOf(selector string) []float64 {
 	p.t.Helper()
 	var at []float64
@@ -90,8 +90,8 @@ func (p *Tab) spotOf(selector string) []float64 {
 	return at
 }
 
-// landed reports whether the last press was on what it was meant for, from its beginning to its
-// end: what is drawn anew during a press is clicked by nobody. A page that was left has taken it.
+// landed reports whether the last press began and ended on its target. An element that is redrawn during a press gets
+// no click. If the page navigated, the press counts as landed.
 func (p *Tab) landed() bool {
 	const came = `((press) => {
 		if (press === undefined) return "left";
@@ -111,8 +111,8 @@ func (p *Tab) Keys(text string) {
 	}
 }
 
-// Chord presses one key with others held down. As on a real keyboard, a key that the
-// page takes for itself writes nothing.
+// Chord presses a key while others are held down. As on a real keyboard, a key that the page handles itself types
+// nothing.
 func (p *Tab) Chord(key rune, held kb.Modifier) {
 	p.t.Helper()
 	strokes := kb.Encode(key)
@@ -129,10 +129,9 @@ func (p *Tab) Chord(key rune, held kb.Modifier) {
 	}
 }
 
-// misfits lists what a person could not read or reach in a window this wide: what
-// sticks out of it or scrolls sideways, buttons and titles whose words are cut, and
-// buttons too small for a finger. A table of a message scrolls within its frame, as in Slack; so does
-// one of the console, whose frame the keyboard reaches.
+// misfits lists what a person could not read or reach in a window of this width: elements that stick out or scroll
+// sideways, buttons and titles with cut words, and buttons too small for a finger. A table in a message may scroll
+// within its frame, as in Slack. A table of the console may too, if its frame can have keyboard focus.
 const misfits = `((width, phone) => {
   const found = [];
   const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " + JSON.stringify((el.innerText || "").slice(0, 40));
@@ -149,7 +148,7 @@ const misfits = `((width, phone) => {
   return found;
 })(%d, %t)`
 
-// Fits fails the test when something on the page can't be read or reached.
+// Fits fails the test if a person could not read or reach something on the page.
 func (p *Tab) Fits() {
 	p.t.Helper()
 	p.loaded()
@@ -158,8 +157,8 @@ func (p *Tab) Fits() {
 	}
 }
 
-// Quote is a text as JavaScript writes it.
+// Quote returns a text as a JavaScript string literal.
 func Quote(s string) string {
-	b, _ := json.Marshal(s) // of a string it cannot fail
+	b, _ := json.Marshal(s) // marshaling a string cannot fail
 	return string(b)
 }

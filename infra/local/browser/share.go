@@ -2,7 +2,7 @@ package browser
 
 import "sync"
 
-// common is the Chromium that the tests of a package have in common, if they do.
+// common is the Chromium that the tests of a package share while Share runs.
 var common sharing
 
 type sharing struct {
@@ -12,7 +12,7 @@ type sharing struct {
 	end func()
 }
 
-// Share runs a package's tests with one Chromium, which ends with the last of them. A test that gives host names to
+// Share runs a package's tests with one Chromium, which ends after the last of them. A test that passes host names to
 // Start gets a Chromium of its own.
 func Share(run func() int) int {
 	common.mu.Lock()
@@ -22,14 +22,14 @@ func Share(run func() int) int {
 	return run()
 }
 
-// browser is a test's own Chromium, or the common one; end is what the test does at its end.
+// browser returns the shared Chromium, or a new one for this test. The test calls end when it finishes.
 func (s *sharing) browser(path string, names []string) (b *Browser, end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.on || len(names) > 0 {
 		return launch(path, names)
 	}
-	if s.one == nil || s.one.ctx.Err() != nil { // one that died is replaced
+	if s.one == nil || s.one.ctx.Err() != nil { // replaces one that died
 		s.stop()
 		if s.one, s.end, err = launch(path, nil); err != nil {
 			return nil, nil, err
