@@ -40,7 +40,7 @@ func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
 	return &Dialogue{T: t, S: s, User: user, Channel: channel, Root: root, Timeout: defaultTimeout}
 }
 
-// TalkIn begins a dialogue in a channel. It writes the conversation directly, because a message there starts a task.
+// TalkIn begins a dialogue with an agent in a channel. It writes the conversation's first rows itself.
 func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	t.Helper()
 	d := say(t, s, user, channel, text)

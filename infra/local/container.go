@@ -14,8 +14,8 @@ import (
 	"ringi/infra/local/stack"
 )
 
-// signedEvent prints a sample event as Slack would send it now to the stack that runs:
-// with a fresh time and a signature, both of which hold for five minutes.
+// signedEvent prints a sample event with a fresh time and a signature, as Slack would send it to the running stack now.
+// Both are valid for five minutes.
 func signedEvent(ctx context.Context, args []string, s streams) error {
 	f, addr := commandFlags("event <file>", s)
 	file, err := onlyArgument(f, args)
@@ -33,7 +33,7 @@ func signedEvent(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-// containerTemplate prints the template that `sam local invoke -t` takes to run a function in a container.
+// containerTemplate prints a template for `sam local invoke -t`, which runs a function in a container.
 func containerTemplate(ctx context.Context, args []string, s streams) error {
 	f, addr := commandFlags("container", s)
 	artifacts := f.String("artifacts", "", "the `folder` that sam build made; the default is the module's .aws-sam/build")
@@ -64,7 +64,7 @@ func commandFlags(usage string, s streams) (f *flag.FlagSet, addr *string) {
 	return f, f.String("aws-addr", "127.0.0.1:4566", "`address` of the running stack's AWS endpoint")
 }
 
-// bridge is where containers reach this machine: the address of Docker's bridge on Linux.
+// bridge returns the address at which containers reach this machine. On Linux it is the address of Docker's bridge.
 // Docker Desktop's virtual machine reaches loopback itself.
 func bridge() string {
 	if i, err := net.InterfaceByName("docker0"); err == nil {

@@ -15,17 +15,16 @@ import (
 	"ringi/infra/local/stack"
 )
 
-// errFunction says that the function answered with an error.
 var errFunction = errors.New("the function failed")
 
-// invocation is what the invoke command was asked for.
+// invocation has the arguments of the invoke command.
 type invocation struct {
 	name, eventFile, variablesFile string
 	options                        stack.Options
 }
 
-// invoke runs one function: in a running stack's world if one answers, else in
-// a world of its own. The answer goes to standard output, logs to standard error.
+// invoke runs one function, with the tables and queues of a running stack if one answers, otherwise in a stack of its
+// own. It prints the answer to standard output and logs to standard error.
 func invoke(ctx context.Context, args []string, s streams) error {
 	in, err := parseInvoke(args, s)
 	if err != nil {

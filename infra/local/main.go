@@ -29,10 +29,10 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// errUsage says that a command was called as it can't be; how it can stands on standard error.
+// errUsage means that a command was called with wrong arguments. The usage was already printed to standard error.
 var errUsage = errors.New("wrong usage")
 
-// usage is what -h says before it lists the flags.
+// usage is printed by -h before the list of flags.
 const usage = `usage: go run ./infra/local [flags]            the Slack sandbox and everything behind it
        go run ./infra/local invoke <function>  one function, with the running stack behind it if there is one
        go run ./infra/local event <file>       a sample event, signed as of now
@@ -43,11 +43,11 @@ const usage = `usage: go run ./infra/local [flags]            the Slack sandbox 
 flags:
 `
 
-// streams are where a command reads and writes.
+// streams has the standard input and outputs of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	terminal bool // a person looks at out
+	terminal bool // out is a terminal
 }
 
 func main() {
@@ -65,18 +65,18 @@ func main() {
 	}
 	err := run(ctx, args, s)
 	switch {
-	case errors.Is(err, flag.ErrHelp): // it was asked for, and given
+	case errors.Is(err, flag.ErrHelp): // -h printed the help
 	case errors.Is(err, errUsage):
 		os.Exit(2)
 	case errors.Is(err, errFunction):
-		os.Exit(1) // its words are on standard output
+		os.Exit(1) // the function's error is on standard output
 	case err != nil && ctx.Err() == nil:
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// serve brings the system up and keeps it until ctx ends.
+// serve runs the system until ctx ends.
 func serve(ctx context.Context, args []string, s streams) error {
 	o, host, err := parse(args, s)
 	if err != nil {
@@ -113,7 +113,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 }
 
-// ready is the line that says that everything answers, and who thinks if it is not the demo model.
+// ready returns the line that announces that the system answers. It names the model unless it is the demo model.
 func ready(url, model, host string) string {
 	if host == "" {
 		return "ready " + url
@@ -121,7 +121,7 @@ func ready(url, model, host string) string {
 	return "ready " + url + " with " + model + " at " + host
 }
 
-// flags are those of a command, which says its usage before it lists them.
+// flags returns the flag set of a command, whose help begins with usage.
 func flags(usage string, s streams) *flag.FlagSet {
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
 	f.SetOutput(s.err)
@@ -144,8 +144,8 @@ func onlyArgument(f *flag.FlagSet, args []string) (string, error) {
 	return f.Arg(0), nil
 }
 
-// parse reads the flags. The secrets come from the environment, where a flag
-// would show them to everyone on the machine. host is where the model is, empty for the demo's.
+// parse reads the flags. Secrets come from the environment, because everyone on the machine can read another process's
+// flags. host is the model's host, empty for the demo model.
 func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	o = options()
 	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
@@ -182,7 +182,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	return o, host, nil
 }
 
-// options are those of the stack that a person starts.
+// options returns the options of the stack that a person starts.
 func options() stack.Options {
 	o := stack.Options{Sandbox: sandbox.Options{
 		Banner:   "デモモデルで動いています。外部のサービスには接続しません。",
@@ -193,9 +193,8 @@ func options() stack.Options {
 	return o
 }
 
-// functionLog opens the file for what functions print: log lines and metrics, too many for a
-// terminal. Each start empties the file; two stacks that run at the same time both append to
-// it.
+// functionLog opens the file for the functions' log lines and metrics, which are too many for a terminal. Each start
+// truncates the file. Two stacks that run at the same time both append to it.
 func functionLog() (*os.File, error) {
 	dir, err := process.Folder()
 	if err != nil {

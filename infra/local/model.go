@@ -8,9 +8,8 @@ import (
 	"ringi/shared/domain/modelname"
 )
 
-// useModel makes the stack think with a model whose key the environment has. Only
-// this model's key is taken: a key alone switches nothing. It returns the host that
-// requests will go to, empty for the demo model.
+// useModel configures the stack's model, whose key comes from the environment. It takes only the key of the named
+// model: setting a key does not select a model. It returns the host that requests go to, empty for the demo model.
 func useModel(o *stack.Options, name string, env func(string) string) (host string, err error) {
 	n, a, err := modelenv.Of(name, env)
 	if err != nil {
@@ -25,12 +24,12 @@ func useModel(o *stack.Options, name string, env func(string) string) (host stri
 	default:
 		o.ModelKeys = map[string]any{"compatible": map[string]any{n.Endpoint: map[string]string{"url": a.Address,
 			"key": a.Key}}}
-		o.Allow = append(o.Allow, a.Dial) // it may well run on this machine or beside it
+		o.Allow = append(o.Allow, a.Dial) // the model may run on this machine or in its network
 	}
 	return a.Host, nil
 }
 
-// announce says on the sandbox's page what thinks, and where requests go.
+// announce names the model and its host on the sandbox's page.
 func announce(o *stack.Options, host string) {
 	if host == "" {
 		return

@@ -13,11 +13,11 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// errOwner says that the `go run` that started this program has been killed.
+// errOwner means that the `go run` that started this program was killed.
 var errOwner = errors.New("go run has ended")
 
-// withGoRun ends the returned context when this program was started by `go
-// run` and that has gone: it passes Ctrl-C on, but no other signal.
+// withGoRun returns a context that ends when the `go run` that started this program has ended. It is needed because `go
+// run` passes on Ctrl-C but no other signal.
 func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	owner := os.Getppid()
@@ -34,7 +34,7 @@ func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// nameOf is a process's command name; "" if it can't be told.
+// nameOf returns a process's command name, or "" if it is unknown.
 func nameOf(pid int) string {
 	if name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")); err == nil {
 		return strings.TrimSpace(string(name))

@@ -21,7 +21,7 @@ import (
 //go:embed unused-rights.txt
 var unused string
 
-// rights compares what the roles of template.yaml grant with what stacks noted that functions used.
+// rights compares the rights that roles of template.yaml grant with the rights that tests used.
 func rights(_ context.Context, args []string, s streams) error {
 	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the folder that "+iam.NotesVariable+" named in the tests>\n", s), args)
 	if err != nil {
@@ -31,7 +31,7 @@ func rights(_ context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	// All that the template may grant: some of it only where these parameters ask for it.
+	// These parameters make the template grant all that it may grant.
 	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
 	roles, err := template.Roles(filepath.Join(root, "template.yaml"),
 		template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
@@ -56,7 +56,7 @@ func rights(_ context.Context, args []string, s streams) error {
 	return nil
 }
 
-// tested are the folders of the module that have tests, and its root, from which some tests start a stack.
+// tested returns the module's folders with tests, and its root, where some tests start a stack.
 func tested(root string) (folders []string, err error) {
 	folders = []string{root}
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -9,13 +9,12 @@ import (
 //go:embed sample
 var files embed.FS
 
-// File is the path of the contest's file in the sample.
+// File is the path of the contest's file within the sample.
 const File = "configs/contest.toml"
 
-// Sample returns the sample files.
 func Sample() fs.FS {
 	sub, err := fs.Sub(files, "sample")
-	if err != nil { // the folder is embedded
+	if err != nil { // the folder is embedded, so it exists
 		panic(err)
 	}
 	return sub

@@ -1,4 +1,4 @@
-// Package dynamodblocal runs Amazon's own DynamoDB Local, fetched by Maven, where there is a Java to run it with.
+// Package dynamodblocal runs Amazon's own DynamoDB Local, which Maven downloads. It needs Java.
 package dynamodblocal
 
 import (
@@ -19,20 +19,20 @@ import (
 	"ringi/infra/local/process"
 )
 
-// readyWithin bounds the start of the server once it is installed; it takes three seconds on an idle machine.
+// readyWithin bounds the start of an installed server. A start takes three seconds on an idle machine.
 const readyWithin = 3 * time.Minute
 
-// ErrJava says what to install where DynamoDB Local can't be fetched or run.
+// ErrJava says what to install when DynamoDB Local can't be downloaded or run.
 var ErrJava = errors.New("DynamoDB Local needs a JDK of Java 17 or newer and Maven: install them (on Debian and Ubuntu default-jdk-headless and maven)")
 
 //go:embed server
 var server embed.FS
 
-// Start installs DynamoDB Local if it must, starts it on a free port with no tables, and waits until it answers. It
-// keeps everything in memory and ends with this process or by Stop. Access keys may be letters and digits only. A nil
-// log discards what the server complains about.
+// Start installs DynamoDB Local if necessary, starts it without tables on a free port, and waits until it answers. The
+// server keeps everything in memory. It ends with this process or by Stop. Access keys may only contain letters and
+// digits. If log is nil, the server's error output is discarded.
 //
-// It returns ErrJava where Java or Maven is missing, and Maven's words if the libraries can't be fetched.
+// It returns ErrJava if Java or Maven is missing, and Maven's output if the libraries can't be downloaded.
 func Start(ctx context.Context, log *slog.Logger) (*process.Server, error) {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	if err := suitable(ctx); err != nil {
@@ -46,7 +46,7 @@ func Start(ctx context.Context, log *slog.Logger) (*process.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Compiled by the quicker compiler alone: a test ends before the other one has earned back what it costs.
+	// Only the C1 compiler runs: a test ends before the slower C2 compiler would pay off.
 	java := exec.Command("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g",
 		"-Djava.library.path=lib", "-cp", "classes:lib/*", "Launcher")
 	java.Dir = dir
@@ -54,7 +54,7 @@ func Start(ctx context.Context, log *slog.Logger) (*process.Server, error) {
 	return process.Serve(ctx, "DynamoDB Local", java, readyWithin, log)
 }
 
-// suitable returns ErrJava unless there are Maven and a JDK that is new enough.
+// suitable returns ErrJava unless Maven and a new enough JDK are installed.
 func suitable(ctx context.Context) error {
 	for _, name := range []string{"mvn", "java"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -72,7 +72,7 @@ func suitable(ctx context.Context) error {
 	return nil
 }
 
-// install lets Maven fetch the libraries, and compiles the launcher against them.
+// install downloads the libraries with Maven and compiles the launcher against them.
 func install(ctx context.Context, folder string, log *slog.Logger) (string, error) {
 	files, err := fs.Sub(server, "server")
 	if err != nil {

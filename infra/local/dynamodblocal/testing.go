@@ -8,11 +8,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// withoutJava, set where CI has no Java, leaves tests over this engine out; without it a missing Java fails there.
+// withoutJava is set where CI has no Java; tests of this engine are then skipped. In CI without this variable, they
+// fail if Java is missing.
 const withoutJava = "RINGI_WITHOUT_JAVA"
 
-// StartForTest starts an empty server for one test and returns its endpoint. It ends with the test. Without Java or
-// Maven the test is skipped on a laptop, and in CI where withoutJava is set; else it fails.
+// StartForTest starts an empty server for one test and returns its endpoint. The server ends with the test. Without
+// Java or Maven the test is skipped on a laptop. In CI it fails, unless withoutJava is set.
 func StartForTest(t testing.TB) string {
 	t.Helper()
 	expect.Patience(t)

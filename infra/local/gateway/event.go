@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// event is a request in payload format 2.0.
+// event converts a request to payload format 2.0.
 func (g *Gateway) event(r *http.Request, route route, parameters map[string]string, body []byte) events.APIGatewayV2HTTPRequest {
 	now, ip := g.now().UTC(), sourceIP(r)
 	e := events.APIGatewayV2HTTPRequest{
@@ -38,8 +38,8 @@ func (g *Gateway) event(r *http.Request, route route, parameters map[string]stri
 	return e
 }
 
-// headers are lower-cased, with repeated ones joined by commas; cookies are
-// apart. The x-forwarded ones are the gateway's.
+// headers returns the request's headers with lower-case names. Repeated headers are joined by commas; cookies are left
+// out. The x-forwarded headers are added as API Gateway adds them.
 func headers(r *http.Request, ip string, length int) map[string]string {
 	h := map[string]string{"host": r.Host, "content-length": strconv.Itoa(length), "x-forwarded-proto": "https", "x-forwarded-port": "443", "x-forwarded-for": ip}
 	for name, values := range r.Header {
@@ -58,10 +58,10 @@ func query(r *http.Request) map[string]string {
 	return q
 }
 
-// encode is the split that forms fall to: text and a few application types
-// arrive as they are, everything else arrives in base64.
+// encode returns a body as API Gateway passes it on: text and a few application types unchanged, everything else, forms
+// included, in base64.
 func encode(body []byte, contentType string) (text string, isBase64 bool) {
-	media, _, _ := mime.ParseMediaType(contentType) // "" for what is none
+	media, _, _ := mime.ParseMediaType(contentType) // "" for an invalid type
 	switch media {
 	case "application/json", "application/xml", "application/javascript":
 		return string(body), false

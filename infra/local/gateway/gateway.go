@@ -1,6 +1,5 @@
-// Package gateway stands in for the HTTP API: it turns requests into payload
-// 2.0 events as API Gateway does, base64 bodies included, and functions'
-// answers into responses.
+// Package gateway stands in for the HTTP API. It turns requests into payload 2.0 events as API Gateway does, including
+// base64 bodies, and turns functions' answers into responses.
 package gateway
 
 import (
@@ -18,15 +17,13 @@ import (
 	"ringi/infra/local/template"
 )
 
-// maxBody is API Gateway's limit of a request's body.
+// maxBody is API Gateway's limit for a request's body.
 const maxBody = 10 << 20
 
-// Invoker runs a function.
 type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error)
 }
 
-// Gateway serves the routes of an HTTP API.
 type Gateway struct {
 	routes  []route
 	invoker Invoker
@@ -35,7 +32,6 @@ type Gateway struct {
 	now     func() time.Time
 }
 
-// New makes a gateway for all routes of the functions.
 func New(functions []template.Function, account string, invoker Invoker, log *slog.Logger) *Gateway {
 	g := &Gateway{invoker: invoker, account: account, log: log, now: time.Now}
 	for _, f := range functions {
@@ -46,7 +42,7 @@ func New(functions []template.Function, account string, invoker Invoker, log *sl
 	return g
 }
 
-// Serves tells whether some route has this path, whatever the method.
+// Serves reports whether some route has this path, for any method.
 func (g *Gateway) Serves(path string) bool {
 	return slices.ContainsFunc(g.routes, func(r route) bool {
 		_, fits := r.match(path)
@@ -54,7 +50,6 @@ func (g *Gateway) Serves(path string) bool {
 	})
 }
 
-// ServeHTTP answers one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	route, parameters, ok := g.find(r.Method, r.URL.Path)
 	if !ok {
@@ -78,7 +73,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		say(w, http.StatusInternalServerError, "Internal Server Error")
 		return
 	}
-	// The caller may go away; the function finishes all the same.
+	// The function finishes even if the caller disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), route.timeout)
 	defer cancel()
 	result, err := g.invoker.Invoke(ctx, route.function, payload)
@@ -97,7 +92,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// say answers for the gateway itself.
+// say answers with an error of the gateway itself.
 func say(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

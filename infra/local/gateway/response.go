@@ -9,10 +9,10 @@ import (
 	"net/http"
 )
 
-// respond writes a function's answer. An object with a statusCode says
-// everything itself; any other JSON is the body of a 200.
+// respond writes a function's answer. If the answer is an object with a statusCode, it sets status, headers and body;
+// any other JSON becomes the body of a 200.
 //
-// It returns an error, with nothing written, if the answer has a wrong form.
+// It returns an error, and writes nothing, if the answer is malformed.
 func respond(w http.ResponseWriter, payload []byte) error {
 	if !json.Valid(payload) {
 		return errors.New("it is no JSON")
@@ -60,7 +60,7 @@ func respond(w http.ResponseWriter, payload []byte) error {
 	return err
 }
 
-// plain is a header's value, which may be a text, a number or true.
+// plain returns a header's value, which may be a string, a number or a boolean.
 func plain(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

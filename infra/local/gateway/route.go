@@ -7,8 +7,7 @@ import (
 	"ringi/infra/local/template"
 )
 
-// route is one of the API's; parts in braces match any segment, a last
-// {name+} matches all that is left.
+// route is a route of the API. A part in braces matches any segment; {name+} at the end matches all remaining segments.
 type route struct {
 	function     string
 	method, path string
@@ -25,7 +24,7 @@ func (r route) key() string { return r.method + " " + r.path }
 
 func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
 
-// match tells whether the path fits, with its path parameters.
+// match reports whether the path fits, and returns its path parameters.
 func (r route) match(path string) (map[string]string, bool) {
 	parameters := map[string]string{}
 	have := segments(path)
@@ -49,8 +48,8 @@ func (r route) match(path string) (map[string]string, bool) {
 	return parameters, len(have) == len(r.parts)
 }
 
-// weight orders the routes that match one request: an exact path before
-// parameters, those before a greedy one; a method before ANY.
+// weight ranks the routes that match a request. Exact paths come before paths with parameters, and those before greedy
+// ones. On the same path, a method comes before ANY.
 func (r route) weight() int {
 	w := 0
 	for _, part := range r.parts {

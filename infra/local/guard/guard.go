@@ -1,6 +1,5 @@
-// Package guard protects the local stack's listeners from web pages: a page that is open in
-// a browser on this machine can send requests to every local port, and one whose host name
-// resolves to this machine can read the answers.
+// Package guard protects the local stack's listeners from web pages. A page that is open in a browser on this machine
+// can send requests to every local port, and a page whose host name resolves to this machine can read the answers.
 package guard
 
 import (
@@ -11,18 +10,15 @@ import (
 	"strings"
 )
 
-// Handler lets next answer programs, and pages that came from the same listener.
-// Anything else is answered 403, whatever it asks for:
+// Handler lets next answer programs and the listener's own pages. It answers 403 to every request with
 //
-//   - a Host that is neither this machine's own nor one of hosts. A page under a
-//     foreign name counts as same-origin to its browser once the name resolves to
-//     127.0.0.1 (DNS rebinding), and only Host tells.
-//   - an Origin of another place, which browsers send with everything but plain reads.
-//   - Sec-Fetch-Site that says another site, or another port of this one, which browsers
-//     send with plain reads too. A link from one port to a page on another may be followed.
+//   - a Host that names neither this machine nor one of hosts. A browser treats a page under a foreign name as
+//     same-origin once the name resolves to 127.0.0.1 (DNS rebinding), so that only Host reveals the page.
+//   - a foreign Origin. Browsers send Origin with everything but plain reads.
+//   - a Sec-Fetch-Site of another site, or of another port of this one. Browsers send it with plain reads too. A link
+//     from one port to a page on another may be followed.
 //
-// AWS's SDKs and CLI, Slack's and curl send neither Origin nor Sec-Fetch-Site. hosts are
-// names without a port.
+// The SDKs and CLI of AWS, Slack's SDKs and curl send neither Origin nor Sec-Fetch-Site. hosts are names without a port.
 func Handler(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if why := refusal(r, hosts); why != "" {
@@ -33,7 +29,7 @@ func Handler(next http.Handler, hosts ...string) http.Handler {
 	})
 }
 
-// refusal says why a request is not answered, nothing if it is.
+// refusal returns why a request is refused, or "" if it is allowed.
 func refusal(r *http.Request, hosts []string) string {
 	if !own(r, hosts) {
 		return "this address is not served under that name"
@@ -55,13 +51,13 @@ func refusal(r *http.Request, hosts []string) string {
 	return ""
 }
 
-// opened reports whether the request shows a page in a window, and nothing inside of another.
+// opened reports whether the request loads a page into a window of its own, not into a frame.
 func opened(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// own reports whether the request's Host is this machine: loopback, the very address
-// that the connection came in at, or one of hosts. An address can't be rebound.
+// own reports whether the request's Host names this machine: a loopback address, the address at which the connection
+// arrived, or one of hosts. DNS rebinding can't fake an IP address.
 func own(r *http.Request, hosts []string) bool {
 	name := r.Host
 	if host, _, err := net.SplitHostPort(r.Host); err == nil {

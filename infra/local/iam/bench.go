@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Bench judges the calls of functions before they reach AWS's stand-ins.
+// Bench checks the calls of functions against their roles before they reach AWS's stand-ins.
 type Bench struct {
 	Account Account
-	// Roles are those of functions, by the access key id that each has for itself. Calls with other keys, of people and of
-	// tests, are not judged.
+	// Roles maps a function's access key id to its role. Calls with other keys, those of people and tests, are not
+	// checked.
 	Roles map[string]Role
-	Notes *Notes // of what was allowed; nil keeps none
+	Notes *Notes // records what was allowed; may be nil
 	Log   *slog.Logger
 }
 
-// Handler lets through what the caller's role allows, and refuses the rest as AWS does.
+// Handler passes on the calls that the caller's role allows, and refuses the others as AWS does.
 func (b *Bench) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := read(r)
 		if err != nil {
-			return // whoever calls is gone
+			return // the caller has disconnected
 		}
 		role, judged := b.Roles[c.caller]
 		if !judged {
@@ -50,7 +50,7 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// judge notes what allows a request, or says why it is refused.
+// judge records what allows a request, or returns why the request is refused.
 func (b *Bench) judge(caller string, role Role, q Request) string {
 	v := role.Judge(q)
 	if same := b.Account.Same; same != nil {
@@ -68,7 +68,7 @@ func (b *Bench) judge(caller string, role Role, q Request) string {
 	return ""
 }
 
-// listOf is the right by which S3 says of an object that it is not there; without it the object is forbidden.
+// listOf returns the right that a caller needs to get a 404 for a missing object. Without that right, S3 answers 403.
 func (a Account) listOf(c call, all []Request) (Request, bool) {
 	if len(all) != 1 || all[0].Action != "s3:GetObject" {
 		return Request{}, false
@@ -77,7 +77,7 @@ func (a Account) listOf(c call, all []Request) (Request, bool) {
 	return Request{Action: "s3:ListBucket", Resource: bucket, Context: all[0].Context}, true
 }
 
-// gone turns the answer that an object is not there into that it is forbidden, for who may not list its bucket.
+// gone replaces S3's 404 for a missing object by a 403 if the caller may not list the bucket.
 type gone struct {
 	http.ResponseWriter
 	call    call
@@ -104,10 +104,11 @@ func (g *gone) Write(b []byte) (int, error) {
 	return g.ResponseWriter.Write(b)
 }
 
-// Unwrap lets the proxy flush.
+// Unwrap lets the proxy flush the response.
 func (g *gone) Unwrap() http.ResponseWriter { return g.ResponseWriter }
 
-// Must returns an error unless the role of a function or of a state machine allows what AWS does with it by itself.
+// Must returns an error unless the role of a function or state machine allows these actions, which AWS takes on its
+// behalf.
 func (b *Bench) Must(owner, resource string, actions ...string) error {
 	for _, action := range actions {
 		if why := b.judge(owner, b.Roles[owner], Request{Action: action, Resource: resource}); why != "" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The condition keys that calls are given.
+// The condition keys that calls can carry.
 const (
 	leadingKeys        = "dynamodb:LeadingKeys"
 	attributes         = "dynamodb:Attributes"
@@ -20,15 +20,14 @@ const (
 	sourceFunction     = "lambda:SourceFunctionArn" // of every call that a function's own code makes
 )
 
-// Account says what the names in calls stand for.
+// Account describes the resources that calls name.
 type Account struct {
 	Region, ID string
-	// PartitionKeys are the attributes that tables, by name, and their indexes, as table/index/name, are partitioned by.
+	// PartitionKeys has the partition key of each table, by name, and of each index, as table/index/name.
 	PartitionKeys map[string]string
-	// Waiting are the ARNs of the state machines that wait for task tokens.
-	Waiting []string
-	// Same lists the resources of the template that a request's resource may stand for, as tests have several of each; nil
-	// means that it stands for itself alone.
+	Waiting       []string
+	// Same lists the template's resources that a request's resource may stand for, since tests create several of each.
+	// If Same is nil, a resource only stands for itself.
 	Same func(Role, Request) []string
 }
 
@@ -36,16 +35,16 @@ func (a Account) arn(service, resource string) string {
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, a.Region, a.ID, resource)
 }
 
-// call is an HTTP request to AWS, its body read.
+// call is an HTTP request to AWS whose body was read.
 type call struct {
 	*http.Request
 	body    []byte
-	service string // of the signature
+	service string // from the signature
 	caller  string // access key id
 }
 
-// read finds out who calls which service; the caller is "" when nobody signed it. It reads the body where a request
-// says what it asks for, or who asks, in it: then whoever reads on reads it again.
+// read determines the caller and the service of a request. The caller is "" if the request is not signed. It reads the
+// body of a POST, which may name the action or the signer, and puts back a copy for the next reader.
 func read(r *http.Request) (c call, err error) {
 	c = call{Request: r}
 	if r.Method == http.MethodPost {
@@ -67,13 +66,13 @@ func read(r *http.Request) (c call, err error) {
 	return c, nil
 }
 
-// operation is what a call of one of AWS's JSON protocols asks for; "" for another.
+// operation returns the operation of a call in one of AWS's JSON protocols, or "" for other calls.
 func (c call) operation() string {
 	_, operation, _ := strings.Cut(c.Header.Get("X-Amz-Target"), ".")
 	return operation
 }
 
-// requests are what a call asks to be allowed. It returns an error for a call that it does not know.
+// requests returns the rights that a call needs. It returns an error for a call that it does not know.
 func (a Account) requests(c call) ([]Request, error) {
 	read := map[string]func(call) ([]Request, error){
 		"dynamodb": a.dynamodb, "sqs": a.sqs, "states": a.states, "kms": a.kms, "secretsmanager": a.secretsManager, "lambda": a.lambda, "s3": a.s3,
@@ -91,14 +90,14 @@ func (a Account) requests(c call) ([]Request, error) {
 	return all, err
 }
 
-// unknown is a call that is not judged, because no function makes it.
+// unknown is the error for a call that can't be judged. No function makes such calls.
 type unknown string
 
 func (u unknown) Error() string {
 	return "the local stack does not know which rights " + string(u) + " needs"
 }
 
-// fill reads a JSON body.
+// fill decodes the JSON body.
 func (c call) fill(into any) error {
 	if err := json.Unmarshal(c.body, into); err != nil {
 		return fmt.Errorf("read the body of %s: %w", c.operation(), err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// rowCall is what all calls for one row have in common.
+// rowCall has the fields of all calls that concern rows.
 type rowCall struct {
 	TableName, IndexName                                                                                  string
 	Key, Item                                                                                             map[string]json.RawMessage
@@ -18,11 +18,11 @@ type rowCall struct {
 	ExpressionAttributeValues                                                                             map[string]json.RawMessage
 }
 
-// inTransactions are the actions that the parts of a transaction need.
+// inTransactions maps each part of a transaction to the action that it needs.
 var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
 
-// dynamodb reads calls for rows. AWS does not say whether dynamodb:LeadingKeys holds one item's key or those of all
-// where a transaction is judged. Here each item is judged by its own; infra/smoke finds out what AWS does.
+// dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
+// item or of all. Here each item is judged by its own key; infra/smoke finds out what AWS does.
 func (a Account) dynamodb(c call) ([]Request, error) {
 	operation := c.operation()
 	switch operation {
@@ -64,7 +64,7 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 	return all, nil
 }
 
-// batch asks once for each table, with the keys of all its rows.
+// batch returns one request for each table, with the keys of all its rows.
 func (a Account) batch(c call, operation string) (all []Request, err error) {
 	var in struct{ RequestItems map[string]json.RawMessage }
 	if err := c.fill(&in); err != nil {
@@ -100,7 +100,7 @@ func batchRows(operation string, body json.RawMessage) (rows []rowCall, err erro
 		}
 		return rows, err
 	}
-	var in []map[string]rowCall // PutRequest or DeleteRequest
+	var in []map[string]rowCall // keyed by PutRequest or DeleteRequest
 	err = json.Unmarshal(body, &in)
 	for _, request := range in {
 		rows = slices.AppendSeq(rows, maps.Values(request))
@@ -119,7 +119,7 @@ func (a Account) table(name, index string) string {
 	return arn
 }
 
-// row asks for one row, or the rows of one partition.
+// row returns the request for one row, or for the rows of one partition.
 func (a Account) row(operation string, in rowCall) (Request, error) {
 	q := Request{Action: "dynamodb:" + operation, Resource: a.table(in.TableName, in.IndexName),
 		Context: map[string][]string{}}
@@ -144,7 +144,7 @@ func (a Account) row(operation string, in rowCall) (Request, error) {
 	return q, nil
 }
 
-// scalar is the value of a key: {"S": "x"}.
+// scalar returns the value of a key such as {"S": "x"}.
 func scalar(key json.RawMessage) (string, error) {
 	var value map[string]string
 	if err := json.Unmarshal(key, &value); err != nil || len(value) != 1 {
@@ -153,7 +153,7 @@ func scalar(key json.RawMessage) (string, error) {
 	return slices.Collect(maps.Values(value))[0], nil
 }
 
-// equals is the placeholder of the value that an attribute is to equal in a key condition; "" for none.
+// equals returns the placeholder that an attribute is compared to with = in the key condition, or "" if there is none.
 func (in rowCall) equals(attribute string) string {
 	words := wordsOf(in.KeyConditionExpression)
 	for i := 0; i+2 < len(words); i++ {
@@ -164,12 +164,12 @@ func (in rowCall) equals(attribute string) string {
 	return ""
 }
 
-// name is what an attribute is called in the table.
+// name resolves an attribute's placeholder.
 func (in rowCall) name(word string) string {
 	return cmp.Or(in.ExpressionAttributeNames[word], word)
 }
 
-// attributes are the names of all attributes that a call is about, in order.
+// attributes returns the sorted names of all attributes that a call mentions.
 func (in rowCall) attributes() []string {
 	found := map[string]bool{}
 	for _, row := range []map[string]json.RawMessage{in.Key, in.Item} {
@@ -191,11 +191,11 @@ func (in rowCall) attributes() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// keywords of expressions; what stands before a bracket is a function.
+// keywords are the words of expressions that are no attributes. A word before a bracket is a function.
 var keywords = map[string]bool{"SET": true, "REMOVE": true, "ADD": true, "DELETE": true, "AND": true, "OR": true,
 	"NOT": true, "IN": true, "BETWEEN": true}
 
-// wordsOf are the words and marks of an expression.
+// wordsOf splits an expression into words and punctuation.
 func wordsOf(expression string) (words []string) {
 	for i := 0; i < len(expression); {
 		end := i + 1

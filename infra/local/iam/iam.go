@@ -1,7 +1,7 @@
-// Package iam judges calls to AWS by the role of the function that makes them, as AWS does: an explicit Deny wins, and
-// a request that no statement allows is refused. It knows the part of the policy language that template.yaml uses, and
-// returns an error for anything else when it reads a policy, so that no call is judged by half of a policy. It does not
-// judge policies of buckets and keys, permissions boundaries or policies of an organization.
+// Package iam judges calls to AWS by the role of the calling function, as AWS does: an explicit Deny wins, and a
+// request that no statement allows is refused. It knows the part of the policy language that template.yaml uses.
+// Reading a policy with anything else returns an error, so that no call is judged by half a policy. The package does
+// not judge bucket and key policies, permissions boundaries or policies of an organization.
 package iam
 
 import (
@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// Role is what a function, or a state machine, may do.
+// Role is the set of policies of a function or state machine.
 type Role struct {
 	Name     string
 	Policies []Policy
 }
 
-// Policy is a list of statements. A managed one may be carried by several roles.
+// Policy is a list of statements. Several roles may have the same managed policy.
 type Policy struct {
 	Name       string
 	Managed    bool
 	Statements []Statement
 }
 
-// Statement allows or denies actions on resources, under conditions that all hold.
+// Statement allows or denies actions on resources if all its conditions hold.
 type Statement struct {
 	Sid        string
 	Deny       bool
@@ -33,13 +33,13 @@ type Statement struct {
 	conditions []condition
 }
 
-// Resource is a pattern of ARNs. Name is the same in every stack.
+// Resource is a pattern of ARNs. Name is the pattern's name, which is the same in every stack.
 type Resource struct{ Pattern, Name string }
 
-// condition compares what a call says with what is wanted.
+// condition compares a condition key of the call with the policy's values.
 type condition struct {
 	key      string
-	operator string // of operators
+	operator string // without a ForAllValues: or ForAnyValue: prefix
 	every    bool   // ForAllValues
 	any      bool   // ForAnyValue
 	values   []string
@@ -52,17 +52,17 @@ const (
 	null            = "Null"
 )
 
-// The condition keys that calls are given; true for those that hold a list, which only ForAllValues and ForAnyValue
-// compare.
+// The condition keys that calls can carry. Those with true hold a list, and only ForAllValues and ForAnyValue compare
+// lists.
 var (
 	contextKeys = map[string]bool{
 		leadingKeys: true, attributes: true, enclosingOperation: false, signingAlgorithm: false, sourceFunction: false,
 	}
-	contextPrefix = encryptionContext // begins the keys that a call makes up itself
+	contextPrefix = encryptionContext // prefix of the keys that a call names itself
 )
 
-// ReadPolicy reads a policy document whose intrinsics are resolved. named is the same document with the names that its
-// resources have in every stack. It returns an error for what it does not know.
+// ReadPolicy reads a policy document whose intrinsics are resolved. named is the same document with names that are
+// equal in every stack. ReadPolicy returns an error for anything that it does not know.
 func ReadPolicy(name string, document, named any) (Policy, error) {
 	p := Policy{Name: name}
 	d, err := fields(document, "Version", "Statement")
@@ -121,7 +121,7 @@ func readStatement(v, named any) (s Statement, err error) {
 	return s, nil
 }
 
-// plainName is an ARN without what is the same in all of them: table/ringi-Table/index/GSI1.
+// plainName returns the last part of an ARN, such as table/ringi-Table/index/GSI1.
 func plainName(arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	return parts[len(parts)-1]
@@ -184,7 +184,7 @@ func readCondition(operator, key string, values any) (c condition, err error) {
 	return c, nil
 }
 
-// fields is a map that has no other keys than these.
+// fields returns v as a map, or an error if it has keys other than the known ones.
 func fields(v any, known ...string) (map[string]any, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -198,7 +198,7 @@ func fields(v any, known ...string) (map[string]any, error) {
 	return m, nil
 }
 
-// list is a value that may stand alone or in a list.
+// list wraps a single value in a list, and returns a list unchanged.
 func list(v any) []any {
 	if l, ok := v.([]any); ok {
 		return l

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Request is one thing that a call asks for: an action on a resource, with what conditions may look at.
+// Request is one action on one resource that a call needs, with the values that conditions compare.
 type Request struct {
 	Action, Resource string
 	Context          map[string][]string
 }
 
-// Right is one action on one resource that a statement allows. The same type stands for one value of a statement's
-// condition, and for one statement of a managed policy that a function carries.
+// Right is one action on one resource that a statement allows. A Right may also represent one value of a statement's
+// condition (see value), or one statement of a function's managed policy (see carries).
 type Right struct{ Policy, Sid, Action, Resource string }
 
-// value stands for one value of a condition, such as a row or an attribute that a statement names, in the form of a right.
+// value represents one value of a condition, such as a row or an attribute, as a Right.
 func value(policy, sid, key, value string) Right { return Right{policy, sid, key + "=" + value, "-"} }
 
-// carries is one statement of a managed policy, as one function carries it.
+// carries represents one statement of a function's managed policy as a Right.
 func carries(function, policy, sid string) Right {
 	return Right{function, "carries", policy + "/" + sid, "-"}
 }
@@ -28,14 +28,13 @@ func (r Right) String() string {
 	return fmt.Sprintf("%s\t%s\t%s\t%s", r.Policy, r.Sid, r.Action, r.Resource)
 }
 
-// Verdict is what a role says to a request.
 type Verdict struct {
 	Allowed bool
 	Denied  string  // the Sid of the statement that denies it
-	By      []Right // that allow it, and the values that their conditions compare with
+	By      []Right // the rights that allow it, and the condition values that match
 }
 
-// Judge says whether the role may do what is asked for: an explicit Deny wins, and without an Allow it may not.
+// Judge decides whether the role allows a request. An explicit Deny wins; without an Allow the request is refused.
 func (r Role) Judge(q Request) Verdict {
 	var v Verdict
 	for _, p := range r.Policies {
@@ -52,7 +51,7 @@ func (r Role) Judge(q Request) Verdict {
 	return v
 }
 
-// matches are the rights of a statement that fit a request; none if one of its conditions fails.
+// matches returns the rights of a statement that fit a request, or none if one of its conditions fails.
 func (s Statement) matches(policy string, q Request) (out []Right) {
 	for _, a := range s.Actions {
 		if !like(strings.ToLower(a), strings.ToLower(q.Action)) {
@@ -80,7 +79,8 @@ func (s Statement) matches(policy string, q Request) (out []Right) {
 	return out
 }
 
-// named are the values that allow something: not those of Null and StringNotEquals, which only restrict.
+// named returns the values that allow something. Values of Null and StringNotEquals only restrict, so they are left
+// out.
 func (c condition) named() []string {
 	if c.operator == null || c.operator == stringNotEquals {
 		return nil
@@ -88,7 +88,7 @@ func (c condition) named() []string {
 	return c.values
 }
 
-// is compares one value of the condition with one that a call says.
+// is compares one value of the condition with one value of the call.
 func (c condition) is(value, have string) bool {
 	if c.operator == stringLike {
 		return like(value, have)
@@ -96,12 +96,12 @@ func (c condition) is(value, have string) bool {
 	return value == have
 }
 
-// About reports whether a statement is on an action.
+// About reports whether a statement concerns an action.
 func (s Statement) About(action string) bool {
 	return slices.ContainsFunc(s.Actions, func(a string) bool { return like(strings.ToLower(a), strings.ToLower(action)) })
 }
 
-// holds reports whether a condition holds for the values of its key. Where the call has no such key, ForAllValues and
+// holds reports whether the condition holds for the values of its key. If the call lacks the key, ForAllValues and
 // StringNotEquals hold, as in AWS.
 func (c condition) holds(have []string) bool {
 	wanted := func(h string) bool {
@@ -114,7 +114,7 @@ func (c condition) holds(have []string) bool {
 		return !slices.ContainsFunc(have, func(h string) bool { return !wanted(h) })
 	case c.operator == stringNotEquals:
 		return !slices.ContainsFunc(have, wanted)
-	default: // ForAnyValue, and keys that hold one value
+	default: // ForAnyValue, or a key with a single value
 		return slices.ContainsFunc(have, wanted)
 	}
 }
@@ -131,7 +131,7 @@ func like(pattern, s string) bool {
 		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
 			p++
 			i++
-		case star >= 0: // the last * takes one more
+		case star >= 0: // the last * matches one more character
 			from++
 			p, i = star+1, from
 		default:

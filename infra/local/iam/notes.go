@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// NotesVariable names a folder in which stacks note what they allowed.
+// NotesVariable is the environment variable that names the folder in which stacks record the rights they allowed.
 const NotesVariable = "RINGI_RIGHTS"
 
-// Notes are the rights that functions used, each once.
+// Notes records the rights that functions used, each once.
 type Notes struct {
 	mu   sync.Mutex
 	seen map[string]bool
 	file *os.File
 }
 
-// shared are the notes of this process: several stacks may run in it.
+// shared returns the Notes of this process, in which several stacks may run.
 var shared = sync.OnceValues(func() (*Notes, error) {
 	folder := os.Getenv(NotesVariable)
 	if folder == "" {
@@ -37,15 +37,15 @@ var shared = sync.OnceValues(func() (*Notes, error) {
 	return &Notes{seen: map[string]bool{}, file: f}, err
 })
 
-// noteEnd stands between the package's folder and the program in the name of a file of notes.
+// noteEnd separates the package's folder from the program's name in a note's file name.
 const noteEnd = "@"
 
-// noteName is a folder as the name of a file.
+// noteName turns a folder into part of a file name.
 func noteName(folder string) string {
 	return strings.ReplaceAll(strings.Trim(filepath.ToSlash(folder), "/"), "/", "+")
 }
 
-// TakeNotes are the notes of this process, nil if nobody asks for any.
+// TakeNotes returns the Notes of this process, or nil if NotesVariable is not set.
 func TakeNotes() (*Notes, error) {
 	n, err := shared()
 	if err != nil {
@@ -54,7 +54,7 @@ func TakeNotes() (*Notes, error) {
 	return n, nil
 }
 
-// add notes what allowed a request of a function.
+// add records which rights allowed a function's request.
 func (n *Notes) add(function string, by []Right) {
 	if n == nil {
 		return
@@ -64,14 +64,14 @@ func (n *Notes) add(function string, by []Right) {
 	}
 }
 
-// addRefused notes what a role didn't allow.
+// addRefused records a request that the role did not allow.
 func (n *Notes) addRefused(function string, q Request) {
 	if n != nil {
 		n.write(strings.Join([]string{function, refused, q.Action, q.Resource, strings.Join(kinds(q), " ")}, "\t"))
 	}
 }
 
-// refused stands in a note in place of a policy.
+// refused replaces the policy in the note of a refused request.
 const refused = "(refused)"
 
 func (n *Notes) write(line string) {
@@ -83,7 +83,7 @@ func (n *Notes) write(line string) {
 	}
 }
 
-// kinds are the key prefixes of the rows that a request is about.
+// kinds returns the key prefixes of the rows that a request concerns.
 func kinds(q Request) (all []string) {
 	for _, key := range q.Context[leadingKeys] {
 		kind, _, _ := strings.Cut(key, "#")
@@ -93,8 +93,8 @@ func kinds(q Request) (all []string) {
 	return slices.Compact(all)
 }
 
-// used reads the notes of a folder: the rights that were used, by which function, and a line for each refused request.
-// Notes of packages that no longer have tests are skipped.
+// used reads the notes in a folder. It returns the rights that were used, also by function, and a line for each refused
+// request. It skips notes of packages that no longer have tests.
 func used(folder string, packages []string) (all map[Right]bool, wrong []string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// refusal is what AWS says when a role doesn't allow a request.
+// refusal returns AWS's message for a request that the role does not allow.
 func (a Account) refusal(role Role, caller string, q Request, v Verdict) string {
 	action, resource := q.Action, q.Resource
 	if strings.HasPrefix(action, "sqs:") { // which it spells in small letters
@@ -26,7 +26,7 @@ func (a Account) refusal(role Role, caller string, q Request, v Verdict) string 
 	return fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s %s", who, action, resource, why)
 }
 
-// refuse answers a call as its service does when it is refused.
+// refuse answers a refused call in the form of its service.
 func (c call) refuse(w http.ResponseWriter, message string) {
 	switch c.service {
 	case "s3":
@@ -35,7 +35,7 @@ func (c call) refuse(w http.ResponseWriter, message string) {
 		if c.Method == http.MethodHead {
 			return
 		}
-		body, _ := xml.Marshal(struct { // of texts it can't fail
+		body, _ := xml.Marshal(struct { // marshaling strings can't fail
 			XMLName       xml.Name `xml:"Error"`
 			Code, Message string
 		}{Code: "AccessDenied", Message: message})
@@ -56,6 +56,6 @@ func (c call) refuse(w http.ResponseWriter, message string) {
 func (c call) answer(w http.ResponseWriter, status int, body map[string]string) {
 	w.Header().Set("Content-Type", cmp.Or(c.Header.Get("Content-Type"), "application/json"))
 	w.WriteHeader(status)
-	text, _ := json.Marshal(body) // of texts it can't fail
+	text, _ := json.Marshal(body) // marshaling strings can't fail
 	w.Write(text)
 }

@@ -13,7 +13,7 @@ import (
 
 const bucketARN = "arn:aws:s3:::"
 
-// s3 reads calls that name their bucket in the path.
+// s3 reads calls that name the bucket in the path.
 func (a Account) s3(c call) ([]Request, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(c.URL.Path, "/"), "/")
 	if key == "" {
@@ -31,7 +31,7 @@ func (a Account) s3(c call) ([]Request, error) {
 		action = "s3:GetObject"
 	case http.MethodPut:
 		action = "s3:PutObject"
-	case http.MethodPost: // begins or ends one of several parts
+	case http.MethodPost: // begins or completes a multipart upload
 		if query.Has("uploads") || query.Has("uploadId") {
 			action = "s3:PutObject"
 		}
@@ -51,7 +51,7 @@ func (a Account) s3(c call) ([]Request, error) {
 	return []Request{{Action: action, Resource: bucketARN + bucket + "/" + key}}, nil
 }
 
-// subresources of an object have actions of their own.
+// subresources need actions of their own. Calls on them are refused as unknown.
 var subresources = map[string]bool{"acl": true, "tagging": true, "retention": true, "legal-hold": true,
 	"attributes": true, "torrent": true, "select": true, "restore": true}
 
@@ -75,7 +75,7 @@ func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
 			all = append(all, Request{Action: "s3:DeleteObject", Resource: bucketARN + bucket + "/" + o.Key})
 		}
 		return all, nil
-	case c.Method == http.MethodPost: // a form that a policy allows
+	case c.Method == http.MethodPost: // an upload by a signed form
 		if key := c.form("key"); key != "" {
 			return []Request{{Action: "s3:PutObject", Resource: bucketARN + bucket + "/" + key}}, nil
 		}
@@ -83,7 +83,7 @@ func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
 	return nil, unknown("s3:" + c.Method + " of a bucket")
 }
 
-// form is a field of a form that uploads a file; "" if there is none.
+// form returns a field of an upload form, or "" if there is none.
 func (c call) form(field string) string {
 	kind, parameters, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {

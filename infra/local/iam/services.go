@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// known fills in the body of a call, if its operation is one of these.
+// known decodes the body of a call, or returns an error unless the operation is one of these.
 func (c call) known(service, operation string, into any, operations ...string) error {
 	if !slices.Contains(operations, operation) {
 		return unknown(service + ":" + operation)
@@ -17,7 +17,7 @@ func (c call) known(service, operation string, into any, operations ...string) e
 	return c.fill(into)
 }
 
-// A message of a batch needs the right of a single one.
+// sqs treats a batch operation as the single one, since each message needs the same right.
 func (a Account) sqs(c call) ([]Request, error) {
 	var in struct{ QueueUrl string }
 	operation := strings.TrimSuffix(c.operation(), "Batch")
@@ -34,7 +34,7 @@ func (a Account) states(c call) ([]Request, error) {
 		err := c.fill(&in)
 		return []Request{{Action: "states:" + operation, Resource: cmp.Or(in.ExecutionArn, in.StateMachineArn)}}, err
 	case "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat":
-		if len(a.Waiting) != 1 { // a token doesn't say which state machine waits for it
+		if len(a.Waiting) != 1 { // a token doesn't name its state machine
 			return nil, unknown("states:" + operation + " of one of several state machines")
 		}
 		return []Request{{Action: "states:" + operation, Resource: a.Waiting[0]}}, nil
@@ -83,8 +83,7 @@ func (a Account) secretsManager(c call) ([]Request, error) {
 	return []Request{{Action: "secretsmanager:" + operation, Resource: in.SecretId}}, nil
 }
 
-// lambda reads /2015-03-31/functions/<name>/invocations, and the path of the call that streams, which needs the same
-// right.
+// lambda reads the paths of invocations, also of those that stream; both need the same right.
 func (a Account) lambda(c call) ([]Request, error) {
 	parts := strings.Split(strings.Trim(c.URL.EscapedPath(), "/"), "/")
 	if len(parts) != 4 || parts[1] != "functions" || !strings.HasSuffix(parts[3], "invocations") {

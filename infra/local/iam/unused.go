@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// granted are the rights that roles give: each action of a statement on each of its resources, each value of its
-// conditions, and to each function each statement of a managed policy.
+// granted returns the rights that roles grant: each action of a statement on each of its resources, each value of its
+// conditions, and for each function each statement of its managed policies.
 func granted(roles map[string]Role) map[Right]bool {
 	all := map[Right]bool{}
 	for owner, role := range roles {
@@ -36,12 +36,12 @@ func granted(roles map[string]Role) map[Right]bool {
 	return all
 }
 
-// reason is why rights are granted that nothing uses.
+// reason explains why a right is granted that no test uses.
 type reason struct {
 	line    string
 	column  [4]string // policy, Sid, action and resource
-	actions []string  // of the third column
-	chance  bool      // whether they are used is chance
+	actions []string  // the actions in the third column
+	chance  bool      // tests use the rights only by chance
 }
 
 func readReason(line string) (r reason, err error) {
@@ -64,15 +64,16 @@ func readReason(line string) (r reason, err error) {
 	return r, nil
 }
 
-// about reports whether it is the reason of a right by one of its actions.
+// about reports whether this reason, with one of its actions, applies to a right.
 func (r reason) about(action string, x Right) bool {
 	return action == x.Action && like(r.column[0], x.Policy) && like(r.column[1], x.Sid) && like(r.column[3], x.Resource)
 }
 
-// Unused compares the rights that roles grant with those that the tests of some packages, named by their folders, noted
-// as used. Each line of reasons excuses unused rights: policy, Sid, actions separated by commas, resource, a colon and why
-// they are granted. A * stands for any text, except in actions. A line that begins with a question mark is for rights that
-// tests use only by chance. Unused returns rights without a reason, reasons that are no longer needed, and refused requests.
+// Unused compares the rights that roles grant with the rights that tests used, according to the notes in folder.
+// packages are the folders with tests. Each line of reasons excuses unused rights; it has a policy, a Sid, actions
+// separated by commas, a resource, a colon and the reason. A * stands for any text, except in actions. A line with a
+// leading question mark is for rights that tests use only by chance. Unused returns rights without a reason, reasons
+// that are no longer needed, and refused requests.
 func Unused(roles map[string]Role, folder string, packages []string, reasons string) (wrong []string, err error) {
 	was, wrong, err := used(folder, packages)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Path is where Lambda's API begins; Handler serves what is below.
+// Path is the prefix of Lambda's API.
 const Path = "/2015-03-31/functions/"
 
-// StreamPath is where the API begins that streams answers.
+// StreamPath is the prefix of Lambda's API for streamed answers.
 const StreamPath = "/2021-11-15/functions/"
 
-// Handler answers three calls of Lambda's API, Invoke, InvokeWithResponseStream and ListFunctions,
-// for functions, the state machine, the AWS CLI and tests.
+// Handler serves Invoke, InvokeWithResponseStream and ListFunctions to functions, the state machine, the AWS CLI and
+// tests.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Path+"{name}/invocations", s.serveInvoke)
@@ -47,7 +47,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Header.Get("X-Amz-Invocation-Type") {
 	case "Event":
-		// An asynchronous call has no answer; the function's log has the outcome.
+		// An asynchronous call gets no answer; the function's log shows the outcome.
 		go s.Invoke(context.WithoutCancel(r.Context()), name, payload)
 		w.Header().Set("X-Amzn-RequestId", requestID())
 		w.WriteHeader(http.StatusAccepted)
@@ -59,7 +59,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// call reads which function is to be invoked with what; what can't be invoked is answered.
+// call reads the function's name and the payload. If they are invalid, it answers the request and returns false.
 func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, payload []byte, ok bool) {
 	payload, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, p
 	w.Write(result.Payload)
 }
 
-// deny answers as Lambda's API does. Without a request id the state machine
-// interpreter takes the answer for a broken one.
+// deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a
+// request id as malformed.
 func deny(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-RequestId", requestID())

@@ -16,13 +16,11 @@ import (
 	"ringi/infra/local/template"
 )
 
-// keepBuilds is how long a binary that is not running is kept, so that an edit
-// which is undone soon needs no new build.
+// keepBuilds is how long an unused binary is kept, so that an edit that is soon undone needs no new build.
 const keepBuilds = 10 * time.Minute
 
-// Built are compiled functions.
 type Built struct {
-	Binaries map[string]string // folder below functions/ to bootstrap
+	Binaries map[string]string // path of the bootstrap by folder below functions/
 	release  []func()
 }
 
@@ -34,10 +32,9 @@ func (b *Built) Release() {
 	b.release = nil
 }
 
-// Build compiles every command below root/functions as the template's build
-// does, for this machine. Go's cache makes an unchanged build quick. A binary's
-// path holds its content's hash, so that a stack started later never replaces
-// what an earlier one runs; it stays until Release.
+// Build compiles every command below root/functions for this machine, with the flags of the template's build. An
+// unchanged build is quick because of Go's cache. A binary's path contains a hash of its content, so a later stack
+// never replaces a binary that an earlier one runs. The binary is kept until Release.
 //
 // It returns the compiler's message if something doesn't compile.
 func Build(ctx context.Context, root string) (built *Built, err error) {
@@ -89,8 +86,8 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 	return built, nil
 }
 
-// Binaries are a template's functions by logical id: those in a folder of `sam build`, or, if artifacts is "", compiled
-// from root. They stay until release.
+// Binaries returns the bootstrap of each function by logical id. They come from a folder of `sam build`, or are
+// compiled from root if artifacts is "". They are kept until release is called.
 func Binaries(ctx context.Context, root, artifacts string,
 	functions []template.Function) (byID map[string]string, release func(), err error) {
 	if artifacts != "" {
@@ -117,7 +114,7 @@ func Binaries(ctx context.Context, root, artifacts string,
 	return byID, built.Release, nil
 }
 
-// Artifacts are the binaries that `sam build` left: <folder>/<logical id>/bootstrap.
+// Artifacts returns the binaries that `sam build` left at <folder>/<logical id>/bootstrap.
 func Artifacts(folder string, ids []string) (map[string]string, error) {
 	binaries := map[string]string{}
 	for _, id := range ids {
@@ -133,8 +130,8 @@ func Artifacts(folder string, ids []string) (map[string]string, error) {
 	return binaries, nil
 }
 
-// store copies a binary to where its hash says, if it isn't there yet, and
-// keeps it from being forgotten until it is released.
+// store copies a binary to a path that contains its hash, unless it is already there. It protects the binary from
+// forget until release is called.
 func store(binary, folder string) (path string, release func(), err error) {
 	in, err := os.Open(binary)
 	if err != nil {
@@ -164,7 +161,7 @@ func store(binary, folder string) (path string, release func(), err error) {
 	return path, release, nil
 }
 
-// copyTo writes an executable that is complete whenever it is there.
+// copyTo writes an executable under a temporary name and renames it, so that path never holds an incomplete file.
 func copyTo(in *os.File, path string) error {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -194,7 +191,7 @@ func forget(folder string) error {
 		dir := filepath.Dir(path)
 		unlock, ok, err := process.TryLock(filepath.Join(dir, "lock"))
 		if err != nil || !ok {
-			continue // it runs
+			continue // it is running
 		}
 		err = os.RemoveAll(dir)
 		unlock()

@@ -24,34 +24,34 @@ const (
 	responseTooLong = "Function.ResponseSizeTooLarge"
 )
 
-// environment is one process with a Runtime API on a port of its own. The port tells whose a call is, and a killed
-// process can't take the event of the next one.
+// environment is one process with a Runtime API on its own port. The port identifies the caller, so a killed process
+// can't take the next process's event.
 type environment struct {
 	service  *Service
 	function Function
 	process  *process.Process
-	started  chan struct{} // closed when process is there
+	started  chan struct{} // closed once process is set
 	server   *http.Server
 	tap      *tap // nil without Faults
 	arn      string
-	first    []byte // the event that it is started for
+	first    []byte // the event for which the process was started
 
 	work chan *invocation
 
 	mu       sync.Mutex
-	current  *invocation // taken by the process, not yet answered
+	current  *invocation // the event that the process took and has not answered
 	ready    bool        // the process has asked for its first event
-	initFail []byte      // what the process said when its start failed
+	initFail []byte      // the error that the process reported when its start failed
 }
 
-// invocation is one event on its way through an environment.
+// invocation is one event for an environment.
 type invocation struct {
 	id       string
 	trace    string
 	payload  []byte
 	deadline time.Time // set when the process takes it
 	taken    chan struct{}
-	frozen   chan Fault // how long it has from now on
+	frozen   chan Fault // a fault that shortens the time limit
 	answer   chan Result
 }
 
@@ -89,8 +89,8 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 	return e, nil
 }
 
-// invoke gives the process one event and waits for its end, by answer, crash
-// or timeout. taken is false if the process died before it took the event.
+// invoke passes one event to the process and waits for an answer, a crash or the timeout. taken is false if the process
+// died before it took the event.
 func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken bool) {
 	start := time.NewTimer(initTimeout)
 	defer start.Stop()
@@ -126,7 +126,7 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 			ended = true
 		}
 	}
-	// It may have sent its answer, or its panic, just before it ended.
+	// The process may have sent its answer or error just before it ended.
 	select {
 	case result = <-inv.answer:
 		return result, true
@@ -135,7 +135,7 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 	}
 }
 
-// exit is the result of an invocation whose process is gone.
+// exit returns the result of an invocation whose process has ended.
 func (e *environment) exit(id string) Result {
 	e.mu.Lock()
 	said := e.initFail

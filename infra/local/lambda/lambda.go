@@ -1,6 +1,5 @@
-// Package lambda runs functions as AWS Lambda does: the real bootstrap
-// binaries, driven over the Runtime API, one process per concurrent
-// invocation, killed at the timeout and started again after a crash.
+// Package lambda runs functions as AWS Lambda does. It runs the real bootstrap binaries with the Runtime API, one
+// process for each concurrent invocation. It kills a process at the timeout and starts a new one after a crash.
 package lambda
 
 import (
@@ -15,53 +14,49 @@ import (
 	"ringi/infra/local/process"
 )
 
-// ErrUnknown says that there is no function of that name.
 var ErrUnknown = errors.New("function not found")
 
-// ErrBusy says that a function's reserved concurrency is used up.
+// ErrBusy means that the function's reserved concurrency is used up.
 var ErrBusy = errors.New("too many concurrent invocations")
 
-// ErrClosed says that the service has been closed.
 var ErrClosed = errors.New("the Lambda service is closed")
 
-// Function is one that the service runs.
 type Function struct {
 	Name        string
-	Binary      string // path of the bootstrap
+	Binary      string // path of the bootstrap executable
 	Timeout     time.Duration
-	Memory      int // MB; told to the function, not enforced
-	Concurrency int // how many invocations at once; 0 is unbounded
+	Memory      int // MB; reported to the function, not enforced
+	Concurrency int // maximum of concurrent invocations; 0 means unbounded
 	LogLevel    string
 	Environment map[string]string
-	// Managed says that the function has a managed runtime, whose handler starts the binary for each call with the event
-	// as its input and streams its output. The service does that in the place of handler and runtime.
+	// Managed is true for a function with a managed runtime. In AWS, its handler starts the binary for each call, with
+	// the event as input, and streams the output. Here the service does the handler's work.
 	Managed bool
 }
 
-// Options are what all functions share.
+// Options has the settings that all functions share.
 type Options struct {
 	Functions []Function
 	Region    string
 	Account   string
 	Endpoint  string    // AWS_ENDPOINT_URL of the functions, "" for none
-	Log       io.Writer // what functions print, a JSON line each; nil discards it
-	Faults    Faults    // decides which processes die where; nil lets all live
+	Log       io.Writer // takes the functions' output, one JSON object per line; may be nil
+	Faults    Faults    // kills processes in tests; may be nil
 }
 
-// Service runs functions until it is closed.
 type Service struct {
 	options   Options
 	functions map[string]*pool
 	managed   *managed
 	log       *sink
-	transport *http.Transport // of the functions' calls, when Faults looks at them
+	transport *http.Transport // for the functions' calls when Faults is set
 
 	mu     sync.Mutex
 	closed bool
-	active sync.WaitGroup // invocations under way
+	active sync.WaitGroup // running invocations
 }
 
-// New makes a service; nothing is started before it is invoked.
+// New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
 	s := &Service{options: o, functions: map[string]*pool{}, managed: &managed{processes: map[*process.Process]string{}},
 		log: newSink(o.Log), transport: tapTransport()}
@@ -71,20 +66,18 @@ func New(o Options) *Service {
 	return s
 }
 
-// Result is what an invocation came to.
 type Result struct {
 	RequestID string
 	Payload   []byte
-	// Failed tells that the function failed; Payload is then the error's JSON,
-	// errorType and errorMessage.
+	// Failed reports that the function failed. Payload then has errorType and errorMessage as JSON.
 	Failed bool
 }
 
-// Invoke runs a function and waits for its result. It takes a name, an ARN or
-// either with a qualifier. A function that fails is a Result, not an error.
-// When ctx ends Invoke returns, but the function goes on, as in AWS.
+// Invoke runs a function and waits for its result. name is a name or an ARN, with or without a qualifier. If the
+// function fails, Invoke returns a Result, not an error. When ctx ends, Invoke returns but the function continues, as
+// in AWS.
 //
-// It returns ErrUnknown, ErrBusy or ErrClosed if nothing was run.
+// It returns ErrUnknown, ErrBusy or ErrClosed if it did not run the function.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	p, ok := s.functions[plainName(name)]
 	if !ok {
@@ -113,7 +106,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 	}
 }
 
-// begin counts an invocation, which ends by active.Done. It returns ErrClosed once the service has been closed.
+// begin counts a new invocation; the caller must call active.Done. It returns ErrClosed once the service is closed.
 func (s *Service) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +117,7 @@ func (s *Service) begin() error {
 	return nil
 }
 
-// Kill ends every environment of a function at once, whatever it is doing, as
-// a failing host would. It returns how many there were.
+// Kill ends all processes of a function at once, as a failing host would. It returns how many there were.
 func (s *Service) Kill(name string) int {
 	all := s.processes(name)
 	for _, p := range all {
@@ -134,10 +126,10 @@ func (s *Service) Kill(name string) int {
 	return len(all)
 }
 
-// Logs are the last lines that a function printed, oldest first.
+// Logs returns the last lines that a function printed, oldest first.
 func (s *Service) Logs(name string) []string { return s.log.lines(plainName(name)) }
 
-// PIDs are the processes of a function's environments.
+// PIDs returns the process ids of a function's environments.
 func (s *Service) PIDs(name string) (list []int) {
 	for _, p := range s.processes(name) {
 		list = append(list, p.PID())
@@ -153,7 +145,6 @@ func (s *Service) processes(name string) []*process.Process {
 	return append(p.processes(), s.managed.all(p.function.Name)...)
 }
 
-// Close kills every environment and waits until none is left.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// keptLines is how many lines of a function can be read back.
+// keptLines is how many lines of each function Logs can return.
 const keptLines = 2000
 
-// sink gathers what functions print.
+// sink collects the output of functions.
 type sink struct {
 	mu   sync.Mutex
 	out  io.Writer
@@ -40,7 +40,7 @@ func (s *sink) add(function string, line []byte) {
 	s.out.Write(marked(function, line))
 }
 
-// writer returns one stream of a process; lines are handed on when complete.
+// writer returns a writer for one output stream of a process. It passes on complete lines only.
 func (s *sink) writer(function string) io.Writer { return &lineWriter{sink: s, function: function} }
 
 type lineWriter struct {
@@ -63,10 +63,10 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// marked is a line as the stack logs it: an object keeps its fields and gets
-// the function's name first; anything else becomes an object.
+// marked formats a line for the stack's log. A JSON object gets the function's name as its first field; any other line
+// is wrapped in an object.
 func marked(function string, line []byte) []byte {
-	name, _ := json.Marshal(function) // of a text it can't fail
+	name, _ := json.Marshal(function) // marshaling a string can't fail
 	out := append([]byte(`{"function":`), name...)
 	trimmed := bytes.TrimSpace(line)
 	if len(trimmed) > 2 && trimmed[0] == '{' && json.Valid(trimmed) {

@@ -7,8 +7,7 @@ import (
 	"ringi/infra/local/process"
 )
 
-// pool is a function with its environments. An environment is either idle or
-// belongs to the one invocation that took it.
+// pool has the environments of a function. An environment is either idle or belongs to one invocation.
 type pool struct {
 	service  *Service
 	function Function
@@ -18,8 +17,7 @@ type pool struct {
 	closed       bool
 }
 
-// run runs one invocation in an environment. If an environment's process has ended before
-// it took the event, another environment is tried.
+// run runs one invocation. If a process ended before it took the event, run tries another environment.
 func (p *pool) run(payload []byte) (Result, error) {
 	if f := p.service.options.Faults; f != nil && f.Busy(p.function.Name, payload) {
 		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.Name)
@@ -40,8 +38,7 @@ func (p *pool) run(payload []byte) (Result, error) {
 	}
 }
 
-// take returns an idle environment, or a new one for an event; when it has to be cold the
-// new one replaces an idle one.
+// take returns an idle environment or a new one. If cold is true, a new environment replaces an idle one.
 func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +71,7 @@ func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err er
 	return e, true, nil
 }
 
-// give puts an environment back for the next invocation, unless it died.
+// give makes an environment available to the next invocation, unless its process died.
 func (p *pool) give(e *environment) {
 	if e.dead() {
 		p.remove(e)
@@ -94,7 +91,7 @@ func (p *pool) remove(e *environment) {
 	e.close()
 }
 
-// processes are those that live.
+// processes returns the processes that are still running.
 func (p *pool) processes() (list []*process.Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 const runtimePrefix = "/2018-06-01/runtime/"
 
-// runtimeAPI is what the process inside an environment talks to.
+// runtimeAPI serves the Runtime API to the process of an environment.
 func (e *environment) runtimeAPI() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+runtimePrefix+"invocation/next", e.next)
@@ -23,7 +23,7 @@ func (e *environment) runtimeAPI() http.Handler {
 	return mux
 }
 
-// next hands over the next event, and waits for one as long as it takes.
+// next waits for the next event, without a time limit, and sends it to the process.
 func (e *environment) next(w http.ResponseWriter, r *http.Request) {
 	if e.initDies() {
 		return
@@ -52,7 +52,7 @@ func (e *environment) next(w http.ResponseWriter, r *http.Request) {
 	w.Write(inv.payload)
 }
 
-// answer takes the response or the error of the event that is under way.
+// answer receives the response or error for the current event.
 func (e *environment) answer(w http.ResponseWriter, r *http.Request, failed bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
 	var tooLong *http.MaxBytesError

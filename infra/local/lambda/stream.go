@@ -16,14 +16,15 @@ import (
 	"ringi/infra/local/process"
 )
 
-// managed are the processes of managed functions. Each call has a process of its own, as Lambda's tenant isolation has.
+// managed has the processes of managed functions. Each call gets a process of its own, as with Lambda's tenant
+// isolation.
 type managed struct {
 	mu        sync.Mutex
 	processes map[*process.Process]string // the function's name
 	closed    bool
 }
 
-// start starts a process that is killed when its service closes.
+// start starts a process that is killed when the service closes.
 func (m *managed) start(name string, cmd *exec.Cmd) (*process.Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,11 +65,11 @@ func (m *managed) close() {
 	}
 }
 
-// run runs a managed function once. Its output goes to out; failed is nil when it ended well.
+// run runs a managed function once and writes its output to out. failed is nil if the function succeeded.
 func (s *Service) run(f Function, payload []byte, out io.Writer) (failed *Result, err error) {
 	id := requestID()
 	cmd := exec.Command(f.Binary)
-	// The handler gives it nothing of its own environment.
+	// The binary gets none of the handler's environment variables.
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = filepath.Dir(f.Binary), []string{}, bytes.NewReader(payload),
 		out, s.log.writer(f.Name)
 	p, err := s.managed.start(f.Name, cmd)
@@ -92,7 +93,7 @@ func (s *Service) run(f Function, payload []byte, out io.Writer) (failed *Result
 	return &r, nil
 }
 
-// whole is Invoke of a managed function: all that it streams, at its end.
+// whole collects the complete output of a managed function, for Invoke.
 func (s *Service) whole(f Function, payload []byte) (Result, error) {
 	var out bytes.Buffer
 	failed, err := s.run(f, payload, &out)
@@ -105,7 +106,7 @@ func (s *Service) whole(f Function, payload []byte) (Result, error) {
 	return Result{RequestID: requestID(), Payload: out.Bytes()}, nil
 }
 
-// serveStream is InvokeWithResponseStream. Like Lambda's, a function goes on when nobody listens any more.
+// serveStream answers InvokeWithResponseStream. As in Lambda, the function continues when the caller disconnects.
 func (s *Service) serveStream(w http.ResponseWriter, r *http.Request) {
 	name, payload, ok := s.call(w, r)
 	if !ok {
@@ -144,7 +145,7 @@ func (s *Service) serveStream(w http.ResponseWriter, r *http.Request) {
 type chunks struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
-	gone  bool // nobody listens
+	gone  bool // the caller has disconnected
 }
 
 func (c *chunks) Write(b []byte) (int, error) {

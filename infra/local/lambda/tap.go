@@ -14,22 +14,22 @@ import (
 	"ringi/infra/local/guard"
 )
 
-// tap is a proxy between one environment and every service that it calls; it asks
-// Faults about each call.
+// tap is a proxy between one environment and the services that it calls. It asks Faults about each call.
 type tap struct {
 	env     *environment
 	faults  Faults
-	origins map[string]string // of a service → of the listener that stands before it
+	origins map[string]string // address of a service → address of the proxy's listener for it
 	servers []*http.Server
 }
 
-// tapTransport sends the calls of all taps. It repeats no request by itself, because a
-// function's write must not be sent twice.
+// tapTransport sends the calls of all taps. It never repeats a request, because a function's write must not be sent
+// twice.
 func tapTransport() *http.Transport {
 	return &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
 }
 
-// through puts the tap before every service that a list of NAME=value names by an http URL.
+// through opens a proxy for each service whose http URL is in the NAME=value list, and returns the list with the
+// proxies' addresses.
 func (t *tap) through(variables []string) ([]string, error) {
 	out := make([]string, len(variables))
 	for i, v := range variables {
@@ -73,7 +73,7 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the process is gone
+		return // the process has ended
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	call := t.env.call(t.env.underWay(), kindOf(r), body)
@@ -103,7 +103,7 @@ func (t *tap) close() {
 	}
 }
 
-// underWay is the current invocation; nil while the process starts up.
+// underWay returns the current invocation, or nil while the process starts.
 func (e *environment) underWay() *invocation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,7 +118,7 @@ func (e *environment) call(inv *invocation, kind string, body []byte) Call {
 	return c
 }
 
-// dies asks about a moment that is no call, and reports whether the process died of it.
+// dies asks Faults about a moment that is not a call, and reports whether it killed the process.
 func (e *environment) dies(inv *invocation, kind string, body []byte) bool {
 	faults := e.service.options.Faults
 	if faults == nil {
@@ -132,7 +132,7 @@ func (e *environment) dies(inv *invocation, kind string, body []byte) bool {
 	return true
 }
 
-// initDies asks about the end of the start, and reports whether the process died of it.
+// initDies asks Faults about the moment after the process has started, and reports whether it killed the process.
 func (e *environment) initDies() bool {
 	e.mu.Lock()
 	first := !e.ready
@@ -141,14 +141,14 @@ func (e *environment) initDies() bool {
 	return first && e.dies(nil, KindInit, nil)
 }
 
-// freeze stops the process where it is, until its invocation's time is up.
+// freeze pauses the process until its invocation times out.
 func (e *environment) freeze(fault Fault) {
 	<-e.started
 	e.process.Pause()
 	if inv := e.underWay(); inv != nil {
 		select {
 		case inv.frozen <- fault:
-		default: // it stands still already
+		default: // the process is already paused
 		}
 	}
 }
@@ -159,8 +159,8 @@ func (e *environment) die(c Call) {
 	e.process.Kill()
 }
 
-// kindOf names a request: by its operation in AWS's JSON protocols, else by method and path. Parts of a path that look
-// like ids, since they have digits in them, become *.
+// kindOf names a request: by its operation in AWS's JSON protocols, otherwise by method and path. Parts of a path that
+// contain digits are replaced by *, since they look like ids.
 func kindOf(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		service, operation, _ := strings.Cut(target, ".")
@@ -176,7 +176,6 @@ func kindOf(r *http.Request) string {
 	return r.Method + " " + strings.Join(parts, "/")
 }
 
-// unread discards an answer.
 type unread struct{ header http.Header }
 
 func (u *unread) Header() http.Header         { return u.header }

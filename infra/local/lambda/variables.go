@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// variables is the whole environment of a function's process: what Lambda
-// sets, then the function's own. Nothing of this process's environment is in it.
+// variables returns all environment variables of a function's process: Lambda's own, then the function's. The process
+// inherits none of this program's variables.
 func variables(o Options, f Function, runtimeAPI string) []string {
 	all := map[string]string{
 		"AWS_LAMBDA_RUNTIME_API":          runtimeAPI,
@@ -54,8 +54,7 @@ func arn(o Options, name string) string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", o.Region, o.Account, name)
 }
 
-// plainName is the function's name in a name, a name with a qualifier, a
-// partial ARN or an ARN.
+// plainName extracts the function's name from a name or ARN, which may be partial and may have a qualifier.
 func plainName(name string) string {
 	if _, after, ok := strings.Cut(name, "function:"); ok {
 		name = after

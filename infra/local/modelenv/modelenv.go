@@ -1,5 +1,5 @@
-// Package modelenv finds the keys and addresses of models in the environment, by the names that the vendors' own tools
-// use.
+// Package modelenv reads the keys and addresses of models from the environment, under the names that the vendors' own
+// tools use.
 package modelenv
 
 import (
@@ -13,10 +13,10 @@ import (
 	"ringi/shared/model/provider"
 )
 
-// vendor says which variables of the environment a model needs.
+// vendor has the environment variables that a model needs.
 type vendor struct {
-	keys       []string // the variables of the key; the first that is set counts
-	base       string   // the variable of the address, when it is another than usual
+	keys       []string // names of the key's variables; the first that is set counts
+	base       string   // name of the variable that overrides the usual address
 	usual      string
 	parameter  string
 	keyIsAMust bool
@@ -35,24 +35,23 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 		return vendor{[]string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
 	case modelname.OpenAI:
 		return vendor{[]string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAiBaseUrl", true}
-	case modelname.Bedrock: // this machine has no role whose credentials it could use
+	case modelname.Bedrock: // the stack has no role, so it needs a key
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
 		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}
 	return vendor{keyIsAMust: true}
 }
 
-// Access is how a model is called.
 type Access struct {
 	Key       string
 	Address   string // https://host/v1
 	Host      string // of the address, with its port if it has one
 	Dial      string // host:port
-	Parameter string // the template's, that takes the address; empty for a compatible model
+	Parameter string // template parameter for the address; empty for a compatible model
 }
 
-// Of reads the name of a model and what calls of it need from the environment. It returns an error that names the
-// variable that is missing. The demo model needs none.
+// Of parses the name of a model and reads what is needed to call it from the environment. If a variable is missing, the
+// error names it. The demo model needs no variables.
 func Of(name string, env func(string) string) (n modelname.Name, a Access, err error) {
 	if n, err = modelname.Parse(name); err != nil {
 		return n, a, fmt.Errorf("%q: %w", name, err)

@@ -1,6 +1,5 @@
-// Package moto runs the stand-ins for DynamoDB, SQS, Step Functions, KMS, S3
-// and Secrets Manager: a moto server of pinned versions, with the patches that
-// races and waiting runs need, in a private Python environment.
+// Package moto runs the stand-ins for DynamoDB, SQS, Step Functions, KMS, S3 and Secrets Manager. They are a moto
+// server with pinned versions in a private Python environment, patched to handle races and waiting runs.
 package moto
 
 import (
@@ -27,30 +26,27 @@ var launcher embed.FS
 // ErrPython says what to install when there is no Python to run moto with.
 var ErrPython = python.ErrMissing
 
-// readyWithin bounds the start of the server once its environment exists; it
-// takes about a second on an idle machine.
+// readyWithin bounds the start of an installed server. A start takes about a second on an idle machine.
 const readyWithin = 3 * time.Minute
 
-// Options say how a server is started.
 type Options struct {
-	// TaskPort is where the state machine interpreter calls its tasks'
-	// services; 0 means the server itself.
+	// TaskPort is the port at which the state machine interpreter calls services for its tasks; 0 means the server's
+	// own port.
 	TaskPort int
-	// Hosts are names, beside this machine's own, under which it is asked.
+	// Hosts are further host names, besides this machine's own, that the server accepts.
 	Hosts []string
-	// Connections bounds how many are served at once, each by a thread; 0 is 2,000. Who waits for one, or for the turn of
-	// its call, longer than Patience is answered 503; 0 is 20 s.
+	// Connections bounds the connections that are served at once, each by a thread; 0 means 2,000. A connection that
+	// waits for a thread, or a call that waits for its turn, is answered 503 after Patience; 0 means 20 s.
 	Connections int
 	Patience    time.Duration
-	// Logger gets what the server complains about; nil discards it.
+	// Logger receives the server's error output; may be nil.
 	Logger *slog.Logger
 }
 
-// Start makes the Python environment if it must, starts a server on a free
-// port and waits until it answers. The server ends with this process or by Stop.
+// Start makes the Python environment if necessary, starts a server on a free port and waits until it answers. The
+// server ends with this process or by Stop.
 //
-// It returns ErrPython if there is no suitable Python, and a sentence from pip
-// if the packages can't be installed.
+// It returns ErrPython if there is no suitable Python, and pip's error if the packages can't be installed.
 func Start(ctx context.Context, o Options) (*process.Server, error) {
 	log := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	folder, err := process.Folder()
@@ -78,8 +74,7 @@ func Start(ctx context.Context, o Options) (*process.Server, error) {
 	return process.Serve(ctx, "moto", cmd, readyWithin, log)
 }
 
-// variables is the server's whole environment: nothing of the person's
-// credentials, profiles or proxies reaches it.
+// variables returns the server's complete environment, without the person's credentials, profiles and proxies.
 func variables(o Options) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),

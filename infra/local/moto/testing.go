@@ -11,12 +11,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// shared is one server per test binary: a start takes more than most tests that need one.
+// shared is one server per test binary, because a start takes longer than most tests.
 var shared = sync.OnceValues(func() (*process.Server, error) { return Start(context.Background(), Options{}) })
 
-// ForTests returns the endpoint of the server that all tests of a package share, so each
-// makes tables, queues and buckets of its own. It ends with the test binary. Without a suitable Python
-// the test is skipped on a laptop and fails when CI is set.
+// ForTests returns the endpoint of the server that all tests of a package share, so each test makes its own tables,
+// queues and buckets. The server ends with the test binary. Without a suitable Python the test is skipped on a laptop
+// and fails if CI is set.
 func ForTests(t testing.TB) string {
 	t.Helper()
 	s, err := shared()
@@ -24,8 +24,8 @@ func ForTests(t testing.TB) string {
 	return s.URL
 }
 
-// StartForTest starts an empty server for one test and returns its endpoint. It ends with the test. Without
-// a suitable Python the test is skipped on a laptop and fails when CI is set.
+// StartForTest starts an empty server for one test and returns its endpoint. The server ends with the test. Without a
+// suitable Python the test is skipped on a laptop and fails if CI is set.
 func StartForTest(t testing.TB) string {
 	t.Helper()
 	s, err := Start(context.Background(), Options{})

@@ -29,7 +29,7 @@ type answer struct {
 	Variables map[string]string
 }
 
-// Denied is caught by its name.
+// Denied is an error whose type name becomes the answer's errorType.
 type Denied struct{}
 
 func (Denied) Error() string { return "denied" }
