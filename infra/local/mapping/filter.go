@@ -8,14 +8,12 @@ import (
 	"strings"
 )
 
-// Filter passes records that match one of its patterns; without patterns it
-// passes all. Of what EventBridge's patterns can say it knows plain values and {"prefix":"…"}.
+// Filter passes the records that match one of its patterns, or all records if it has none. Of EventBridge's pattern
+// language it supports plain values and {"prefix":"…"}.
 type Filter struct{ patterns []map[string]any }
 
-// ParseFilter reads FilterCriteria patterns.
-//
-// It returns an error for what AWS would refuse when the mapping is made, and
-// one that names the operator for a rule that is more than a plain value.
+// ParseFilter reads the patterns of FilterCriteria. It returns an error for a pattern that AWS would refuse when the
+// mapping is created, and for an operator that Filter does not support.
 func ParseFilter(patterns []string) (Filter, error) {
 	var f Filter
 	for _, text := range patterns {
@@ -35,7 +33,6 @@ func ParseFilter(patterns []string) (Filter, error) {
 	return f, nil
 }
 
-// Passes tells whether a record, as JSON, gets through.
 func (f Filter) Passes(record []byte) (bool, error) {
 	if len(f.patterns) == 0 {
 		return true, nil
@@ -90,14 +87,14 @@ func unknownOperator(name string) error {
 	return fmt.Errorf("the local stack's filters know no operator %q, plain values and prefix only", name)
 }
 
-// prefixOf is what a rule {"prefix":"…"} wants a text to begin with.
+// prefixOf returns the prefix of a rule {"prefix":"…"}.
 func prefixOf(rule any) (string, bool) {
 	operators, _ := rule.(map[string]any)
 	prefix, ok := operators["prefix"].(string)
 	return prefix, ok && len(operators) == 1
 }
 
-// holds reports whether a value passes a rule.
+// holds reports whether a value satisfies a rule.
 func holds(rule, v any) bool {
 	if prefix, ok := prefixOf(rule); ok {
 		text, isText := v.(string)
@@ -106,8 +103,8 @@ func holds(rule, v any) bool {
 	return rule == v
 }
 
-// matches tells whether the record has each of the pattern's keys with one of
-// the values that the pattern lists, or, if the record has a list there, with one of its elements.
+// matches reports whether the record has, for each key of the pattern, one of the values that the pattern lists. If the
+// record's value is a list, one of its elements must match.
 func matches(pattern map[string]any, v any) bool {
 	object, _ := v.(map[string]any)
 	for key, want := range pattern {

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// waitingInLane is how many reads of the stream a lane may be behind before the stream is read no further.
+// waitingInLane is how many reads may wait in one lane before the stream is no longer read.
 const waitingInLane = 16
 
-// lanes are the batches of a stream that are under way at once. AWS keeps the order of the changes of one item, which has
-// one partition key and one sort key (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html), and no other order.
-// Each item therefore has one lane, while the items of a partition may be in several. The partition key alone decides
-// the shard.
+// lanes run a stream's concurrent batches. Lambda keeps the order of changes to one item, and no other order
+// (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html). An item is identified by its partition key and sort
+// key, so each item always uses the same lane, but the items of one partition may use several. The shard depends on the
+// partition key only.
 type lanes struct {
 	into    []chan []change
 	running sync.WaitGroup
 }
 
-// open begins lanes for each of the shards that the stream is taken for.
+// open starts the lanes of each simulated shard.
 func (r *streamRun) open(ctx context.Context) {
 	r.into = nil
 	for range r.shards * max(1, r.Mapping.Parallel) {
@@ -28,7 +28,7 @@ func (r *streamRun) open(ctx context.Context) {
 	}
 }
 
-// close waits until all that was put into lanes is delivered, or the context's end.
+// close waits until the lanes have delivered all their changes, or ctx ends.
 func (r *streamRun) close() {
 	for _, lane := range r.into {
 		close(lane)
@@ -36,8 +36,8 @@ func (r *streamRun) close() {
 	r.running.Wait()
 }
 
-// split ends the shards. As in Lambda, the following ones begin when all batches of the old ones have been delivered, so
-// that an item keeps its order in its new lane.
+// split replaces one simulated shard by two, or two by one. As in Lambda, the new shards start when all batches of the
+// old ones are delivered, so that an item's changes stay in order in the new lane.
 func (r *streamRun) split(ctx context.Context) {
 	r.close()
 	r.shards = 3 - r.shards
@@ -45,7 +45,7 @@ func (r *streamRun) split(ctx context.Context) {
 	r.open(ctx)
 }
 
-// put gives each lane its changes of one read.
+// put distributes the changes of one read to the lanes.
 func (r *streamRun) put(ctx context.Context, changes []change) error {
 	each := make([][]change, len(r.into))
 	for _, c := range changes {
@@ -70,14 +70,14 @@ func (r *streamRun) laneOf(c change) int {
 	return pick(c.pk, r.shards)*each + pick(c.item, each)
 }
 
-// pick is one of n for a key, the same each time.
+// pick maps a key to a number below n. The same key always gives the same number.
 func pick(key string, n int) int {
 	h := fnv.New32a()
 	h.Write([]byte(key)) // never fails
 	return int(h.Sum32() % uint32(n))
 }
 
-// carry delivers what comes into a lane, one batch after the other, until it is closed or ctx ends.
+// carry delivers a lane's changes, one batch after the other, until the lane is closed or ctx ends.
 func (r *streamRun) carry(ctx context.Context, lane chan []change) {
 	var left []change
 	for {

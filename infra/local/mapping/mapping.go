@@ -1,6 +1,5 @@
-// Package mapping stands in for what invokes functions in AWS: event source
-// mappings of table streams and queues, with their filters and partial
-// failures, and schedules.
+// Package mapping stands in for the AWS services that invoke functions: event source mappings of table streams and
+// queues, with their filters and partial failures, and schedules.
 package mapping
 
 import (
@@ -12,21 +11,20 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// Invoker runs a function.
 type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error)
 }
 
-// outcome is what a batch came to.
+// outcome is the result of invoking a function with a batch.
 type outcome struct {
-	failed   bool     // the whole batch
-	requests int      // how often the function was called
+	failed   bool     // all of the batch failed
+	requests int      // number of invocations
 	id       string   // of the last request
-	items    []string // identifiers of those that failed, if not the whole batch
+	items    []string // identifiers of the failed items, if only a part of the batch failed
 }
 
-// batch invokes a function with records and reads which of them failed.
-// known are the identifiers that may fail one by one.
+// batch invokes a function with records and reads which of them failed. known has the identifiers that the function may
+// report as failed.
 func batch(ctx context.Context, invoker Invoker, function string, records []json.RawMessage, partial bool,
 	known map[string]bool) (outcome, error) {
 	payload, err := json.Marshal(map[string][]json.RawMessage{"Records": records})
@@ -50,8 +48,8 @@ func batch(ctx context.Context, invoker Invoker, function string, records []json
 	return o, err
 }
 
-// failures reads batchItemFailures. Nothing there is success; an answer of
-// another form, or an identifier that isn't the batch's, fails the whole batch.
+// failures reads batchItemFailures. An empty list means success. A malformed answer, or an identifier that is not in
+// the batch, fails the whole batch.
 func failures(payload []byte, known map[string]bool) ([]string, error) {
 	var answer *struct {
 		BatchItemFailures []map[string]any `json:"batchItemFailures"`
@@ -73,7 +71,7 @@ func failures(payload []byte, known map[string]bool) ([]string, error) {
 	return items, nil
 }
 
-// errorType is all that is said of a failure: messages may quote content.
+// errorType returns the errorType of a failure for the log. The message is left out because it may quote content.
 func errorType(payload []byte) string {
 	var e struct {
 		ErrorType string `json:"errorType"`

@@ -20,8 +20,8 @@ import (
 
 const (
 	longPoll = 20 // seconds
-	// unbounded is how many invocations run at once if the template sets no
-	// maximum; AWS begins with five and grows.
+	// unbounded is the number of concurrent invocations if the template sets no maximum. AWS starts with five and
+	// increases the number.
 	unbounded = 10
 )
 
@@ -33,8 +33,8 @@ type QueueReader interface {
 		...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
-// Queue feeds a function from a queue. SQS itself holds back a group of which
-// a message is under way, so groups run side by side and each keeps its order.
+// Queue feeds a function from a queue. SQS holds back the other messages of a group while one is being handled, so
+// groups run concurrently and each keeps its order.
 type Queue struct {
 	Function string
 	Mapping  template.QueueMapping
@@ -44,12 +44,12 @@ type Queue struct {
 	Reader   QueueReader
 	Invoker  Invoker
 	Log      *slog.Logger
-	// RetryAtOnce makes the messages of a failed batch visible again at once, so that
-	// tests don't wait a minute for their visibility timeout.
+	// RetryAtOnce makes the messages of a failed batch visible at once, so that tests need not wait a minute for the
+	// visibility timeout.
 	RetryAtOnce bool
 }
 
-// Run receives until ctx ends, then waits for the batches under way.
+// Run receives messages until ctx ends, then waits for the running batches.
 func (q *Queue) Run(ctx context.Context) {
 	slots := make(chan struct{}, cmp.Or(q.Mapping.Concurrency, unbounded))
 	var under sync.WaitGroup
@@ -91,8 +91,8 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 	return out.Messages, nil
 }
 
-// handle invokes the function and deletes the messages that succeeded; the others come back when their visibility ends.
-// As in AWS, a message that no filter passes is deleted.
+// handle invokes the function and deletes the messages that succeeded. The others become visible again after the
+// visibility timeout. As in AWS, a message that the filter rejects is deleted.
 func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	var records []json.RawMessage
 	var kept []types.Message
@@ -135,7 +135,7 @@ func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	}
 }
 
-// delete finishes even when the mapping is being stopped: the message was handled.
+// delete deletes a handled message, even if the mapping is being stopped.
 func (q *Queue) delete(ctx context.Context, m types.Message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -155,7 +155,7 @@ func (q *Queue) release(ctx context.Context, messages []types.Message) {
 	}
 }
 
-// record is a message in the shape that a function gets.
+// record encodes a message as the function gets it.
 func (q *Queue) record(m types.Message) (json.RawMessage, error) {
 	own := map[string]any{}
 	for name, v := range m.MessageAttributes {
@@ -169,7 +169,7 @@ func (q *Queue) record(m types.Message) (json.RawMessage, error) {
 	})
 }
 
-// filterable is the record as filters see it: a body of JSON is an object there.
+// filterable returns the record as filters see it: a JSON body becomes an object.
 func filterable(record json.RawMessage, m types.Message) []byte {
 	body := []byte(aws.ToString(m.Body))
 	var fields map[string]json.RawMessage

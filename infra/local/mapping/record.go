@@ -10,15 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// change is one stream record in the shape that a function gets.
+// change is one stream record, encoded as the function gets it.
 type change struct {
 	sequence string
 	at       time.Time
-	pk, item string // the item's partition key, and its whole key
+	pk, item string // the item's partition key, and its complete key
 	text     json.RawMessage
 }
 
-// newChange renders a record as Lambda does.
 func newChange(r types.Record, region, stream string) (change, error) {
 	d := r.Dynamodb
 	if d == nil {
@@ -56,7 +55,7 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(keys["PK"]), item: string(item), text: text}, nil
 }
 
-// row is an item in DynamoDB's JSON, its attributes by name.
+// row converts an item to DynamoDB's JSON, by attribute name.
 func row(item map[string]types.AttributeValue) (fields map[string]json.RawMessage, err error) {
 	converted, err := attributevalue.FromDynamoDBStreamsMap(item)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"ringi/infra/local/template"
 )
 
-// Schedule invokes a function at a fixed rate.
 type Schedule struct {
 	Function string
 	Schedule template.Schedule
@@ -22,8 +21,7 @@ type Schedule struct {
 	Now      func() time.Time
 }
 
-// Run invokes the function after each interval, until ctx ends. A tick that
-// comes while the function still runs is dropped.
+// Run invokes the function after each interval until ctx ends. It skips a tick if the function is still running.
 func (s *Schedule) Run(ctx context.Context) {
 	t := time.NewTicker(s.Schedule.Every)
 	defer t.Stop()
@@ -44,7 +42,7 @@ func (s *Schedule) Run(ctx context.Context) {
 	}
 }
 
-// Fire invokes the function now and waits for it.
+// Fire invokes the function now and waits for its result.
 func (s *Schedule) Fire(ctx context.Context) (lambda.Result, error) {
 	payload := []byte(s.Schedule.Input)
 	if len(payload) == 0 {

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	idleStream   = 50 * time.Millisecond  // pause between reads of an idle stream when the reader does not wait by itself
-	newsWithin   = time.Second            // how long one look waits for news
-	gatherEvery  = 250 * time.Millisecond // between reads that fill a batch, as often as Lambda reads a shard
+	idleStream   = 50 * time.Millisecond  // pause between reads of an idle stream, unless the read itself waits
+	newsWithin   = time.Second            // how long one read waits for records
+	gatherEvery  = 250 * time.Millisecond // pause between reads that fill a batch; Lambda reads a shard as often
 	waitHeader   = "X-Stack-Wait"         // says so to the local streams; DynamoDB's would not heed it
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 10 * time.Second
 )
 
-// StreamReader is the part of DynamoDB Streams that a mapping reads.
+// StreamReader is the part of DynamoDB Streams that a mapping uses.
 type StreamReader interface {
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
 		...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
@@ -37,8 +37,8 @@ type StreamReader interface {
 		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// Stream feeds a function from a table's stream: as many batches at once as the mapping says, the changes of an item in
-// order.
+// Stream feeds a function from a table's stream. It runs as many concurrent batches as the mapping allows, and keeps
+// the order of each item's changes.
 type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
@@ -46,16 +46,15 @@ type Stream struct {
 	Region   string
 	Reader   StreamReader
 	Invoker  Invoker
-	// OnFailure takes what is said of a batch that was given up; nil drops it.
+	// OnFailure receives the report on a batch that was given up; may be nil.
 	OnFailure func(ctx context.Context, body string) error
-	// SplitEvery is how often the shard is taken for one that has ended, and was split into two, or was followed by one;
-	// 0: never.
+	// SplitEvery is how often the stream acts as if its shard had been split in two, or two shards merged; 0 means
+	// never.
 	SplitEvery time.Duration
 	Log        *slog.Logger
 	Now        func() time.Time
 }
 
-// Run reads the stream until ctx ends.
 func (s *Stream) Run(ctx context.Context) {
 	r := &streamRun{Stream: s, shards: 1, splitAt: s.Now().Add(s.SplitEvery)}
 	r.open(ctx)
@@ -68,17 +67,17 @@ func (s *Stream) Run(ctx context.Context) {
 	}
 }
 
-// streamRun is the position of one reader.
+// streamRun is the state of one reader.
 type streamRun struct {
 	*Stream
 	shard string
-	last  string // sequence number of the last record that was put into its lane
+	last  string // sequence number of the last record that was passed to a lane
 	lanes
-	shards  int // that the stream is taken for
+	shards  int // number of simulated shards
 	splitAt time.Time
 }
 
-// read goes on from the last position until something fails.
+// read reads on from the last position until an error occurs.
 func (r *streamRun) read(ctx context.Context) error {
 	iterator, err := r.iterator(ctx)
 	if err != nil {
@@ -121,7 +120,8 @@ func (r *streamRun) iterator(ctx context.Context) (*string, error) {
 	return out.ShardIterator, nil
 }
 
-// collect reads a batch: what is there, or what comes within the window. Without news it looks again after a while.
+// collect reads a batch: the records that are available, and those that arrive within the batch window. It returns no
+// records if none arrive for a while.
 func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Record, *string, error) {
 	var records []types.Record
 	var end time.Time
@@ -152,14 +152,15 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 	}
 }
 
-// waiting asks for an answer as soon as there is news, and without any after a while.
+// waiting makes a read return as soon as there are records, or empty after d.
 func waiting(d time.Duration) func(*dynamodbstreams.Options) {
 	return func(o *dynamodbstreams.Options) {
 		o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue(waitHeader, strconv.FormatInt(d.Milliseconds(), 10)))
 	}
 }
 
-// pass filters records and puts what is left into lanes. Only the end of ctx leaves the position where it was.
+// pass filters records, puts the rest into lanes and moves the position forward. It returns an error if a record can't
+// be read or ctx ends.
 func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 	var changes []change
 	for _, record := range records {
@@ -206,13 +207,13 @@ func (r *streamRun) deliver(ctx context.Context, changes []change) error {
 			return nil
 		}
 		if !o.failed {
-			// Everything from the lowest sequence number is delivered again.
+			// All changes from the lowest failed sequence number on are delivered again.
 			at := slices.IndexFunc(changes, func(c change) bool { return slices.Contains(o.items, c.sequence) })
 			if at > 0 {
 				changes, failed = changes[at:], 0
 			}
 		} else if r.Mapping.Bisect && len(changes) > 1 {
-			// Halving uses up no retry.
+			// Halving a batch does not count as a retry.
 			half := len(changes) / 2
 			if err := r.deliver(ctx, changes[:half]); err != nil {
 				return err
@@ -240,7 +241,7 @@ func (r *streamRun) invoke(ctx context.Context, changes []change) (outcome, erro
 	return batch(ctx, r.Invoker, r.Function, records, r.Mapping.PartialFailures, known)
 }
 
-// tooOld counts the changes at the front that are past the maximum age.
+// tooOld counts the leading changes that exceed the maximum age.
 func (r *streamRun) tooOld(changes []change) int {
 	if r.Mapping.MaximumAge == 0 {
 		return 0
@@ -253,13 +254,13 @@ func (r *streamRun) tooOld(changes []change) int {
 	return i
 }
 
-// backoff grows from a tenth of a second to ten seconds.
+// backoff grows from 0.1 to 10 seconds.
 func backoff(failed int) time.Duration {
 	return min(firstBackoff<<min(failed-1, 10), longBackoff)
 }
 
-// giveUp sends the failure destination the position in the stream of changes that the
-// function could not handle, without their content, as Lambda does.
+// giveUp reports the changes that the function could not handle to the failure destination. As in Lambda, the report
+// has their position in the stream but not their content.
 func (r *streamRun) giveUp(ctx context.Context, changes []change, condition string, invoked int, requestID string) {
 	first, last := changes[0], changes[len(changes)-1]
 	r.Log.Error("changes given up", "function", r.Function, "records", len(changes), "condition", condition, "from",

@@ -7,12 +7,10 @@ import (
 	"path/filepath"
 )
 
-// FolderVariable names another place than <module>/.ringi-local for what the
-// local stack keeps between starts.
+// FolderVariable overrides <module>/.ringi-local as the folder of files that the local stack keeps between starts.
 const FolderVariable = "RINGI_LOCAL_DIR"
 
-// ModuleRoot is the nearest folder, upwards from the working directory, that
-// has a go.mod.
+// ModuleRoot returns the nearest folder with a go.mod, from the working directory upwards.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -30,8 +28,8 @@ func ModuleRoot() (string, error) {
 	}
 }
 
-// Folder is where the local stack keeps what is slow to make: the Python
-// environment and built functions. It is made if missing.
+// Folder returns the folder of files that are slow to make, such as the Python environment and compiled functions. It
+// creates the folder if necessary.
 func Folder() (string, error) {
 	dir := os.Getenv(FolderVariable)
 	if dir == "" {

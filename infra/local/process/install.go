@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Install puts files below folder and lets finish make what else belongs beside them, once for each content, and
-// returns where they are. Several processes may ask at once.
+// Install copies files to a subfolder of folder, lets finish add what must be generated, and returns the subfolder. It
+// does this once for each content. Several processes may call it at once.
 func Install(folder, name string, files fs.FS, finish func(dir string) error) (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {

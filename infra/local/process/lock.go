@@ -8,15 +8,14 @@ import (
 	"syscall"
 )
 
-// Lock takes the lock file at path, waiting for other processes that hold it,
-// and returns what gives it back. The kernel frees it when its holder dies.
+// Lock takes an exclusive lock on the file at path, waiting for other processes, and returns a function that releases
+// it. The kernel releases it if the process dies.
 func Lock(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_EX) }
 
-// Share takes the lock file at path together with others that share it.
+// Share takes a shared lock on the file at path.
 func Share(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_SH) }
 
-// TryLock is Lock that does not wait: ok is false while somebody else has the
-// file, alone or shared.
+// TryLock is Lock without waiting. ok is false if another process holds a lock.
 func TryLock(path string) (unlock func(), ok bool, err error) {
 	unlock, err = flock(path, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

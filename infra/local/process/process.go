@@ -1,5 +1,5 @@
-// Package process starts child processes that are killed when this process ends. The terminal's Ctrl-C does not reach
-// them, since each has a process group of its own.
+// Package process starts child processes that are killed when this process ends. Each child has a process group of its
+// own, so the terminal's Ctrl-C does not reach it.
 package process
 
 import (
@@ -15,28 +15,25 @@ import (
 	"time"
 )
 
-// Process is a started child.
 type Process struct {
 	pid  int
 	done chan struct{}
 	err  error
 }
 
-// Start runs cmd in its own process group. On Linux the kernel kills it when
-// this process dies, however it dies.
+// Start runs cmd in its own process group. On Linux the kernel kills the child when this process dies for any reason.
 //
 // It returns an error if the program can't be started.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = attributes()
 	if cmd.WaitDelay == 0 {
-		// A grandchild that keeps the pipes open must not keep Wait.
+		// Wait must not block because a grandchild keeps the pipes open.
 		cmd.WaitDelay = 10 * time.Second
 	}
 	p := &Process{done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The kernel ties the death signal to the thread that forked, so that
-		// thread has to stay for as long as the child.
+		// The kernel sends the death signal when the forking thread ends, so the thread must live as long as the child.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -56,16 +53,15 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// PID is the child's process id and that of its group.
+// PID is the id of the child and of its process group.
 func (p *Process) PID() int { return p.pid }
 
-// Done is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the child ended: nil for exit status 0. It is valid after Done.
+// Err returns nil if the child exited with status 0. It is valid once Done is closed.
 func (p *Process) Err() error { return p.err }
 
-// Kill ends the child and whatever it started, at once, and waits for it.
+// Kill kills the child's process group at once and waits for the child.
 func (p *Process) Kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.done
@@ -83,8 +79,8 @@ func (p *Process) Stop(grace time.Duration) {
 	p.Kill()
 }
 
-// Pause stops the child where it is, and waits until it stands still: on a busy machine its threads may run on for a
-// while after the signal. Only Kill goes on from there.
+// Pause stops the child and waits until all its threads have stopped: on a busy machine they may run on for a while
+// after the signal. A paused child can only be killed.
 func (p *Process) Pause() {
 	p.signal(syscall.SIGSTOP)
 	look := time.NewTicker(time.Millisecond)
@@ -98,15 +94,15 @@ func (p *Process) Pause() {
 	}
 }
 
-// stopped reports whether all threads of a process stand still. Where /proc does not tell, they are taken to.
+// stopped reports whether all threads of a process have stopped. It returns true on systems without /proc.
 func stopped(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
 	for _, path := range threads {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the thread has ended
 		}
-		// 12 (name) S …: the state is the field after the name.
+		// In "12 (name) S …", the state is the field after the name.
 		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 		if !bytes.ContainsAny(state[:min(1, len(state))], "TtZX") {
 			return false
@@ -115,8 +111,8 @@ func stopped(pid int) bool {
 	return true
 }
 
-// signal reaches the whole group. Once the child has been waited for, its
-// number may be another's, so nothing is sent then.
+// signal signals the whole group. It sends nothing once the child has been waited for, because its pid may have been
+// reused.
 func (p *Process) signal(s syscall.Signal) {
 	select {
 	case <-p.done:

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// Server is a child that answers at a port of 127.0.0.1.
+// Server is a child process that listens on a port of 127.0.0.1.
 type Server struct {
-	// URL is its endpoint, without a slash at the end.
+	// URL is the server's endpoint, without a trailing slash.
 	URL string
 
 	process *Process
 	stdin   io.Closer
 }
 
-// Serve starts a server and waits, for so long at most, until it says where it answers: the first line of its output
-// is {"port":…}. It has to end when its standard input does. What it complains about goes to log, and the last lines
-// of it stand in the error of one that doesn't come up.
+// Serve starts a server and waits until it reports its port: the first line of its output must be {"port":…}. The
+// server must end when its standard input is closed. Its error output goes to log. If the server does not start, the
+// last lines of that output become part of the error.
 func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration, log *slog.Logger) (*Server, error) {
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -54,19 +54,17 @@ func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration
 	return s, nil
 }
 
-// Stop ends the server and waits for it.
 func (s *Server) Stop() {
 	s.stdin.Close()
 	s.process.Kill()
 }
 
-// PID is the server's process id.
 func (s *Server) PID() int { return s.process.PID() }
 
-// Done is closed when the server has ended, by Stop or by itself.
+// Done is closed when the server has ended for any reason.
 func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
-// announcedPort reads the first line of a server's output. It closes r.
+// announcedPort reads the port from the first line of a server's output. It closes r.
 func announcedPort(ctx context.Context, r *os.File, within time.Duration) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -89,7 +87,7 @@ func announcedPort(ctx context.Context, r *os.File, within time.Duration) (int, 
 	return said.Port, nil
 }
 
-// complaints logs a server's standard error and keeps its last lines.
+// complaints logs a server's error output and keeps the last lines.
 type complaints struct {
 	name  string
 	log   *slog.Logger

@@ -1,4 +1,4 @@
-// Package python makes private Python environments of pinned packages.
+// Package python makes private Python environments with pinned packages.
 package python
 
 import (
@@ -19,16 +19,16 @@ import (
 // ErrMissing says what to install when there is no suitable Python.
 var ErrMissing = errors.New("the local stack needs Python 3.10 or newer with its venv module: install python3 (on Debian and Ubuntu also python3-venv)")
 
-// commands are tried in this order; the first that is new enough is taken.
+// commands returns the names of Python in the order in which they are tried.
 func commands() []string {
 	return []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "python"}
 }
 
-// system is the Python of the machine's own packages.
+// system is the Python of the operating system.
 var system = "/usr/bin/python3"
 
-// suitable fails in a Python that is too old or lacks a part, and says in how many seconds another makes and asks
-// objects.
+// suitable is a program that fails if its Python is too old or incomplete. Otherwise it prints how many seconds a small
+// benchmark takes.
 const suitable = `
 import sys, time, timeit
 import venv, ensurepip
@@ -40,8 +40,8 @@ def work():
     for n in range(2000): Item(str(n), {"a": n, "b": [n]}).size()
 print(min(timeit.repeat(work, number=1, repeat=60, timer=time.process_time)))`
 
-// find is the first of the commands, unless the machine's own Python is clearly faster: one that was compiled as a
-// shared library without optimizations, as pyenv may do, takes half as long again for whatever it is asked.
+// find returns the first suitable Python, unless the system's Python is clearly faster. A Python that was compiled as a
+// shared library without optimizations, as pyenv may do, is half as fast again.
 func find(ctx context.Context) (string, error) {
 	for _, name := range commands() {
 		path, err := exec.LookPath(name)
@@ -58,7 +58,7 @@ func find(ctx context.Context) (string, error) {
 	return "", ErrMissing
 }
 
-// pace is how long a Python computes, if it is suitable.
+// pace returns the seconds that a suitable Python needs for the benchmark.
 func pace(ctx context.Context, path string) (seconds float64, ok bool) {
 	out, err := exec.CommandContext(ctx, path, "-c", suitable).Output()
 	if err != nil {
@@ -68,13 +68,11 @@ func pace(ctx context.Context, path string) (seconds float64, ok bool) {
 	return seconds, err == nil
 }
 
-// Environment returns the Python of a private virtual environment with the
-// pinned requirements, which serve what is named, and makes it below folder
-// first if it is missing. Other pins have another environment, which may be in
-// use. Several processes may ask at once: one makes it, the others wait.
+// Environment returns the Python of a private virtual environment with the pinned packages, which it makes below folder
+// if necessary. what names the environment's purpose for messages. Each set of pins has its own environment, since
+// another may be in use. If several processes call Environment at once, one makes the environment and the others wait.
 //
-// It returns ErrMissing if there is no suitable Python, and a sentence from pip
-// if the packages can't be installed.
+// It returns ErrMissing if there is no suitable Python, and pip's error if the packages can't be installed.
 func Environment(ctx context.Context, folder, what string, pins []byte, notify func(string)) (string, error) {
 	unlock, err := process.Lock(filepath.Join(folder, "venv.lock"))
 	if err != nil {

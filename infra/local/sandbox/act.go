@@ -12,30 +12,27 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// InteractionError is an interaction that the app did not answer well; the person sees
-// a warning. Reason is Slack's word for it, for example http_timeout.
+// InteractionError means that the app did not answer an interaction properly, and that the person sees a warning.
+// Reason is Slack's code, for example http_timeout.
 type InteractionError struct {
 	Reason string
 	Status int
 }
 
-// Error says what the person is told.
 func (t InteractionError) Error() string {
 	return fmt.Sprintf("the app did not answer well: %s (status %d)", t.Reason, t.Status)
 }
 
-// ErrNoButton is a message that no longer has the button, or never had.
+// ErrNoButton means that the message does not have the button.
 var ErrNoButton = errors.New("the message has no such button")
 
-// Click presses a button of a message, a confirm dialog answered with yes. It
-// returns an InteractionError when the app fails to answer in time, MessageNotFound,
-// or ErrNoButton.
+// Click presses a button of a message and confirms its dialog. It returns an InteractionError if the app does not
+// answer properly, MessageNotFound, or ErrNoButton.
 func (s *Sandbox) Click(user, channel, ts, actionID string) error {
 	return s.Choose(user, channel, ts, actionID, nil)
 }
 
-// Choose uses any interactive element of a message; value is what a select or
-// picker is set to.
+// Choose uses any interactive element of a message. value is the choice of a select or picker.
 func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 	return s.choose(workspace.Hand{User: user}, channel, ts, actionID, value)
 }
@@ -60,7 +57,7 @@ func (s *Sandbox) choose(by workspace.Hand, channel, ts, actionID string, value 
 	return err
 }
 
-// ClickView presses a button inside of a modal.
+// ClickView presses a button in a modal.
 func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 	by, v, err := s.openView(user, viewID)
 	if err != nil {
@@ -97,9 +94,8 @@ func (s *Sandbox) shortcut(by workspace.Hand, channel, ts, callbackID string) er
 	return err
 }
 
-// Submit sends a modal's form; values are by block_id: a string, a list of
-// strings, or nothing for an empty field. It returns the app's messages by
-// block_id when the app refuses the form; then the modal stays open.
+// Submit sends a modal's form. values maps each block_id to a string or a list of strings. If the app refuses the form,
+// Submit returns the error message for each block_id, and the modal stays open.
 func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string]string, error) {
 	by, v, err := s.openView(user, viewID)
 	if err != nil {
@@ -115,7 +111,7 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 	return s.answered(by, v, body)
 }
 
-// answered does what the app's answer to a form asks for.
+// answered carries out the app's answer to a form.
 func (s *Sandbox) answered(by workspace.Hand, v workspace.View, body []byte) (map[string]string, error) {
 	var answer struct {
 		Action string            `json:"response_action"`
@@ -159,8 +155,7 @@ func (s *Sandbox) answered(by workspace.Hand, v workspace.View, body []byte) (ma
 	return nil, InteractionError{Reason: "unknown response_action " + answer.Action, Status: 200}
 }
 
-// CloseView is the person closing the topmost modal. The app hears of it if the
-// modal asked for that.
+// CloseView closes the topmost modal as its person. It notifies the app if the modal asks for that.
 func (s *Sandbox) CloseView(user, viewID string) error {
 	by, v, err := s.openView(user, viewID)
 	if err != nil {
@@ -178,7 +173,7 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 	return nil
 }
 
-// openView finds a person's modal, the topmost of its window, and the window.
+// openView returns the topmost modal of a window, and the person and window that it belongs to.
 func (s *Sandbox) openView(user, viewID string) (workspace.Hand, workspace.View, error) {
 	by, v, err := s.ws.HandOf(viewID)
 	if err != nil || by.User != user {
@@ -187,8 +182,8 @@ func (s *Sandbox) openView(user, viewID string) (workspace.Hand, workspace.View,
 	return by, v, nil
 }
 
-// interact sends an interaction of a kind, with what that kind says beside what all do, and returns the app's answer,
-// or an InteractionError. channel is empty for modals.
+// interact sends an interaction with the fields of its kind, and returns the app's answer or an InteractionError.
+// channel is empty for modals.
 func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, says map[string]any) ([]byte, error) {
 	payload, err := s.payload(kind, by, channel)
 	if err != nil {
@@ -199,7 +194,7 @@ func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, s
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	// No deadline is needed here: Interact has its own limit.
+	// Interact has its own time limit.
 	answer := s.sender.Interact(context.Background(),
 		delivery.Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
 	if answer.Reason != "" {

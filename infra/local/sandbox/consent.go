@@ -14,37 +14,36 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// ClientID names the app where people sign in to its pages or install it.
+// ClientID is the OAuth client id of the app.
 const ClientID = "5130.8086"
 
-// codeLasts is how long a code that a browser takes back to an app can be exchanged.
+// codeLasts is how long an authorization code is valid.
 const codeLasts = 10 * time.Minute
 
-// consent is a page to which an app leads a browser: a person says there who they are, as the sandbox knows no
-// passwords, and the browser takes a code back, which the app exchanges for an answer.
+// consent is an OAuth page to which the app redirects a browser. The person chooses who they are, since the sandbox has
+// no passwords. The browser takes a code back to the app, which exchanges the code for an answer.
 type consent struct {
 	sandbox *Sandbox
 	ja, en  consentWords
-	lacks   func(url.Values) string                // Slack's words for what is wrong with a request; "" if nothing is
-	may     func(workspace.User) bool              // who stands on the page
-	answer  func(user string, q url.Values) object // what the app gets for the code of a person's consent
+	lacks   func(url.Values) string                // Slack's message for an invalid request, or ""
+	may     func(workspace.User) bool              // whether the page offers this person
+	answer  func(user string, q url.Values) object // the app's answer in exchange for the code
 
 	mu    sync.Mutex
 	codes map[string]consented
 }
 
-// object is the JSON that an app gets.
 type object = map[string]any
 
-// consented is a person's consent, kept until its code is exchanged.
+// consented is a person's consent until its code is exchanged.
 type consented struct {
 	user  string
 	asked url.Values
 	until time.Time
 }
 
-// consentWords are the page's texts in a language. With Scope, the page names behind About what the app asks for. No is
-// the text of the link by which a person refuses; without it there is no such link.
+// consentWords has the page's texts in one language. If Scope is set, the page lists the requested scopes after About.
+// No is the text of the link by which a person refuses; if it is empty, the page has no such link.
 type consentWords struct {
 	Lang, Title, Question, About, No string
 	Scope                            bool
@@ -59,7 +58,7 @@ var consentPage = template.Must(template.New("").Parse(`<!doctype html>
 {{with .Words.No}}<li><a href="{{$.Allow}}">{{.}}</a></li>{{end}}</ul></main></html>
 `))
 
-// serve answers below a path, and exchanges codes at a method of the Web API.
+// serve registers the pages below path and the Web API method that exchanges codes.
 func (c *consent) serve(mux *http.ServeMux, path, method string) {
 	c.codes = map[string]consented{}
 	mux.HandleFunc("GET "+path+"/authorize", c.asked(c.ask))
@@ -72,7 +71,7 @@ func (c *consent) serve(mux *http.ServeMux, path, method string) {
 	})
 }
 
-// asked refuses requests in which something is missing or wrong, and serves the others.
+// asked refuses invalid requests and passes on the others.
 func (c *consent) asked(serve func(http.ResponseWriter, *http.Request, url.Values)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -131,7 +130,7 @@ func (c *consent) allow(w http.ResponseWriter, r *http.Request, q url.Values) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// exchange answers the call that exchanges a code. Each code works once.
+// exchange answers the Web API call that exchanges a code. Each code works once.
 func (c *consent) exchange(r *http.Request) object {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Mention is the text that makes the bot listen in a channel.
+// Mention returns a text that mentions the bot.
 func Mention(text string) string { return "<@" + workspace.Bot + "> " + text }
 
-// emit wraps what happened into Slack's event envelope and delivers it. about
-// is the message by which Redeliver finds the event again.
+// emit wraps an event in Slack's envelope and delivers it. about is the timestamp by which Redeliver finds the event
+// again.
 func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
@@ -36,8 +36,8 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	s.sender.Deliver(e)
 }
 
-// echo sends the events that Slack sends about messages: a mention in a
-// channel, and everything in the bot's direct messages, its own posts too.
+// echo sends the events that Slack sends about messages: mentions in channels, and all messages in the bot's direct
+// messages, including the bot's own.
 func (s *Sandbox) echo(c workspace.Change) {
 	if c.Kind != "message" && c.Kind != "deleted" {
 		return
@@ -65,7 +65,7 @@ func (s *Sandbox) echo(c workspace.Change) {
 	}
 }
 
-// event is a message as it stands in an event of a type.
+// event returns a message as an event of this type has it.
 func (s *Sandbox) event(kind string, m workspace.Message) map[string]any {
 	var inner map[string]any
 	raw, err := json.Marshal(m)
@@ -82,9 +82,8 @@ func (s *Sandbox) event(kind string, m workspace.Message) map[string]any {
 	return inner
 }
 
-// Redeliver sends the event about a message again, copies times at once, each
-// once only, and returns what the app answered. It returns an error when no
-// event was sent about that message.
+// Redeliver sends the event about a message again, with several copies at once and without retries, and returns the
+// app's answers. It returns an error if no event was sent about that message.
 func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]delivery.Attempt, error) {
 	s.mu.Lock()
 	e, ok := s.sent[channel+ts]
@@ -95,7 +94,7 @@ func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]delivery.Attempt,
 	return s.sender.Repeat(e, copies), nil
 }
 
-// StopAgent presses the button that Slack shows beside a thread in which the app's agent says that it is processing.
+// StopAgent presses the stop button that Slack shows in a thread while the app's agent is processing.
 func (s *Sandbox) StopAgent(user, channel, thread string) error {
 	if _, err := s.ws.Message(channel, thread, user); err != nil {
 		return fmt.Errorf("stop the agent in %s: %w", thread, err)

@@ -1,7 +1,6 @@
 package sandbox
 
-// formState is the "state.values" of a modal. Inputs without a value keep what
-// the app put there first.
+// formState returns the "state.values" of a modal. Inputs without a value keep their initial one.
 func formState(blocks []any, values map[string]any) map[string]map[string]any {
 	state := map[string]map[string]any{}
 	for _, b := range blocks {
@@ -31,15 +30,14 @@ func hasInput(blocks []any, blockID string) bool {
 	return false
 }
 
-// single is the key under which an element's state has its one value.
+// single names the state's field for elements with one value.
 var single = map[string]string{
 	"plain_text_input": "value", "number_input": "value", "email_text_input": "value", "url_text_input": "value",
 	"users_select": "selected_user", "channels_select": "selected_channel", "conversations_select": "selected_conversation",
 	"datepicker": "selected_date", "timepicker": "selected_time",
 }
 
-// answer is an element's state once the person has set it to value; an empty
-// string is "nothing" and becomes null, as in Slack.
+// answer returns an element's state after the person set it to value. As in Slack, an empty string becomes null.
 func answer(element map[string]any, value any) map[string]any {
 	kind, _ := element["type"].(string)
 	out := map[string]any{"type": kind}
@@ -64,7 +62,7 @@ func answer(element map[string]any, value any) map[string]any {
 	return out
 }
 
-// options are the option objects that have the chosen values.
+// options returns the option objects with the chosen values.
 func options(element map[string]any, value any) []any {
 	all, _ := element["options"].([]any)
 	groups, _ := element["option_groups"].([]any)
@@ -84,7 +82,7 @@ func options(element map[string]any, value any) []any {
 	return found
 }
 
-// chosen is a value as a list: a string, or several.
+// chosen converts a single value or a list to a list of strings.
 func chosen(value any) []string {
 	out := []string{}
 	switch v := value.(type) {
@@ -102,7 +100,7 @@ func chosen(value any) []string {
 	return out
 }
 
-// initial is the value that the app gave an element.
+// initial returns the initial value that the app gave an element.
 func initial(element map[string]any) any {
 	for _, key := range []string{"initial_value", "initial_user", "initial_users", "initial_channel", "initial_conversation", "initial_date", "initial_time"} {
 		if v, ok := element[key]; ok {

@@ -8,7 +8,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// hookBody is what an app posts to a response URL.
+// hookBody is the body of an app's request to a response URL.
 type hookBody struct {
 	Text            string `json:"text"`
 	Blocks          []any  `json:"blocks"`
@@ -19,7 +19,7 @@ type hookBody struct {
 	ThreadTS        string `json:"thread_ts"`
 }
 
-// serveHook answers a response URL: it works five times within half an hour.
+// serveHook serves response URLs. Each works five times within half an hour.
 func (s *Sandbox) serveHook(w http.ResponseWriter, r *http.Request) {
 	target, err := s.ws.UseHook(r.PathValue("id"))
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Sandbox) serveHook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	// The app has its answer or is gone.
+	// A failure means that the app has disconnected.
 	_, _ = io.WriteString(w, `{"ok":true}`)
 }
 

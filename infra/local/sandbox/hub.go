@@ -11,14 +11,14 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// backlog is how many changes a slow browser may be behind before its stream
-// is ended; it then loads everything anew.
+// backlog is how many changes may wait for a slow browser. Beyond that its stream ends, and the page loads everything
+// again.
 const backlog = 512
 
-// beat is how often a stream sends a comment, so that a lost connection is noticed.
+// beat is how often a stream sends a comment, so that lost connections are noticed.
 const beat = 15 * time.Second
 
-// hub hands changes to the browsers that watch.
+// hub sends changes to the open pages.
 type hub struct {
 	mu     sync.Mutex
 	subs   []*subscriber
@@ -32,7 +32,7 @@ type subscriber struct {
 
 func newHub() *hub { return &hub{} }
 
-// publish hands a change to those who may see it.
+// publish sends a change to the people who may see it.
 func (h *hub) publish(c workspace.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +57,8 @@ func (h *hub) publish(c workspace.Change) {
 	})
 }
 
-// visible keeps direct messages and ephemeral notes between those they are for.
+// visible reports whether a person may see a change: ephemeral messages and direct messages are only for the people
+// concerned.
 func visible(c workspace.Change, user string) bool {
 	if c.To != "" {
 		return c.To == user
@@ -92,7 +93,7 @@ func (h *hub) close() {
 	h.subs, h.closed = nil, true
 }
 
-// stream sends server-sent events until the browser or the sandbox goes away.
+// stream sends server-sent events until the browser disconnects or the sandbox closes.
 func (h *hub) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")

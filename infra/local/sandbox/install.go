@@ -10,14 +10,14 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// installs knows the bot's token, which ends when it is revoked.
+// installs has the bot's token, which is valid until it is revoked.
 type installs struct {
 	mu      sync.Mutex
 	token   string // empty while the app is not installed
 	revoked []string
 }
 
-// check returns Slack's code for a token that is refused, and nothing for the bot's token.
+// check returns Slack's error code for a token, or "" for the bot's token.
 func (i *installs) check(token string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -32,17 +32,16 @@ func (i *installs) check(token string) string {
 	return "invalid_auth"
 }
 
-// revoke ends the bot's token.
 func (i *installs) revoke() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.revoked, i.token = append(i.revoked, i.token), ""
 }
 
-// install is the installation of the app in the workspace
-// (https://docs.slack.dev/authentication/installing-with-oauth). It answers as
-// https://docs.slack.dev/reference/methods/oauth.v2.access has it. The token stays the same until it is
-// revoked; the next installation makes a new one.
+// install is the page that installs the app in the workspace
+// (https://docs.slack.dev/authentication/installing-with-oauth), with the answer of
+// https://docs.slack.dev/reference/methods/oauth.v2.access. The token stays the same until it is revoked; then the next
+// installation makes a new one.
 func (i *installs) install(s *Sandbox) *consent {
 	return &consent{
 		sandbox: s,

@@ -13,7 +13,7 @@ import (
 
 const tokenLasts = 5 * time.Minute
 
-// signIn is "Sign in with Slack" (https://docs.slack.dev/authentication/sign-in-with-slack).
+// signIn is the page "Sign in with Slack" (https://docs.slack.dev/authentication/sign-in-with-slack).
 func (s *Sandbox) signIn() *consent {
 	return &consent{
 		sandbox: s,
@@ -36,13 +36,13 @@ func (s *Sandbox) signIn() *consent {
 	}
 }
 
-// idToken is a JWT with the claims that Slack documents. It is not really signed, since only the exchange of a code
-// returns it.
+// idToken is a JWT with the claims that Slack documents. Its signature is a dummy: apps get the token directly in
+// exchange for a code.
 func (s *Sandbox) idToken(user, nonce string) string {
-	u, _ := s.ws.User(user) // it was there when the code was made, and nobody is ever removed
+	u, _ := s.ws.User(user) // the user existed when the code was made, and users are never removed
 	now := s.opts.Now()
 	part := func(v any) string {
-		b, _ := json.Marshal(v) // of strings and numbers
+		b, _ := json.Marshal(v) // marshaling strings and numbers can't fail
 		return base64.RawURLEncoding.EncodeToString(b)
 	}
 	return part(object{"alg": "RS256", "typ": "JWT", "kid": "sandbox"}) + "." + part(object{

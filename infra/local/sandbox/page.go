@@ -19,7 +19,7 @@ import (
 //go:embed ui
 var ui embed.FS
 
-// maxRequest is the largest body that the page or a response URL may send.
+// maxRequest is the maximum body of a request from the page or to a response URL.
 const maxRequest = 1 << 20
 
 func (s *Sandbox) routes(api http.Handler) http.Handler {
@@ -48,8 +48,7 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	return mux
 }
 
-// fresh keeps browsers from holding on to an older version of the page, and the
-// page from loading anything from elsewhere.
+// fresh makes browsers load the newest version of the page, and keeps the page from loading scripts from elsewhere.
 func fresh(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
@@ -58,8 +57,7 @@ func fresh(next http.Handler) http.Handler {
 	})
 }
 
-// reply writes a value, or what went wrong: {"error"} and, for settings,
-// {"fields"}.
+// reply writes a value, or an error as {"error"}. Invalid settings are listed in {"fields"}.
 func reply(w http.ResponseWriter, v any, err error) {
 	status := http.StatusOK
 	if err != nil {
@@ -84,12 +82,12 @@ func reply(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	// The browser has gone away when this fails.
+	// A failure means that the browser has disconnected.
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// read decodes a JSON body of this form, or says what is wrong with it. Other content types are refused,
-// so that another site's form can't speak for the person at this page.
+// read decodes a JSON body, or answers with an error that names the expected form. It refuses other content types, so
+// that another site's form can't act as the person at this page.
 func read[T any](w http.ResponseWriter, r *http.Request, form string) (in T, ok bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
@@ -107,7 +105,7 @@ func read[T any](w http.ResponseWriter, r *http.Request, form string) (in T, ok 
 	return in, true
 }
 
-// act is a handler of what a person does on the page.
+// act returns a handler for an action on the page.
 func act[T any](do func(T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, ok := read[T](w, r, "what this call takes")
@@ -122,14 +120,14 @@ func act[T any](do func(T) (any, error)) http.HandlerFunc {
 	}
 }
 
-// recent is the last hundred attempts, the newest first.
+// recent returns the last hundred attempts, newest first.
 func (s *Sandbox) recent() []delivery.Attempt {
 	all := s.Attempts()
 	slices.Reverse(all)
 	return append([]delivery.Attempt{}, all[:min(len(all), 100)]...)
 }
 
-// getAttempt shows what was sent in an attempt and what the app answered.
+// getAttempt returns the payload of an attempt and the app's answer.
 func (s *Sandbox) getAttempt(w http.ResponseWriter, r *http.Request) {
 	all := s.Attempts()
 	at := slices.IndexFunc(all, func(a delivery.Attempt) bool { return strconv.Itoa(a.N) == r.PathValue("n") })

@@ -12,10 +12,10 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// maxTyped is how long a message Slack lets a person type.
+// maxTyped is Slack's limit for a message that a person types.
 const maxTyped = 12000
 
-// pageState is everything that the page shows to one person.
+// pageState has everything that the page shows to one person.
 type pageState struct {
 	Me         string                         `json:"me"`
 	Team       map[string]string              `json:"team"`
@@ -68,7 +68,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		st.Channels = append(st.Channels, c)
-		// The channel was listed a moment ago and channels are never removed.
+		// This can't fail: channels are never removed.
 		st.Messages[c.ID], _ = s.ws.Everything(c.ID)
 		st.Prompts[c.ID] = s.ws.Prompts(c.ID)
 		st.Sessions = append(st.Sessions, s.ws.Sessions(c.ID)...)
@@ -86,7 +86,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	reply(w, st, nil)
 }
 
-// target is what an act of the page is about; each act uses some of it.
+// target has the arguments of the page's actions; each action uses some of them.
 type target struct {
 	User       string         `json:"user"`
 	Window     string         `json:"window"`
@@ -103,7 +103,7 @@ type target struct {
 
 func (t target) hand() workspace.Hand { return workspace.Hand{User: t.User, Window: t.Window} }
 
-// acts are what a person does on the page, by the last part of its address.
+// acts maps the last part of an address to an action on the page.
 func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	return map[string]func(target) (any, error){
 		"say":      s.postSay,

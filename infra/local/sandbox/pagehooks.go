@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// hooks serves the parts of the page that whoever starts the sandbox provides.
+// hooks serves the parts of the page that use hooks from Options.
 func (s *Sandbox) hooks(mux *http.ServeMux) {
 	o := s.opts
 	part := func(load func(ctx context.Context, task, key string) (any, error)) http.HandlerFunc {

@@ -6,7 +6,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// payload is what all interactions carry; a modal that closes gives nobody a trigger.
+// payload returns the fields that all interactions share. The closing of a modal has no trigger_id.
 func (s *Sandbox) payload(kind string, by workspace.Hand, channel string) (map[string]any, error) {
 	u, err := s.ws.User(by.User)
 	if err != nil {
@@ -50,16 +50,14 @@ func (s *Sandbox) responseURL(m workspace.Message, user string) string {
 	return fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), id)
 }
 
-// placed is an element, the block that it stands in and the attachment that
-// holds the block, counted from 1; 0 is the message itself.
+// placed is an element with its block and attachment. Attachments are counted from 1; 0 means the message itself.
 type placed struct {
 	element    map[string]any
 	blockID    string
 	attachment int
 }
 
-// findElement looks for an element in a message's blocks, then in those of its
-// attachments.
+// findElement searches a message's blocks, then the blocks of its attachments.
 func findElement(m workspace.Message, actionID string) (placed, bool) {
 	if p, ok := inBlocks(m.Blocks, actionID); ok {
 		return p, true
@@ -90,7 +88,7 @@ func inBlocks(blocks []any, actionID string) (placed, bool) {
 	return placed{}, false
 }
 
-// container says where the element is: a message or one of its attachments.
+// container describes the message or attachment that has the element.
 func container(m workspace.Message, attachment int) map[string]any {
 	c := map[string]any{"type": "message", "message_ts": m.TS, "channel_id": m.Channel, "is_ephemeral": m.IsEphemeral}
 	if attachment > 0 {
@@ -102,7 +100,7 @@ func container(m workspace.Message, attachment int) map[string]any {
 	return c
 }
 
-// action is the entry of "actions" about one element.
+// action returns the entry for an element in the payload's "actions".
 func (s *Sandbox) action(p placed, value any) map[string]any {
 	out := map[string]any{}
 	if p.element["type"] != "button" {

@@ -10,13 +10,13 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Say posts a message of a person and returns its ts. The text is as Slack
-// sends it to apps: &, < and > escaped, people as <@U…>.
+// Say posts a person's message and returns its ts. The text is as Slack sends it to apps: &, < and > are escaped, and
+// people are <@U…>.
 func (s *Sandbox) Say(user, channel, text string) (string, error) {
 	return s.Reply(user, channel, "", text)
 }
 
-// Reply is Say in the thread of another message.
+// Reply posts a person's message in a thread.
 func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 	if _, err := s.ws.User(user); err != nil {
 		return "", fmt.Errorf("say as %s: %w", user, err)
@@ -29,7 +29,6 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 	return m.TS, nil
 }
 
-// Edit changes the text of a person's own message.
 func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {
@@ -44,7 +43,6 @@ func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	return nil
 }
 
-// Remove deletes a person's own message.
 func (s *Sandbox) Remove(user, channel, ts string) error {
 	if err := s.ws.Delete(channel, ts, user); err != nil {
 		return fmt.Errorf("remove %s: %w", ts, err)
@@ -52,10 +50,10 @@ func (s *Sandbox) Remove(user, channel, ts string) error {
 	return nil
 }
 
-// OpenMessages is a person opening the direct message with the app: Slack sends app_home_opened.
+// OpenMessages opens the direct message with the app, for which Slack sends app_home_opened.
 func (s *Sandbox) OpenMessages(user string) error { return s.opened(user, "messages") }
 
-// OpenHome is a person opening the app's Home tab: the event has the view that the tab has.
+// OpenHome opens the app's Home tab. The event contains the tab's current view.
 func (s *Sandbox) OpenHome(user string) error { return s.opened(user, "home") }
 
 func (s *Sandbox) opened(user, tab string) error {
@@ -73,11 +71,11 @@ func (s *Sandbox) opened(user, tab string) error {
 	return nil
 }
 
-// Messages is a channel's messages outside of threads, or a thread with its
-// first message; oldest first. An unknown channel or thread is empty.
+// Messages returns a channel's messages outside of threads, or a thread with its first message, oldest first. It
+// returns nothing for an unknown channel or thread.
 func (s *Sandbox) Messages(channel, thread string) []workspace.Message {
 	if thread != "" {
-		// An unknown thread shows nothing, as in the browser.
+		// As in the browser, an unknown thread is empty.
 		found, _ := s.ws.Replies(channel, thread, workspace.Range{})
 		return found
 	}
@@ -86,17 +84,16 @@ func (s *Sandbox) Messages(channel, thread string) []workspace.Message {
 	return found
 }
 
-// Suggestions is what the app offers to say in a direct message.
+// Suggestions returns the prompts that the app offers in a direct message.
 func (s *Sandbox) Suggestions(channel string) []workspace.Prompt { return s.ws.Prompts(channel) }
 
-// Ephemerals is what only that person sees, oldest first.
+// Ephemerals returns the ephemeral messages for a person, oldest first.
 func (s *Sandbox) Ephemerals(user string) []workspace.Message { return s.ws.Ephemerals(user) }
 
-// Views is a person's open modals, the topmost last.
+// Views returns a person's open modals, the topmost last.
 func (s *Sandbox) Views(user string) []workspace.View { return s.ws.Views(user) }
 
-// Mark is the ⚠ on a message: the last delivery about it that failed, if none
-// succeeded since.
+// Mark returns the delivery behind the ⚠ on a message: the last failed one, unless a later one succeeded.
 func (s *Sandbox) Mark(channel, ts string) (delivery.Attempt, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +105,7 @@ var token = regexp.MustCompile(`<@([A-Z0-9]+)>|<#([A-Z0-9]+)(?:\|[^>]*)?>`)
 
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// richText is the block that Slack's clients send along with a typed text.
+// richText is the rich_text block that Slack's clients send with a typed text.
 func richText(text string) map[string]any {
 	parts := []any{}
 	literal := func(s string) {
@@ -132,8 +129,7 @@ func richText(text string) map[string]any {
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// typed turns what a person typed into Slack's text: escaped, with @Name and
-// #channel as references.
+// typed converts a typed text to Slack's format: it escapes the text and turns @Name and #channel into references.
 func (s *Sandbox) typed(plain string) string {
 	var pairs []string
 	for _, u := range s.ws.Users() {

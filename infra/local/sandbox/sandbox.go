@@ -1,6 +1,6 @@
-// Package sandbox is a Slack workspace on this machine: it answers the app's
-// Web API calls, signs and delivers what people do, and shows it all in the
-// browser. Tests use the same acts as the browser: Say, Click, Submit, Shortcut.
+// Package sandbox is a Slack workspace on this machine. It answers the app's Web API calls, delivers what people do as
+// signed requests, and shows everything in the browser. Tests act through the same functions as the browser: Say,
+// Click, Submit, Shortcut.
 package sandbox
 
 import (
@@ -17,39 +17,37 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Shortcut is an entry of a message's ⋯ menu.
 type Shortcut struct {
 	CallbackID string `json:"callback_id"`
 	Name       string `json:"name"`
 	NameEN     string `json:"name_en"`
 }
 
-// Options configure a Sandbox. Zero values are fine for all but SigningSecret
-// and BotToken; a part of the page without its hook is not shown.
+// Options configure a Sandbox. Only SigningSecret and BotToken must be set. The page hides a part whose hook is nil.
 type Options struct {
 	SigningSecret   string
 	BotToken        string
-	ClientSecret    string // with ClientID
+	ClientSecret    string // belongs to ClientID
 	TeamID          string // default T0SANDRING
 	AppID           string // default A0SANDRING
-	URL             string // where this sandbox is reached, without a slash at the end
+	URL             string // address of this sandbox, without a trailing slash
 	EventsURL       string
 	InteractionsURL string
 	CommandsURL     string
 
 	Now        func() time.Time
-	TimeScale  float64       // of the pauses between event retries: 1 is Slack's 0, 1 and 5 min; default 1/30
-	AnswerTime time.Duration // how long the app may take; default 3 s
+	TimeScale  float64       // scales the pauses between event retries; 1 means Slack's 0, 1 and 5 min; default 1/30
+	AnswerTime time.Duration // time limit for the app's answers; default 3 s
 	Rates      webapi.Rates  // Slack's rate limits; off by default
 	Logger     *slog.Logger
 
 	Banner    string
-	BannerEN  string     // default Banner
-	Shortcuts []Shortcut // of a message's menu
-	Globals   []Shortcut // that need no message
+	BannerEN  string     // defaults to Banner
+	Shortcuts []Shortcut // in a message's menu
+	Globals   []Shortcut // not tied to a message
 	Run       func(ctx context.Context, taskID string) (any, error)
-	Row       func(ctx context.Context, taskID, key string) (any, error) // all of a row that Run names
-	Object    func(ctx context.Context, taskID, key string) (any, error) // what a row keeps in the bucket
+	Row       func(ctx context.Context, taskID, key string) (any, error) // returns a complete row that Run lists
+	Object    func(ctx context.Context, taskID, key string) (any, error) // returns a value that is stored in the bucket
 	Panels
 }
 
@@ -63,7 +61,7 @@ type Sandbox struct {
 	handler  http.Handler
 	installs *installs
 
-	started time.Time // everything on the page is younger
+	started time.Time // start of the sandbox
 
 	mu       sync.Mutex
 	urls     Endpoints
@@ -71,11 +69,11 @@ type Sandbox struct {
 	marks    map[string]delivery.Attempt
 	attempts []delivery.Attempt
 	calls    []webapi.Call
-	counted  int // attempts so far
+	counted  int // number of attempts so far
 	sent     map[string]delivery.Event
 }
 
-// Endpoints are the addresses that may only be known after the sandbox is made.
+// Endpoints are addresses that may be unknown when the sandbox is made.
 type Endpoints struct {
 	Self         string
 	Events       string
@@ -86,7 +84,7 @@ type Endpoints struct {
 // defaultScale makes Slack's second and third retry come after 2 s and 10 s.
 const defaultScale = 1.0 / 30
 
-// New makes a sandbox. It listens nowhere by itself: serve Handler.
+// New makes a sandbox. It does not listen: serve Handler.
 func New(opts Options) *Sandbox {
 	opts = withDefaults(opts)
 	s := &Sandbox{
@@ -143,20 +141,18 @@ func withDefaults(opts Options) Options {
 	return opts
 }
 
-// Handler serves the page at /, the Web API at /api/ and the page's own calls
-// at /sandbox/.
+// Handler serves the page at /, the Web API at /api/ and the page's calls at /sandbox/.
 func (s *Sandbox) Handler() http.Handler { return s.handler }
 
-// Workspace is the workspace itself, to arrange what no act can do.
+// Workspace gives direct access to the workspace, for changes that no person's action makes.
 func (s *Sandbox) Workspace() *workspace.Workspace { return s.ws }
 
-// TeamID is the workspace's id.
 func (s *Sandbox) TeamID() string { return s.opts.TeamID }
 
-// Faults makes single calls of the app go wrong, method by method.
+// Faults makes chosen Web API calls of the app fail.
 func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
 
-// Connect says where the sandbox and the app are; empty addresses stay.
+// Connect sets the addresses of the sandbox and the app; empty addresses are not changed.
 func (s *Sandbox) Connect(e Endpoints) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,20 +166,18 @@ func (s *Sandbox) endpoints() Endpoints {
 	return s.urls
 }
 
-// Close ends pending deliveries and the page's streams.
 func (s *Sandbox) Close() {
 	s.sender.Close()
 	s.hub.close()
 }
 
-// keep is how many attempts and calls are remembered.
+// keep is how many attempts and calls are kept.
 const keep = 2000
 
-// record remembers an attempt and marks the message that it was about, until a
-// later attempt succeeds.
+// record saves an attempt. A failed attempt marks its message until a later one succeeds.
 func (s *Sandbox) record(a delivery.Attempt) {
 	s.mu.Lock()
-	defer s.mu.Unlock() // pages hear of attempts in the order in which they were made
+	defer s.mu.Unlock() // the lock makes pages receive attempts in order
 	s.counted++
 	a.N = s.counted
 	s.attempts = append(s.attempts, a)
@@ -205,14 +199,14 @@ func (s *Sandbox) heard(c webapi.Call) {
 	s.calls = s.calls[max(0, len(s.calls)-keep):]
 }
 
-// Attempts lists what was delivered to the app, oldest first.
+// Attempts returns the deliveries to the app, oldest first.
 func (s *Sandbox) Attempts() []delivery.Attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.attempts)
 }
 
-// Calls lists the app's Web API calls, oldest first.
+// Calls returns the app's Web API calls, oldest first.
 func (s *Sandbox) Calls() []webapi.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Command is a person typing /ringi and a text. The app's answer is shown to that person alone, or to all of the
-// channel if it says so.
+// Command runs /ringi with a text. The app's answer is shown to the person only, or to the channel if the app asks for
+// that.
 func (s *Sandbox) Command(user, channel, typed string) error {
 	return s.command(workspace.Hand{User: user}, channel, typed)
 }
@@ -32,7 +32,7 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 		place = "directmessage"
 	}
 	hook := s.ws.NewHook(workspace.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
-	form := url.Values{ // docs.slack.dev, interactivity/implementing-slash-commands
+	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
 		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"}, "channel_id": {c.ID}, "channel_name": {place},
 		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
 		"api_app_id":            {s.ws.AppID()},
@@ -49,7 +49,7 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 	}
 	var said hookBody
 	if err := json.Unmarshal(answer.Body, &said); err != nil {
-		said = hookBody{Text: string(answer.Body)} // Slack shows plain text as it is
+		said = hookBody{Text: string(answer.Body)} // Slack shows plain text unchanged
 	}
 	if err := s.respond(workspace.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
 		return InteractionError{Reason: err.Error(), Status: answer.Status}
@@ -57,7 +57,7 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 	return nil
 }
 
-// Global chooses one of the app's shortcuts that need no message.
+// Global chooses one of the app's global shortcuts, which need no message.
 func (s *Sandbox) Global(user, callbackID string) error {
 	return s.global(workspace.Hand{User: user}, callbackID)
 }
@@ -67,10 +67,9 @@ func (s *Sandbox) global(by workspace.Hand, callbackID string) error {
 	return err
 }
 
-// Home is a person's Home tab of the app, as the app published it.
 func (s *Sandbox) Home(user string) (workspace.View, bool) { return s.ws.Home(user) }
 
-// ClickHome presses the button of the Home tab that has this action and value.
+// ClickHome presses the button of the Home tab with this action and value. An empty value matches any.
 func (s *Sandbox) ClickHome(user, actionID, value string) error {
 	return s.clickHome(workspace.Hand{User: user}, actionID, value)
 }

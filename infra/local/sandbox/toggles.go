@@ -9,7 +9,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// maxLate is the longest that events can be held back, in seconds.
+// maxLate is the longest delay of events, in seconds.
 const maxLate = 60
 
 // Toggles are the faults of Slack that a person can switch on.
@@ -22,10 +22,10 @@ type Toggles struct {
 	EnforceRates bool `json:"enforce_rates"` // Slack's rate limits hold
 }
 
-// FieldErrors says what is wrong with which setting.
+// FieldErrors maps invalid settings to error messages.
 type FieldErrors map[string]string
 
-// Error names one of the fields.
+// Error returns the message of one field.
 func (f FieldErrors) Error() string {
 	for field, message := range f {
 		return fmt.Sprintf("%s: %s", field, message)
@@ -33,15 +33,14 @@ func (f FieldErrors) Error() string {
 	return "no field is wrong"
 }
 
-// Toggles is what is switched on.
 func (s *Sandbox) Toggles() Toggles {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.toggles
 }
 
-// SetToggles switches Slack's faults; they begin with the next delivery or
-// call. It returns FieldErrors when LateSeconds is out of range.
+// SetToggles sets Slack's faults from the next delivery or call on. It returns FieldErrors if LateSeconds is out of
+// range.
 func (s *Sandbox) SetToggles(t Toggles) error {
 	if t.LateSeconds < 0 || t.LateSeconds > maxLate {
 		return FieldErrors{"late_seconds": fmt.Sprintf("0 to %d, not %d", maxLate, t.LateSeconds)}

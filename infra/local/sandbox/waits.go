@@ -10,7 +10,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Wait is a message that waits for a person: for their stamp, or for what only they can do about their own request.
+// Wait is a message that waits for a person: for a stamp, or for an answer that only the requester can give.
 type Wait struct {
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
@@ -19,7 +19,7 @@ type Wait struct {
 	Action  string `json:"action"` // of the button: approve_prompt, review_step, retry_execution, …
 }
 
-// stamps begin the names of the buttons that an approver presses; answers are those that only the requester needs to.
+// stamps are prefixes of the approvers' buttons; answers are prefixes of the requester's.
 var (
 	stamps  = []string{"approve_", "review_"}
 	answers = []string{"retry_", "take_as_"}
@@ -30,7 +30,7 @@ func (s *Sandbox) getWaits(w http.ResponseWriter, r *http.Request) {
 	reply(w, found, err)
 }
 
-// waits lists what waits for a person in their channels, the oldest first.
+// waits returns the messages in a person's channels that wait for that person, oldest first.
 func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 	found, seen := []Wait{}, map[string]bool{}
 	for _, c := range s.ws.Channels() {
@@ -65,8 +65,8 @@ func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 	return found, nil
 }
 
-// waitOf says what a message waits for; without an Action it waits for nothing. stamp reports whether it waits for an
-// approver.
+// waitOf returns what a message waits for; Action is empty if it waits for nothing. stamp reports whether it waits for
+// an approver.
 func waitOf(m workspace.Message) (wait Wait, stamp bool) {
 	for _, block := range blocksOf(m) {
 		elements, _ := block["elements"].([]any)
@@ -85,7 +85,7 @@ func waitOf(m workspace.Message) (wait Wait, stamp bool) {
 	return Wait{}, false
 }
 
-// blocksOf are a message's blocks and those of its attachments.
+// blocksOf returns the blocks of a message and of its attachments.
 func blocksOf(m workspace.Message) (found []map[string]any) {
 	lists := [][]any{m.Blocks}
 	for _, a := range m.Attachments {

@@ -1,9 +1,8 @@
-// Package blockkit checks Block Kit as Slack's Web API does: the same limits,
-// and messages with JSON pointers in the same words.
+// Package blockkit checks Block Kit as Slack's Web API does, with the same limits and with the same messages and JSON
+// pointers.
 //
-// What the product draws is checked by it in tests, so it shares nothing with the
-// product. Sources of the limits: Slack's Block Kit
-// reference, the doc comments of @slack/types, and answers recorded from Slack.
+// Tests use it to check the product's cards, so it shares no code with the product. The limits come from Slack's Block
+// Kit reference, the doc comments of @slack/types, and recorded answers of Slack.
 package blockkit
 
 import (
@@ -12,32 +11,32 @@ import (
 )
 
 const (
-	// MaxMessageBlocks is the most blocks a message holds.
+	// MaxMessageBlocks is the maximum number of blocks in a message.
 	MaxMessageBlocks = 50
-	// MaxAttachmentBlocks is the most blocks one attachment was seen to take.
+	// MaxAttachmentBlocks is the largest number of blocks that Slack was seen to accept in one attachment.
 	MaxAttachmentBlocks = 20
-	// MaxViewBlocks is the most blocks a modal or Home tab holds.
+	// MaxViewBlocks is the maximum number of blocks in a modal or Home tab.
 	MaxViewBlocks = 100
-	// MaxViewBytes is the largest view, as JSON.
+	// MaxViewBytes is the maximum size of a view as JSON.
 	MaxViewBytes = 250_000
-	// MaxCharacters is where a message's blocks together become
-	// msg_blocks_too_long; Slack does not document it, measured near 13,200.
+	// MaxCharacters limits all texts of a message's blocks together. Above it Slack answers msg_blocks_too_long. Slack
+	// does not document the limit, which was measured near 13,200.
 	MaxCharacters = 13000
 )
 
-// Problem is one finding and where it is.
+// Problem is an error and its position.
 type Problem struct {
 	Message string
 	Pointer string
 }
 
-// String is the finding in Slack's form.
+// String formats the problem as Slack does.
 func (p Problem) String() string {
 	return p.Message + " [json-pointer:" + p.Pointer + "]"
 }
 
-// Blocks checks the blocks of a message; pointer is where they stand in the
-// request, for example "/blocks" or "/attachments/0/blocks".
+// Blocks checks the blocks of a message. pointer is their position in the request, such as "/blocks" or
+// "/attachments/0/blocks".
 func Blocks(blocks []any, pointer string, most int) []Problem {
 	c := &checker{}
 	if len(blocks) > most {
@@ -48,11 +47,10 @@ func Blocks(blocks []any, pointer string, most int) []Problem {
 	return c.problems
 }
 
-// Units is how many characters a text has, counted in UTF-16. Slack doesn't publish what
-// it counts: this is the most that can be meant.
+// Units counts the UTF-16 code units of a text. Slack does not document how it counts; this is the strictest likely way.
 func Units(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// Characters counts every text of the blocks, as msg_blocks_too_long does.
+// Characters counts all texts of the blocks, as Slack does for msg_blocks_too_long.
 func Characters(v any) int {
 	n := 0
 	switch v := v.(type) {
@@ -82,7 +80,7 @@ func (c *checker) add(pointer, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Message: fmt.Sprintf(format, args...), Pointer: pointer})
 }
 
-// blocks checks each block by its type and that no two share a block_id.
+// blocks checks each block by its type, and that block ids are unique.
 func (c *checker) blocks(pointer string, blocks []any) {
 	c.ids = map[string]bool{}
 	for i, b := range blocks {
@@ -103,7 +101,7 @@ func (c *checker) blocks(pointer string, blocks []any) {
 	}
 }
 
-// typed looks up an object's shape by its type and checks it.
+// typed checks an object against the shape of its type.
 func (c *checker) typed(at string, v any, shapes map[string]shape, noun string) {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -13,7 +13,7 @@ var inInput = []string{
 	"radio_buttons", "checkboxes",
 }
 
-// blockShapes is every block type that the sandbox can draw.
+// blockShapes returns the block types that the sandbox can draw.
 func blockShapes() map[string]shape {
 	with := func(fields map[string]rule) shape {
 		fields["block_id"] = str(0, 255)
@@ -53,10 +53,10 @@ func blockShapes() map[string]shape {
 	}
 }
 
-// maxTableCharacters is the most that all cells of a message's table hold.
+// maxTableCharacters is the maximum for all cells of a message's table together.
 const maxTableCharacters = 10000
 
-// tableShape is a table: up to 100 rows of up to 20 cells each.
+// tableShape is a table of up to 100 rows with up to 20 cells each.
 func tableShape(with func(map[string]rule) shape) shape {
 	setting := obj(shape{fields: map[string]rule{"align": enum("left", "center", "right"), "is_wrapped": boolean}})
 	s := with(map[string]rule{"!rows": list(1, 100, list(1, 20, tableCell)), "column_settings": list(0, 20, setting)})
@@ -86,7 +86,6 @@ func contextElement(c *checker, at string, v any) {
 	element("image")(c, at, v)
 }
 
-// uniqueActions refuses two elements of one block with the same action_id.
 func uniqueActions(c *checker, at string, m map[string]any) {
 	elements, _ := m["elements"].([]any)
 	seen := map[string]bool{}

@@ -1,6 +1,6 @@
 package blockkit
 
-// elementShapes is every interactive element that the sandbox can draw.
+// elementShapes returns the interactive elements that the sandbox can draw.
 func elementShapes() map[string]shape {
 	with := func(fields map[string]rule) shape {
 		fields["action_id"] = str(0, 255)
@@ -76,7 +76,7 @@ func groupRule(option rule) rule {
 	return obj(shape{fields: map[string]rule{"!label": plain(75), "!options": list(1, 100, option)}})
 }
 
-// selectShape adds that a select has options or groups of them, not both.
+// selectShape requires that a select has either options or option groups.
 func selectShape(s shape) shape {
 	s.also = func(c *checker, at string, m map[string]any) {
 		if (m["options"] == nil) == (m["option_groups"] == nil) {
@@ -86,7 +86,7 @@ func selectShape(s shape) shape {
 	return s
 }
 
-// conversationsShape is which conversations a menu offers (docs.slack.dev,
+// conversationsShape is the filter that restricts the conversations in a menu (docs.slack.dev,
 // reference/block-kit/composition-objects/conversation-filter-object).
 func conversationsShape() shape {
 	return shape{fields: map[string]rule{

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// rule checks one value; at is its JSON pointer.
+// rule checks one value. at is the value's JSON pointer.
 type rule func(c *checker, at string, v any)
 
 // shape lists an object's fields. A name that starts with "!" is required.
@@ -41,7 +41,7 @@ func (c *checker) object(at string, m map[string]any, s shape) {
 	}
 }
 
-// str is a string of least to most characters, as Units counts them.
+// str is a string whose length, as Units counts it, is between least and most.
 func str(least, most int) rule {
 	return func(c *checker, at string, v any) {
 		s, ok := v.(string)
@@ -59,7 +59,7 @@ func str(least, most int) rule {
 	}
 }
 
-// text is a text object of one of the kinds, at most most characters.
+// text is a text object of one of the kinds, with at most most characters.
 func text(most int, kinds ...string) rule {
 	return func(c *checker, at string, v any) {
 		m, ok := v.(map[string]any)
@@ -91,7 +91,6 @@ func boolean(c *checker, at string, v any) {
 	}
 }
 
-// number is an integer from least to most.
 func number(least, most int) rule {
 	return func(c *checker, at string, v any) {
 		f, ok := v.(float64)
@@ -108,7 +107,6 @@ func number(least, most int) rule {
 	}
 }
 
-// enum is one of the given strings.
 func enum(values ...string) rule {
 	return func(c *checker, at string, v any) {
 		if s, ok := v.(string); !ok || !slices.Contains(values, s) {
@@ -117,7 +115,7 @@ func enum(values ...string) rule {
 	}
 }
 
-// list is an array of least to most items, each checked by item.
+// list is an array of least to most items, each of which must satisfy item.
 func list(least, most int, item rule) rule {
 	return func(c *checker, at string, v any) {
 		items, ok := v.([]any)
@@ -138,7 +136,7 @@ func list(least, most int, item rule) rule {
 	}
 }
 
-// obj is an object of one fixed shape.
+// obj is an object with the fields of a shape.
 func obj(s shape) rule {
 	return func(c *checker, at string, v any) {
 		m, ok := v.(map[string]any)
@@ -150,7 +148,7 @@ func obj(s shape) rule {
 	}
 }
 
-// element is one of the named interactive elements.
+// element is an interactive element of one of the kinds.
 func element(kinds ...string) rule {
 	return func(c *checker, at string, v any) {
 		all, allowed := elementShapes(), map[string]shape{}

@@ -2,7 +2,7 @@ package blockkit
 
 import "fmt"
 
-// View checks a modal or Home tab of a views.* call; pointers begin with /view.
+// View checks a modal or Home tab of a views.* call. Its pointers begin with /view.
 func View(view map[string]any) []Problem {
 	c := &checker{}
 	switch view["type"] {
@@ -40,7 +40,7 @@ func viewBlocks(c *checker, at string, v any) {
 	c.blocks(at, blocks)
 }
 
-// needsSubmit holds Slack's rule that a modal with an input has a submit button.
+// needsSubmit checks Slack's rule that a modal with an input needs a submit button.
 func needsSubmit(c *checker, at string, m map[string]any) {
 	blocks, _ := m["blocks"].([]any)
 	for _, b := range blocks {

@@ -1,5 +1,5 @@
-// Package delivery sends the workspace's events and interactions to the app as Slack does: signed,
-// with three seconds to answer, and events up to three times more when the app doesn't answer.
+// Package delivery sends the workspace's events and interactions to the app as Slack does. Requests are signed and must
+// be answered within three seconds. An event that the app does not answer is sent up to three times more.
 package delivery
 
 import (
@@ -19,15 +19,14 @@ const AnswerTime = 3 * time.Second
 // retryDelays are how long Slack waits before each retry of an event.
 var retryDelays = [...]time.Duration{0, time.Minute, 5 * time.Minute}
 
-// Faults are what the sender does wrong on purpose.
+// Faults are the deliveries that a Sender gets wrong on purpose.
 type Faults struct {
-	Twice bool          // every event is sent two times at once
-	Late  time.Duration // events wait before their first delivery
-	Drop  bool          // the app's answer counts as not given
+	Twice bool          // each event is sent twice at once
+	Late  time.Duration // delay before an event's first delivery
+	Drop  bool          // the app's answers are ignored
 }
 
-// Options configure a Sender. URLs and Faults are called before each
-// delivery; Record, if set, is called after every attempt.
+// Options configure a Sender. It calls URLs and Faults before each delivery, and Record, if set, after each attempt.
 type Options struct {
 	SigningSecret string
 	EventsURL     func() string
@@ -36,15 +35,15 @@ type Options struct {
 	Faults        func() Faults
 	Record        func(Attempt)
 	Now           func() time.Time
-	// TimeScale multiplies the delays between retries; 1 is Slack's own.
+	// TimeScale multiplies the delays between retries; 1 means Slack's delays.
 	TimeScale float64
-	// AnswerTime replaces the three seconds when it is not zero.
+	// AnswerTime replaces the three seconds unless it is zero.
 	AnswerTime time.Duration
 	Logger     *slog.Logger
 }
 
-// Attempt is one request to the app and what came of it. Reason is empty when
-// the app answered 2xx, else Slack's word for what went wrong.
+// Attempt is one request to the app and its result. Reason is empty if the app answered 2xx, otherwise it is Slack's
+// code for the failure.
 type Attempt struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"`
@@ -63,7 +62,7 @@ type Attempt struct {
 	Answer  []byte `json:"-"` // what came back, whatever it is
 }
 
-// Event is what an event says, and what it is about.
+// Event is one event for the app.
 type Event struct {
 	ID      string
 	Kind    string
@@ -82,7 +81,6 @@ type Sender struct {
 	jobs   sync.WaitGroup
 }
 
-// New makes a Sender; it starts nothing yet.
 func New(opts Options) *Sender {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -101,14 +99,14 @@ func New(opts Options) *Sender {
 		cancel: cancel}
 }
 
-// Close ends what is under way and waits for it.
+// Close cancels pending deliveries and waits for running ones.
 func (c *Sender) Close() {
 	c.cancel()
 	c.jobs.Wait()
 	c.client.CloseIdleConnections()
 }
 
-// Deliver sends an event in the background, at once and up to three times more.
+// Deliver sends an event in the background, at once and with up to three retries.
 func (c *Sender) Deliver(e Event) {
 	copies := 1
 	m := c.opts.Faults()
@@ -124,7 +122,7 @@ func (c *Sender) Deliver(e Event) {
 	}
 }
 
-// Repeat sends copies of an event at the same time, repeats none of them, and waits for the answers.
+// Repeat sends copies of an event at the same time, without retries, and waits for the answers.
 func (c *Sender) Repeat(e Event, copies int) []Attempt {
 	attempts := make([]Attempt, copies)
 	var all sync.WaitGroup
@@ -135,7 +133,7 @@ func (c *Sender) Repeat(e Event, copies int) []Attempt {
 	return attempts
 }
 
-// persist is the schedule of one event: the first try and three retries.
+// persist sends one event with up to three retries.
 func (c *Sender) persist(e Event) {
 	reason := ""
 	for retry := 0; retry <= len(retryDelays); retry++ {

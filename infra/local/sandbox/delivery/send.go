@@ -16,11 +16,10 @@ import (
 	"time"
 )
 
-// maxAnswer is how much of an app's answer is read: a view is at most 250 kB.
+// maxAnswer is how many bytes of an app's answer are read. The largest answer has a view, which is at most 250 kB.
 const maxAnswer = 1 << 20
 
-// Sign returns the headers by which an app knows that Slack sent body at that
-// time: X-Slack-Request-Timestamp and X-Slack-Signature, version v0.
+// Sign returns the headers X-Slack-Request-Timestamp and X-Slack-Signature (version v0) for a body sent at that time.
 func Sign(secret string, at time.Time, body []byte) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -32,25 +31,23 @@ func Sign(secret string, at time.Time, body []byte) http.Header {
 	return h
 }
 
-// Answer is what the app said to an interaction.
+// Answer is the app's answer to an interaction.
 type Answer struct {
 	Attempt
 	Body []byte
 }
 
-// Interaction is a click, a submitted form or a shortcut.
 type Interaction struct {
 	Kind    string
 	User    string
 	Channel string
 	TS      string
 	Payload []byte
-	Form    url.Values // of a command, in place of a payload
+	Form    url.Values // of a command, instead of a payload
 }
 
-// Interact sends an interaction and waits for the answer, AnswerTime at most.
-// Slack sends interactions once only: a Reason in the answer is what the person
-// sees as an error.
+// Interact sends an interaction and waits for the answer, at most for AnswerTime. Slack does not retry interactions: if
+// the answer has a Reason, the person sees it as an error.
 func (c *Sender) Interact(ctx context.Context, in Interaction) Answer {
 	to, body := c.opts.ActionsURL(), []byte(url.Values{"payload": {string(in.Payload)}}.Encode())
 	if in.Form != nil {
@@ -65,7 +62,7 @@ func (c *Sender) Interact(ctx context.Context, in Interaction) Answer {
 	return Answer{Attempt: attempt, Body: answer}
 }
 
-// sendEvent is one try. again is whether Slack would try once more.
+// sendEvent sends an event once. again reports whether the app allows a retry.
 func (c *Sender) sendEvent(e Event, retry int, reason string, final bool) (a Attempt, again bool) {
 	more := http.Header{}
 	if retry > 0 {
@@ -80,7 +77,7 @@ func (c *Sender) sendEvent(e Event, retry int, reason string, final bool) (a Att
 	return a, again
 }
 
-// send posts a signed body and writes what came of it into a.
+// send posts a signed body and records the result in a.
 func (c *Sender) send(ctx context.Context, to, contentType string, body []byte, more http.Header,
 	a *Attempt) ([]byte, http.Header) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.AnswerTime)
@@ -120,7 +117,7 @@ func (c *Sender) send(ctx context.Context, to, contentType string, body []byte, 
 	return answer, resp.Header
 }
 
-// failure is Slack's word for why a request got no answer.
+// failure is Slack's code for a request without an answer.
 func failure(err error) string {
 	var netErr net.Error
 	switch {
