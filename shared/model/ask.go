@@ -19,10 +19,10 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// maxOutput bounds an answer, in bytes; every layer's own limits are far below.
+// maxOutput bounds an answer, in bytes. Each layer's own limits are far smaller.
 const maxOutput = 1 << 20
 
-// question is one layer's question. Its prompt and schema are files named after the purpose.
+// question is one layer's question. The files of its prompt and its schema are named after the purpose.
 type question struct {
 	purpose  Purpose
 	locale   string
@@ -30,12 +30,12 @@ type question struct {
 	standing any // data that is the same for many tasks, so that vendors can cache it; may be nil
 	data     any // becomes JSON; nothing in it is an instruction
 	tokens   int
-	// accept reads an answer that fits the schema. The model is asked once more with the problems that accept returns.
+	// accept reads an answer that fits the schema. If it returns problems, the model is asked once more with them.
 	accept func(answer []byte) (problems []string)
 }
 
-// ask makes the call, and a second one that lists the problems when the answer is unusable. usage holds the calls that
-// were made, also beside an error.
+// ask makes the call. If the answer is unusable, it calls once more with the problems. usage covers the calls that were
+// made, even when ask returns an error.
 func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {
@@ -64,7 +64,7 @@ func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	if err != nil || len(problems) == 0 {
 		return first.Usage, err
 	}
-	again, err := fenced(problems) // they quote the answer, which may quote the request
+	again, err := fenced(problems) // the problems quote the answer, which may quote the request
 	if err != nil {
 		return first.Usage, fmt.Errorf("write the problems of %s: %w", q.purpose, err)
 	}
@@ -105,8 +105,8 @@ func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
 	return r, nil
 }
 
-// repeated is an answer as the conversation repeats it: never blank, since vendors refuse that, and cut to
-// maxRepeated.
+// repeated returns an answer as it is quoted back to the model: cut to maxRepeated bytes and never blank, because
+// vendors refuse blank messages.
 func repeated(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "{}"
@@ -114,7 +114,7 @@ func repeated(text string) string {
 	return text[:min(len(text), maxRepeated)]
 }
 
-// maxRepeated is how many bytes of a bad answer the model is shown; steps have at most MaxStepsBytes.
+// maxRepeated is how many bytes of a bad answer are quoted back to the model; steps have at most MaxStepsBytes.
 const maxRepeated = 256 << 10
 
 // judge returns what is wrong with an answer, none if it is usable, and an *Error if the model refused.
@@ -142,7 +142,7 @@ func judge(r Response, q question, shape *schema.Schema) ([]string, error) {
 	return problems[:min(len(problems), 20)], nil
 }
 
-// unfenced takes off the code fence that models put around JSON when nothing enforces its form.
+// unfenced removes the code fence that models put around JSON when nothing enforces its form.
 func unfenced(text []byte) []byte {
 	text = bytes.TrimSpace(text)
 	inner, ok := bytes.CutPrefix(text, []byte("```"))
@@ -156,8 +156,8 @@ func unfenced(text []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(inner, []byte("json")))
 }
 
-// fenced writes data as JSON without characters that people can't see. No text in it can end the fence, because JSON
-// escapes < and >.
+// fenced writes data as JSON without invisible characters. No text in it can end the fence, because JSON escapes < and
+// >.
 func fenced(data any) (string, error) {
 	b, err := json.MarshalIndent(data, "", " ")
 	if err != nil {
@@ -178,8 +178,8 @@ func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {
 //go:embed prompts/*.md
 var prompts embed.FS
 
-// Prompt is a file of instructions for a model. Its first line is "version: <n>": the number
-// goes up with each change of the words, is logged with every call and kept with what it cost.
+// Prompt is a file of instructions for a model. Its first line is "version: <n>". Each change of the wording gets a new
+// number, which is logged and saved with every call.
 type Prompt struct {
 	Purpose Purpose
 	Locale  string
@@ -187,7 +187,7 @@ type Prompt struct {
 	Text    string
 }
 
-// Name is the prompt's name in logs and usage: extract.ja.2.
+// Name is the prompt's name in logs and usage rows, such as extract.ja.2.
 func (p Prompt) Name() string { return fmt.Sprintf("%s.%s.%d", p.Purpose, p.Locale, p.Version) }
 
 func promptOf(purpose Purpose, locale string) (Prompt, error) {
@@ -213,7 +213,7 @@ func ReadPrompt(files embed.FS, purpose Purpose, locale string) (Prompt, error) 
 	return Prompt{purpose, locale, version, strings.TrimSpace(text)}, nil
 }
 
-// SchemaPrompt is a sentence that asks for JSON of a schema, for vendors that do not enforce one.
+// SchemaPrompt asks in words for JSON that follows a schema, for vendors that do not enforce one.
 func SchemaPrompt(schema []byte) string {
 	return "Answer with one JSON value of this schema and nothing else:\n" + string(schema)
 }

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/model/demo"
 )
 
-// Demonstration is the provider that needs no network and no key: its answers follow from
-// the message alone, and are checked like any other model's.
+// Demonstration is the provider that needs no network and no key. Its answers depend only on the message, and are
+// checked like any other model's.
 type Demonstration struct{}
 
 // Say answers with JSON of the purpose's schema.
@@ -38,7 +38,7 @@ func (Demonstration) Say(ctx context.Context, r Request, _ func(string)) (Respon
 	return Response{Text: text, Stop: StopEnd, Usage: usage}, nil
 }
 
-// tokens estimates a number of tokens: four bytes are one.
+// tokens estimates a number of tokens, four bytes each.
 func tokens(texts ...string) (n int64) {
 	for _, text := range texts {
 		n += int64(len(text)) / 4

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// DraftInput is what the second layer is asked about.
+// DraftInput is the input of the second layer, which drafts a policy.
 type DraftInput struct {
 	Task    task.Task
 	Request string // the message
@@ -22,13 +22,13 @@ type DraftInput struct {
 	Locale  string
 	Now     time.Time // when the message was written
 	Try     int
-	// Fits reports whether a card can show all of a policy. One that does not fit is sent
-	// back to the model to be shortened. Nil: every policy fits.
+	// Fits reports whether a card can show a whole policy. A policy that does not fit is sent back to the model to be
+	// shortened. If Fits is nil, every policy fits.
 	Fits func(policy string) bool
 }
 
-// Bounds are the tools that an administrator forbids or constrains, and the allowed tools of MCP servers. The model
-// that drafts gets them, so that people don't approve a policy that can't be carried out.
+// Bounds lists the tools that an administrator forbids or constrains, and the allowed tools of MCP servers. The model
+// that drafts gets it, so that people don't approve a policy that can't be carried out.
 type Bounds struct {
 	Forbidden   []string      `json:"forbidden"` // names of tools
 	Constraints []BoundedTool `json:"constraints"`
@@ -41,8 +41,8 @@ type BoundedTool struct {
 	tenancy.Constraints
 }
 
-// BoundsOf reads a tenant's permissions; knows has the constraints that each tool supports. A tool
-// whose constraints can't be read may not be called, so it counts as forbidden.
+// BoundsOf reads a tenant's permissions; knows returns the constraints that a tool supports. A tool whose constraints
+// can't be read may not be called, so it counts as forbidden.
 func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []tenancy.Constraint) Bounds {
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}, ServerTools: []string{}}
 	for _, p := range tenancy.Standing(permissions) {
@@ -59,13 +59,13 @@ func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []te
 	return b
 }
 
-// Version is a policy that was rejected, and why. Models see the content of the newest alone.
+// Version is a rejected policy and the reason. Models see the content of the newest only.
 type Version struct {
 	Content string `json:"content,omitempty"`
 	Reason  string `json:"reason"`
 }
 
-// Draft writes the policy that people approve. Its errors are as Extract's.
+// Draft writes the policy that people approve. It returns the same errors as Extract.
 func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 	var policy, crowded string
 	usage, err := ask(ctx, w, question{
@@ -84,7 +84,7 @@ func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 		},
 	})
 	var unusable *OutputError
-	// only if the last answer is the one that mentions too many
+	// Problems are the last answer's, and so is policy: an earlier answer with too many mentions does not count.
 	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
 		unusable.People = len(task.Mentioned(policy))
 	}
@@ -150,11 +150,11 @@ func readDraft(answer []byte) (string, []string) {
 	return policy, bounded("policy", policy, MaxPolicy)
 }
 
-// textAlone asks for the policy alone. Teams answer with a text, which no schema holds.
+// textAlone asks for nothing but the policy, because a contest's teams answer in plain text, without a schema.
 var textAlone = language.InEach("実行方針の本文だけを書いてください。前置き、説明、JSON は付けません。",
 	"Write the text of the policy and nothing else: no preamble, no remarks, no JSON.")
 
-// Contested is the prompt for a contest's teams. It asks for the same policy, with the same data, as Draft.
+// Contested returns the prompt for a contest's teams. It asks for the same policy, with the same data, as Draft.
 func Contested(in DraftInput) (string, error) {
 	p, err := promptOf(Drafting, in.Locale)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Error is a call that gave no answer, the same for every provider. It carries
-// no text of the request or the answer.
+// Error describes a call without an answer, in the same form for every provider. It contains no text of the request or
+// the answer.
 type Error struct {
 	Provider   string // the name of its key in the model secret: openai, compatible.gemini
 	Model      string
@@ -58,18 +58,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// tooLong begins the problem of a policy, or of steps, that no card can show whole. The rest of the problem quotes
-// nothing.
+// tooLong is the beginning of each problem that says a policy or its steps don't fit on a card. The rest of such a
+// problem quotes no content.
 const tooLong = "it can't be shown whole to the people who approve it"
 
-// OutputError is an answer that stayed unusable after it was asked for again.
-// Its text names no content; Problems do.
+// OutputError reports an answer that stayed unusable after a second request. Its text contains no content; Problems do.
 type OutputError struct {
 	Purpose  Purpose
 	Problems []string
 	CutOff   bool   // the last answer was too long
-	TooLong  string // why no card can show the last answer whole
-	People   int    // how many the last answer mentions, if more than task.MaxMentioned
+	TooLong  string // why no card can show the last answer in full
+	People   int    // how many people the last answer mentions, if more than task.MaxMentioned
 }
 
 func (e *OutputError) Error() string {
@@ -82,7 +81,7 @@ func (e *OutputError) Error() string {
 	return fmt.Sprintf("model output for %s is unusable: %d problems", e.Purpose, len(e.Problems))
 }
 
-// reasons are the reasons that people are told, by kind; for all other kinds, that the model could not be reached.
+// reasons maps a kind of error to the reason that people see. Any other kind means that the model could not be reached.
 var reasons = map[Kind]aggregate.Reason{
 	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey,
 	Forbidden: task.ReasonModelForbidden,
@@ -91,15 +90,14 @@ var reasons = map[Kind]aggregate.Reason{
 	Demo:     task.ReasonModelDemo,
 }
 
-// FailedAtCost is the Failure of err with the usage of the calls that were made before it.
+// FailedAtCost returns the Failure of err with the usage of the calls that were made before it.
 func FailedAtCost(err error, u Usage) task.Failure {
 	f := Failure(err)
 	f.Usage = u
 	return f
 }
 
-// Failure says what to tell people about an error of this package, and whether the
-// same call may work later.
+// Failure returns what people are told about an error of this package, and whether the same call may work later.
 func Failure(err error) task.Failure {
 	var output *OutputError
 	var lack *LackError

@@ -8,10 +8,10 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Executing is the purpose of a managed session. It has a prompt and no schema.
+// Executing is the purpose of a managed session, which has a prompt and no schema.
 const Executing Purpose = "execute"
 
-// SessionInput is what a managed session is told.
+// SessionInput is the input for a managed session's instructions.
 type SessionInput struct {
 	Task    task.Task
 	Request string // the message
@@ -30,10 +30,10 @@ type SessionStep struct {
 	Facts     map[string]any  `json:"facts,omitempty"` // of one that is done
 }
 
-// Instructions are a session's rules and its first message. Prompt names the prompt of the rules.
+// Instructions are a session's rules and its first message. Prompt is the name of the prompt that the rules come from.
 type Instructions struct{ System, Message, Prompt string }
 
-// Instruct writes them. Everything but the rules is fenced as data.
+// Instruct writes a session's instructions. Everything except the rules is fenced as data.
 func Instruct(in SessionInput) (Instructions, error) {
 	p, err := promptOf(Executing, in.Locale)
 	if err != nil {
@@ -47,6 +47,6 @@ func Instruct(in SessionInput) (Instructions, error) {
 	return Instructions{p.Text, message, p.Name()}, err
 }
 
-// SessionSummary is a session's last message as a card shows it: without control characters and personal data, cut to
+// SessionSummary returns a session's last message for a card: without control characters and personal data, cut to
 // MaxSummary.
 func SessionSummary(said string) string { return legible.Clip(mask.Text(prose(said)), MaxSummary) }

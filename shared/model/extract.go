@@ -11,26 +11,26 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// ExtractInput is what the first layer is asked about.
+// ExtractInput is the input of the first layer, which extracts a task.
 type ExtractInput struct {
 	Text   string   // the message
-	Thread []Said   // before it, oldest first, when it was written in a thread
-	Tools  []string // a line for each tool beside Ringi's own
+	Thread []Said   // earlier messages of its thread, oldest first
+	Tools  []string // one line for each tool that is not Ringi's own
 	Locale string
 	Now    time.Time // when the message was written; relative dates are counted from it
 	Try    int
 }
 
-// Said is a message of somebody.
+// Said is one message of a thread.
 type Said struct {
 	User string `json:"user"` // Slack user id
 	Text string `json:"text"`
 }
 
-// Limits of a thread, in characters: of one message, and of all together.
+// maxSaid bounds each message of a thread and maxThread all of them together, in characters.
 const maxSaid, maxThread = 2000, 20_000
 
-// recent cuts each message of a thread, and drops the oldest ones beyond the limit of all together.
+// recent truncates each message of a thread to maxSaid, and drops the oldest messages beyond maxThread.
 func recent(thread []Said) []Said {
 	kept, left := []Said{}, maxThread
 	for _, s := range slices.Backward(thread) {
@@ -44,7 +44,7 @@ func recent(thread []Said) []Said {
 	return kept
 }
 
-// Limits of the further tools that the first layer is told: their number, and the characters of one.
+// maxMoreTools is how many tools of MCP servers the first layer sees, and maxMoreTool the characters of each line.
 const maxMoreTools, maxMoreTool = 100, 200
 
 func moreTools(lines []string) []string {
@@ -55,8 +55,8 @@ func moreTools(lines []string) []string {
 	return out
 }
 
-// Extract makes a task of a message, or says in a sentence why it makes none. It returns an *OutputError when the model's
-// answer stays unusable, an *Error when there is none.
+// Extract turns a message into a task, or returns a sentence that says why it can't. It returns an *OutputError if the
+// answer stays unusable, and an *Error if the model gives none.
 func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage, error) {
 	var out task.Extract
 	usage, err := ask(ctx, w, question{
@@ -105,8 +105,8 @@ func readExtract(answer []byte) (task.Extract, []string) {
 	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
 }
 
-// tokyo is the time zone in which 今月 is meant. Japan has no other.
+// tokyo is the time zone of relative dates such as 今月. Japan has only one.
 func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
-// stamp is a time as models read it, to the minute.
+// stamp formats a time for models, to the minute.
 func stamp(t time.Time) string { return t.In(tokyo()).Format("2006-01-02T15:04-07:00") }

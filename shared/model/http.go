@@ -23,7 +23,7 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 	}
 	switch {
 	case status == http.StatusPaymentRequired || slices.Contains(unpaid, code):
-		e.Kind = NoCredit // some vendors say so with 429, but waiting does not help
+		e.Kind = NoCredit // some vendors use 429 for this, but waiting does not help
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
 	case status == http.StatusForbidden:
@@ -45,11 +45,11 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 	return e
 }
 
-// unpaid are vendors' words for an account that has no money or quota left.
+// unpaid are the vendors' error codes for an account without money or quota.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
 	"credit_balance_too_low"}
 
-// FromTransport makes the *Error of a call without a complete answer.
+// FromTransport makes the *Error of a call whose answer did not arrive completely.
 func FromTransport(provider string, err error) *Error {
 	var op *net.OpError
 	var timeout net.Error
@@ -71,7 +71,7 @@ func FromTransport(provider string, err error) *Error {
 	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
 
-// retryAfter is the wait that a vendor asks for; 0 when it asks for none.
+// retryAfter returns how long the vendor asks to wait, 0 if it does not say.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return seconds(ms / 1000)
@@ -86,7 +86,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// seconds makes a duration of a vendor's number, at most a day.
+// seconds converts a vendor's number to a duration of at most a day.
 func seconds(s float64) time.Duration {
 	const day = 24 * 60 * 60
 	if !(s > 0) { // NaN too

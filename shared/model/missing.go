@@ -11,7 +11,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Why a plan can't contain what a request needs.
+// Reasons why no step can do something that a request needs.
 const (
 	lackForbidden  = "forbidden"  // an administrator forbids the tool
 	lackConstraint = "constraint" // an administrator's constraint leaves it out
@@ -19,30 +19,29 @@ const (
 	lackValue      = "unknown"    // a value that nobody gave, such as an address
 )
 
-// LackData is something that the approved policy needs and no step can do, as the
-// model says it.
+// LackData is the model's claim that no step can do something that the approved policy needs.
 type LackData struct {
 	What string `json:"what"`
 	Tool string `json:"tool"` // empty where no tool is to blame
 	Why  string `json:"why"`
 }
 
-// maxWhat is how many characters about one missing thing people are told, and maxLacks how many things are named.
-// Together they fit into the head's row.
+// maxWhat bounds the description of one missing thing, in characters, and maxLacks how many things people are told of.
+// Together they fit into the head row.
 const (
 	maxWhat    = 60
 	maxLacks   = 2
-	maxAllowed = 40 // of the values of one constraint
+	maxAllowed = 40 // characters of the values of one constraint
 )
 
-// LackError says that the request can't be planned. No steps are made then, not even for a part of the request.
+// LackError says that a request can't be planned. Then there are no steps, not even for a part of the request.
 type LackError struct {
 	Lacks   []LackData
 	locale  string
-	allowed map[string]string // what the constraints of a tool allow, by its name
+	allowed map[string]string // the values that the constraints allow, by the tool's name
 }
 
-// Error names no content.
+// Error returns only a number, none of the content.
 func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be planned", len(e.Lacks)) }
 
 // never reports whether something is missing that no administrator can permit.
@@ -50,7 +49,7 @@ func (e *LackError) never() bool {
 	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Why == lackTool || l.Why == lackValue })
 }
 
-// sentence names what can't be done, for people.
+// sentence tells people what can't be done.
 func (e *LackError) sentence() string {
 	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
 	var said []string
@@ -78,8 +77,8 @@ var lacksEN = map[string]string{
 	lackValue:      "A value that “{what}” needs stands neither in the request nor in the policy.",
 }
 
-// allowed names, for each tool whose constraints are in the way, the constraints and the values that they allow, so
-// that people know what to ask for instead.
+// allowed returns, for each tool whose constraints are in the way, the constraints and their allowed values, so that
+// people know what to ask for instead.
 func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 	out := map[string]string{}
 	for _, l := range lacks {
@@ -100,8 +99,8 @@ func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 	return out
 }
 
-// readLacks checks the model's claims about missing things against its input: a tool that it may use is not forbidden,
-// and a tool without constraints has none that is in the way.
+// readLacks checks the model's claims about missing things against its input. A tool that it may use can't be called
+// forbidden, and a tool without constraints can't be called constrained.
 func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []string) {
 	for i, l := range said {
 		at := fmt.Sprintf("missing.%d", i)
@@ -121,9 +120,8 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 	return lacks, problems
 }
 
-// substituted reports whether a step is about a department that neither the policy nor the request names: the model
-// took an allowed one instead of the one that was asked for. A text may name a department without its suffix 部, 課, 室
-// or 係.
+// substituted reports whether a step uses a department that neither the policy nor the request names. Then the model
+// used an allowed department in place of the requested one. A text may omit the suffix 部, 課, 室 or 係.
 func substituted(s tool.Spec, args tool.Arguments, in PlanInput) (department string, ok bool) {
 	argument := s.Bound[tenancy.OnlyDepartments]
 	if argument == "" || len(s.Bounds.Departments) == 0 {

@@ -9,9 +9,9 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Wire is a vendor's model. Say makes one call: it does not loop, run tools or retry for long. onText gets all of the
-// answer's text so far, whenever there is more; for a request that is asked once it may be nil. Errors are *Error, and
-// the response beside one has the usage of what was sent.
+// Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. As the answer
+// arrives, Say calls onText with all of its text so far; onText may be nil for a request with Once. Errors are *Error,
+// and a Response returned with an error has the usage of what was sent.
 type Wire interface {
 	Say(ctx context.Context, r Request, onText func(string)) (Response, error)
 }
@@ -21,29 +21,29 @@ type Request struct {
 	Purpose Purpose `json:"purpose"` // what it is for; logs and the demo read it, a vendor does not get it
 	Try     int     `json:"try"`     // which attempt at this generation it is, from 1; a vendor does not get it
 	System  string  `json:"system"`
-	// Standing is fenced data that is the same in many calls, such as the tools. It is
-	// sent before the messages, so that vendors can cache it.
+	// Standing is fenced data that is the same in many calls, such as the tools. It precedes the messages, so that
+	// vendors can cache it.
 	Standing string `json:"standing,omitempty"`
-	// Messages begin and end with one of the user's, and the two speakers alternate. Each call has its result at the
+	// Messages alternate between the two speakers, and begin and end with the user's. Each call has its result at the
 	// beginning of the next message.
 	Messages  []Message `json:"messages"`
 	Tools     []Tool    `json:"tools,omitempty"`
 	MaxTokens int       `json:"max_tokens"`
-	// Once says that no call continues this one. Then only Standing and the rules are cached, and the answer is read as a
-	// whole.
+	// Once says that no later call continues this one. Then only Standing and the rules are cached, and the answer is
+	// not streamed.
 	Once bool `json:"once,omitempty"`
 	// Parallel lets the model call several tools in one answer.
 	Parallel bool     `json:"parallel,omitempty"`
 	Sampling Sampling `json:"sampling,omitzero"`
-	// Schema is the JSON Schema of the answer; nil for plain text. It keeps to the subset that all vendors take: every
-	// property required, no others allowed, no bounds. A model that takes no schema is asked without it, so the prompt
-	// must ask for the same form, and the answer must be checked.
+	// Schema is the JSON Schema of the answer; nil for plain text. It stays within the subset that all vendors support:
+	// every property required, no others allowed, no bounds. If a model supports no schema, the request is sent without
+	// it; so the prompt must ask for the same form, and the answer must be checked.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // Sampling controls how a model chooses its words. Fields that are nil or empty are left to the model. Each wire sends
-// the fields that its vendor takes: Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither
-// seed nor stop sequences. A model that refuses the others is asked again without them.
+// the fields that its vendor supports: Anthropic has no seed and no temperature above 1, OpenAI's Responses have
+// neither seed nor stop sequences. If a model refuses such fields, the request is sent again without them.
 type Sampling struct {
 	Temperature   *float64
 	TopP          *float64
@@ -62,7 +62,7 @@ type Message struct {
 	Parts []Part `json:"parts"`
 }
 
-// Words is a message of one text.
+// Words returns a message that consists of one text.
 func Words(r Role, text string) Message { return Message{r, []Part{{Text: text}}} }
 
 // Part is a text, an image, a call or a result.
@@ -84,7 +84,8 @@ type Call struct {
 	Input    json.RawMessage
 }
 
-// Object is a call's input as an object, since vendors take nothing else back: {} when the model wrote none.
+// Object returns a call's input as an object, because vendors accept nothing else in a history: {} when the model wrote
+// none.
 func (c Call) Object() json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(c.Input, &members) != nil || members == nil {
@@ -99,7 +100,7 @@ type Result struct {
 	Failed       bool
 }
 
-// Tool is one that the model may call.
+// Tool is a tool that the model may call.
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage // every property required, no others allowed
@@ -107,8 +108,8 @@ type Tool struct {
 	Foreign bool
 }
 
-// Identifier replaces each rune of a name that vendors take in no name: they take letters, digits, _ and -. A negative
-// instead drops such runes.
+// Identifier replaces each rune that vendors don't accept in names, which is any but letters, digits, _ and -. If
+// instead is negative, it removes them.
 func Identifier(name string, instead rune) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -118,7 +119,8 @@ func Identifier(name string, instead rune) string {
 	}, name)
 }
 
-// Shape splits an object's schema into the parts for which Anthropic's SDK has fields, and the rest without its type.
+// Shape splits an object's schema into the parts that have fields in Anthropic's SDK and the rest, which omits the
+// type.
 func Shape(schema json.RawMessage) (properties map[string]any, required []string, rest map[string]any, err error) {
 	var shape struct {
 		Properties map[string]any
@@ -155,8 +157,8 @@ type Response struct {
 	Calls []Call
 	Stop  Stop
 	Usage Usage
-	// Answered is the model's name in the answer, empty if it has none: a snapshot of the requested model, or another
-	// model that a gateway chose.
+	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
+	// or another model that a gateway chose.
 	Answered string
 }
 
@@ -169,6 +171,6 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is the usage of calls. A wire leaves the cost empty, and Say computes it. The alias spares the vendors'
-// clients an import of the domain.
+// Usage is the usage of calls. A wire leaves the cost empty, and Say computes it. Because of this alias the vendors'
+// clients need not import the domain.
 type Usage = aggregate.Usage

@@ -13,15 +13,15 @@ import (
 	"ringi/shared/tool"
 )
 
-// PlanInput is what the third layer is asked about.
+// PlanInput is the input of the third layer, which plans the steps.
 type PlanInput struct {
 	Task      task.Task
 	Request   string // the message
 	Policy    string // as approved
-	Unstamped bool   // the policy needed no approval: people may not have seen it
+	Unstamped bool   // the policy needed no approval, so people may not have seen it
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
-	Forbidden []string      // the names of those that they may not
+	Forbidden []string      // names of the tools that the tenant's tasks may not call
 	Requester string        // Slack user id
 	Locale    string
 	Now       time.Time // when the message was written
@@ -30,15 +30,15 @@ type PlanInput struct {
 	Fits func(steps []task.Step, remarks string) bool
 }
 
-// PlanVersion is a list of steps that was rejected, and why.
+// PlanVersion is a rejected list of steps and the reason.
 type PlanVersion struct {
 	Steps  []task.Step
 	Reason string
 }
 
-// Plan makes the steps that people approve, with the tools' present effects and versions. Its errors are as Extract's.
-// A *LackError names the parts of the policy that can't be done. remarks are the model's words about the reasons for
-// which earlier steps were rejected.
+// Plan makes the steps that people approve, with the current effects and versions of the tools. It returns the same
+// errors as Extract, or a *LackError that names the parts of the policy that can't be done. remarks are the model's
+// answer to the reasons for which earlier steps were rejected.
 func Plan(ctx context.Context, w Wire, in PlanInput) (steps []task.Step, remarks string, usage Usage, err error) {
 	var lacks []LackData
 	usage, err = ask(ctx, w, question{
@@ -78,7 +78,7 @@ type Standing struct {
 	Forbidden []string   `json:"forbidden"`
 }
 
-// PlanTry is what the model sees of a PlanVersion. Only the newest has its steps.
+// PlanTry is what the model sees of a PlanVersion. Only the newest one includes its steps.
 type PlanTry struct {
 	Steps  []StepData `json:"steps,omitempty"`
 	Reason string     `json:"reason"`
@@ -92,7 +92,7 @@ type ToolData struct {
 	Access      aggregate.Access `json:"effect"`
 	Input       json.RawMessage  `json:"input"`
 	Output      json.RawMessage  `json:"output"`
-	// Constraints are what an administrator adds; nil where there are none.
+	// Constraints are the limits set by an administrator; nil if there are none.
 	Constraints *tenancy.Constraints `json:"constraints,omitempty"`
 }
 
@@ -151,10 +151,10 @@ func toolData(in PlanInput) []ToolData {
 	return tools
 }
 
-// readPlan reads steps that fit the schema. It returns as problems everything because of which they can't run: order,
-// unknown tools, arguments, constraints, references, lengths. A step gets a human check, whatever the model says, if
-// it writes to a destination that the approved policy (without an approval: the request) does not name, or if it
-// passes results to an MCP server. When the model says that something is missing, its steps are ignored.
+// readPlan reads steps that fit the schema. problems lists everything that would keep them from running: order, unknown
+// tools, arguments, constraints, references, lengths. Whatever the model says, a step gets a human check if it passes
+// results to an MCP server, or if it writes to a destination that the approved policy does not name (without an
+// approval: the request). If the model says that something is missing, its steps are ignored.
 func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []string) {
 	var a struct {
 		Steps   []StepData `json:"steps"`
@@ -193,8 +193,7 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 	return steps, remarks, nil, problems
 }
 
-// readRemarks reads what the model says about the reasons for which steps were rejected;
-// without a rejection it must be empty.
+// readRemarks reads the model's answer to the reasons of rejections, which must be empty if nothing was rejected.
 func readRemarks(said string, rejected bool) (remarks string, problems []string) {
 	if !rejected {
 		return "", nil

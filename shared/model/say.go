@@ -12,7 +12,7 @@ import (
 )
 
 // Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
-// version. Errors of conversations are *Error.
+// version. Unless the request has Once, the error is an *Error.
 func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
 	began := time.Now()
 	got, err := w.Say(ctx, r, onText)
@@ -38,8 +38,8 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	return got, err
 }
 
-// charge adds the cost of a call by the price of the model that the answer names. If that price is unknown, it takes
-// the requested model's, since a gateway may report a name of its own.
+// charge adds the cost of a call at the price of the model that the answer names. If that price is unknown, charge uses
+// the requested model's, because a gateway may report a name of its own.
 func charge(u *Usage, answered string) {
 	asked := u.Model
 	u.Model = cmp.Or(answered, asked)
@@ -64,11 +64,11 @@ func WithSpare(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
 }
 
-// unbounded is a model's time when the caller has no deadline.
+// unbounded is a model's time limit when the caller has no deadline.
 const unbounded = 2 * time.Minute
 
-// Within opens a model, and keeps the requests to it. It returns an *Error of kind Unpriced when the settings limit
-// costs and nobody knows the model's price, because the limit could not be held.
+// Within opens a model, and stores the requests that it is sent. It returns an *Error of kind Unpriced if the settings
+// limit costs and the model's price is unknown, because the limit could not be enforced.
 func Within(s tenancy.Settings, open func(name string) (Wire, error), name string, keep Keep) (Wire, error) {
 	if s.CostsLimited() && !price.Known(name) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}

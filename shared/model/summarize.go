@@ -17,7 +17,7 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// SummaryInput is what the end of the fourth layer is asked about.
+// SummaryInput is the input for the summary at the end of the fourth layer.
 type SummaryInput struct {
 	Task    task.Task
 	Request string // the message
@@ -35,8 +35,8 @@ type StepResult struct {
 	Result json.RawMessage
 }
 
-// Summarize tells in a few lines what was done. Its errors are as Extract's. Beside an error it returns Plain's
-// summary, so that the execution can be completed all the same.
+// Summarize tells in a few lines what was done. It returns the same errors as Extract, and with each of them Plain's
+// summary, so that the execution can be completed anyway.
 func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, error) {
 	var summary string
 	usage, err := ask(ctx, w, question{
@@ -53,8 +53,8 @@ func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, err
 	return withPeriods(summary, in), usage, nil
 }
 
-// withPeriods adds the counted days from the results of Ringi's own tools, unless the summary states them: they may
-// differ from those of the calendar month.
+// withPeriods adds the days that Ringi's own tools counted, unless the summary states them: they may differ from the
+// calendar month.
 func withPeriods(summary string, in SummaryInput) string {
 	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {
@@ -94,12 +94,11 @@ func summaryData(in SummaryInput) SummaryData {
 	return d
 }
 
-// maxFact is the length of a text or a name that still counts as a fact, in bytes. maxFacts is how many facts one
-// result has.
+// maxFact is the longest text or name that counts as a fact, in bytes. maxFacts is the most facts of one result.
 const maxFact, maxFacts = 300, 50
 
-// Facts are the short single values in the first level of a result, by name. A summary needs no more; lists of people
-// are left out.
+// Facts returns the short single values at the first level of a result, by name. A summary needs no more. Lists of
+// people are left out.
 func Facts(result json.RawMessage) map[string]any {
 	facts := map[string]any{}
 	v, err := schema.Decode(result)
@@ -127,7 +126,7 @@ func Facts(result json.RawMessage) map[string]any {
 	return facts
 }
 
-// Plain is a summary without a model: the steps that were done.
+// Plain is a summary without a model: it lists the steps that were done.
 func Plain(in SummaryInput) string {
 	text := language.InEach("完了したステップ:", "Steps done:").In(in.Locale)
 	for _, s := range in.Steps {

@@ -14,28 +14,28 @@ import (
 const (
 	MaxTitle       = 150
 	MaxDescription = 3000
-	MaxPolicy      = 8000 // as Slack counts, because a card shows the whole policy
+	MaxPolicy      = 8000 // characters as Slack counts them, because a card shows the whole policy
 	MaxSummary     = 2000
 	MaxRemarks     = 2000
 	// MaxStepText is the limit of a step's description and of its expected output.
 	MaxStepText = 1000
-	// MaxStepsBytes is the limit of all steps as JSON; a row holds 400 KB.
+	// MaxStepsBytes is the limit of all steps as JSON; an item in DynamoDB holds 400 KB.
 	MaxStepsBytes = 200_000
 )
 
-// line makes one line of a text: spaces and line ends of any kind become one space.
+// line joins a text into one line: each run of spaces and line ends becomes one space.
 func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") }
 
 // maxNamed is the length to which names and ids of a vendor's server are cut.
 const maxNamed = 150
 
-// Named is a name from a vendor's server in the form of rows and logs: one line of at most 150 characters.
+// Named formats a name from a vendor's server for rows and logs: one line of at most 150 characters.
 func Named(s string) string {
 	return legible.First(line(s), maxNamed)
 }
 
-// RequestID is a request's id from a vendor's server, for rows and logs; empty for a text that can't be one. It is
-// never cut, since vendors look an id up as a whole.
+// RequestID returns a request id from a vendor's server for rows and logs, or an empty text if it can't be one. It is
+// never cut, because vendors look up only complete ids.
 func RequestID(s string) string {
 	if len(s) > maxNamed || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -43,11 +43,10 @@ func RequestID(s string) string {
 	return s
 }
 
-// prose is a text without what people can't see, trimmed and with at most one empty line in
-// a row.
+// prose trims a text, and removes invisible characters and repeated empty lines.
 func prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
-// bounded is the problem of a field that shows nothing or is too long.
+// bounded returns the problem of a field that is blank or too long.
 func bounded(field, s string, limit int) []string {
 	switch n := utf8.RuneCountInString(s); {
 	case !legible.Text(s):
@@ -64,14 +63,15 @@ var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 func inSlack(s string) int { return len(utf16.Encode([]rune(escapes.Replace(s)))) }
 
 const (
-	// maxEarlier bounds the reasons of rejections that a prompt repeats whole, in estimated tokens.
+	// maxEarlier bounds the reasons of rejections that a prompt repeats in full, in estimated tokens.
 	maxEarlier = 16_000
 	// maxOldReason is the length to which older reasons are cut, in characters.
 	maxOldReason = 100
 )
 
-// estimate is an upper estimate of a text's tokens. OpenAI counts four characters of English as one (help.openai.com,
-// "What are tokens and how to count them?"), code and JSON have about three to a token, and Japanese about one.
+// estimate is an upper estimate of a text's tokens. OpenAI counts about four characters of English as one token
+// (help.openai.com, "What are tokens and how to count them?"). Code and JSON have about three characters to a token,
+// Japanese about one.
 func estimate(text string) int {
 	ascii, other := 0, 0
 	for _, r := range text {
@@ -84,9 +84,9 @@ func estimate(text string) int {
 	return (ascii+2)/3 + other
 }
 
-// earlier cuts the reasons of rejected versions, oldest first, for a prompt. Once the newer reasons come to
-// maxEarlier, older ones keep only maxOldReason characters. whole says whether version i is repeated with its content:
-// only the newest is.
+// earlier shortens the reasons of rejected versions, oldest first, for a prompt. As soon as the newer reasons add up to
+// maxEarlier, each older one is cut to maxOldReason characters. whole reports whether version i is repeated with its
+// content: only the newest is.
 func earlier(all []string) (reasons []string, whole func(i int) bool) {
 	reasons = slices.Clone(all)
 	sum := 0

@@ -29,8 +29,8 @@ type Client struct {
 	messages sdk.MessageService
 }
 
-// New makes a client; nothing is called yet. It takes nothing from the environment,
-// sends no traces, and leaves trying again to the state machine, which has the time for it.
+// New makes a client without calling anything. The client reads nothing from the environment and sends no traces. It
+// leaves retries to the state machine, which has the time for them.
 func New(c Config) *Client {
 	return &Client{c, sdk.NewMessageService(
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
@@ -63,7 +63,7 @@ func (c *Client) problem(err error, request string) *model.Error {
 	return e
 }
 
-// left is the time until the caller's deadline. Without a limit of its own the SDK refuses long answers.
+// left returns the time until the caller's deadline. Without a timeout the SDK refuses to ask for long answers.
 func left(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return time.Until(deadline)

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Say makes one call and reads its answer as it comes.
+// Say makes one call and streams its answer.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
@@ -62,7 +62,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	return out, nil
 }
 
-// whole takes an answer that came at once.
+// whole reads an answer that was not streamed.
 func whole(out *model.Response, m *sdk.Message) {
 	out.Answered, out.Stop = m.Model, stop(m.StopReason)
 	use(&out.Usage, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens,
@@ -75,7 +75,7 @@ func whole(out *model.Response, m *sdk.Message) {
 	}
 }
 
-// statuses are the HTTP statuses of errors that a stream reports after its 200.
+// statuses maps an error that a stream reports after its status 200 to the HTTP status that it stands for.
 var statuses = map[string]int{
 	"invalid_request_error": http.StatusBadRequest, "authentication_error": http.StatusUnauthorized,
 	"billing_error":    http.StatusPaymentRequired,
@@ -109,7 +109,7 @@ type hearing struct {
 	ended  bool
 }
 
-// hear takes an event. Kinds that are not listed are ignored.
+// hear adds an event to the answer. Events of other kinds are ignored.
 func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 	switch e.Type {
 	case "message_start":
@@ -170,8 +170,8 @@ func sample(p *sdk.MessageNewParams, s model.Sampling) {
 	}
 }
 
-// simpler removes from a refused request what some models don't take: sampling, or the answer's schema. It reports
-// false when nothing of that is left.
+// simpler removes from a refused request something that some models don't support: sampling, or the answer's schema. It
+// reports false when neither is left.
 func simpler(p *sdk.MessageNewParams, err error) bool {
 	refused := new(sdk.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
@@ -193,8 +193,8 @@ func sampled(p sdk.MessageNewParams) bool {
 	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
 }
 
-// params translates a request. Cache breakpoints stand behind the rules and behind Standing, and in a conversation
-// behind the last message, since the next call begins with the same messages.
+// params translates a request. Cache breakpoints follow the rules and Standing, and in a conversation also the last
+// message, since the next call begins with the same messages.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens),

@@ -39,7 +39,7 @@ type Client struct {
 	runtime *bedrockruntime.Client
 }
 
-// New makes a client; nothing is called yet. It leaves trying again to the state machine.
+// New makes a client without calling anything. It leaves retries to the state machine.
 func New(c Config) *Client {
 	return &Client{c, bedrockruntime.NewFromConfig(c.AWS, func(o *bedrockruntime.Options) {
 		o.RetryMaxAttempts = 1
@@ -90,7 +90,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	}
 }
 
-// whole takes an answer that comes at once.
+// whole makes a call whose answer is not streamed.
 func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response) error {
 	got, err := c.runtime.Converse(ctx, in)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, ou
 	return nil
 }
 
-// stream reads an answer as it comes. An answer without a stop reason is an error.
+// stream makes a call and reads its answer as it arrives. An answer without a stop reason is an error.
 func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response,
 	onText func(string)) error {
 	got, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
@@ -199,7 +199,7 @@ func (c *Client) problem(err error) *model.Error {
 	case errors.As(err, &api) && errors.As(err, &answer):
 		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header,
 			api.ErrorCode())
-	case errors.As(err, &api): // reported by a stream after its 200
+	case errors.As(err, &api): // reported in a stream after its status 200
 		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), http.StatusInternalServerError), nil,
 			api.ErrorCode())
 	}

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/model"
 )
 
-// form says which optional parts a request has: cache points, a schema for the answer, sampling. Not every model takes
-// them.
+// form selects the optional parts of a request: cache points, a schema for the answer, sampling. Not every model
+// supports them.
 type form struct{ marked, formed, sampled bool }
 
 // simpler drops a part that the model may have refused. It reports false when none is left.
@@ -30,9 +30,9 @@ func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	return f, false
 }
 
-// input translates a request. Cache points stand behind the rules and behind Standing, and in a conversation behind
-// the last message, since the next call begins with the same messages. A single question that is sent without its
-// schema has the schema in words.
+// input translates a request. Cache points follow the rules and Standing, and in a conversation also the last message,
+// since the next call begins with the same messages. A single question that is sent without its schema has the schema
+// in words.
 func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
 	system := r.System
@@ -78,7 +78,7 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 	return in, c.offer(in, r.Tools)
 }
 
-// offer adds the tools. Bedrock can't be told to call one tool at a time.
+// offer adds the tools. Bedrock has no option to allow only one call at a time.
 func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) error {
 	if len(tools) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 // Config is one model behind an endpoint.
 type Config struct {
 	Endpoint string // its name in the model secret
-	BaseURL  string // what chat/completions is put behind, without a slash at its end
+	BaseURL  string // /chat/completions is appended; no slash at its end
 	Model    string
 	Key      string // may be empty
 	Provider string // the provider's name in usages; empty: compatible.<Endpoint>
@@ -50,7 +50,7 @@ type details struct {
 	} `json:"error"`
 }
 
-// refusal reads an error's code, which stands in one of three places, and the parameter that it names.
+// refusal reads an error's code, which may be in any of three members, and the parameter that the error names.
 func refusal(text []byte) (code, parameter string) {
 	var d details
 	if json.Unmarshal(text, &d) != nil {

@@ -33,7 +33,7 @@ func (s sampling) set() bool {
 	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.Stop) > 0
 }
 
-// without removes the parameter that a server refused by name, or every one when it named none of them.
+// without removes the parameter that a server refused by name, or all of them if the server named none.
 func (s sampling) without(unknown string) sampling {
 	switch {
 	case unknown == "temperature" && s.Temperature != nil:
@@ -97,8 +97,8 @@ func formOf(schema json.RawMessage) *format {
 	return f
 }
 
-// request translates a request. A single question has its schema in words, too: a server may accept response_format
-// and ignore it.
+// request translates a request. A single question also has its schema in words, because a server may accept
+// response_format and ignore it.
 func (c *Client) request(r model.Request) request {
 	q := request{
 		Model: c.config.Model, MaxTokens: r.MaxTokens,

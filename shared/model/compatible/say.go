@@ -47,7 +47,7 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// Say makes one call, and another one without each parameter that the server does not know.
+// Say makes one call. When the server refuses a parameter that it does not know, Say calls again without it.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	q := c.request(r)
@@ -84,7 +84,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	}
 }
 
-// whole reads an answer that comes at once.
+// whole reads an answer that was not streamed.
 func (c *Client) whole(body io.Reader, out model.Response) (model.Response, error) {
 	var x chunk
 	text, err := io.ReadAll(body)
@@ -109,8 +109,8 @@ func refused(res *http.Response) bool {
 	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
 }
 
-// open sends a request. unknown is the parameter that a refusal names, or filtered. The body of a response beside an
-// error has been read.
+// open sends a request. unknown is the parameter that a refusal names, or filtered. A response that is returned with an
+// error has no body left to read.
 func (c *Client) open(ctx context.Context, q request) (res *http.Response, unknown string, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, unkno
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.BaseURL+"/chat/completions",
 		bytes.NewReader(body))
-	if err != nil { // the address is the workspace's; it may hold anything
+	if err != nil { // the administrator's address may be malformed
 		return nil, "", c.problem(&model.Error{Kind: model.Misplaced}, "")
 	}
 	req.Header.Set("Content-Type", "application/json")
@@ -148,10 +148,10 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, unkno
 	return res, unknown, c.problem(model.FromStatus(c.provider(), res.StatusCode, res.Header, code), id)
 }
 
-// maxEvent is how long a line of a stream may be, in bytes.
+// maxEvent bounds a line of a stream, in bytes.
 const maxEvent = 4 << 20
 
-// hear reads an answer as it comes. A finish reason makes it whole: some servers close without [DONE].
+// hear reads a streamed answer. A finish reason makes it complete, because some servers close without [DONE].
 func (c *Client) hear(body io.Reader, out model.Response, onText func(string)) (model.Response, error) {
 	h := hearing{out: &out, onText: onText, at: map[int]int{}}
 	lines := bufio.NewScanner(body)
@@ -189,7 +189,7 @@ type hearing struct {
 	out    *model.Response
 	onText func(string)
 	text   strings.Builder
-	at     map[int]int // index of the server -> index of its call
+	at     map[int]int // the server's index -> index of the call
 }
 
 func (h *hearing) hear(x chunk) {
@@ -239,7 +239,7 @@ func (h *hearing) hear(x chunk) {
 	}
 }
 
-// use reads the numbers of tokens, which most servers send once, behind the last choice.
+// use reads the token counts, which most servers send once, after the last choice.
 func (h *hearing) use(raw json.RawMessage) {
 	var a usage
 	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &a) != nil {

@@ -1,4 +1,4 @@
-// Package contestfiles opens the part of a bucket that has the files of contests.
+// Package contestfiles reads the files of contests from a bucket.
 package contestfiles
 
 import (
@@ -24,13 +24,14 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// readWithin bounds the read of one file. maxObject bytes of it are read, more than any file of a contest has.
+// readWithin limits the time for reading one file. maxObject limits its bytes; no contest's file is that large.
 const (
 	readWithin = 5 * time.Second
 	maxObject  = 2 << 20
 )
 
-// Bucket opens a part of a bucket as folders and files. A file is always read whole.
+// Bucket returns a function that opens a prefix of a bucket as a file system. A file is read completely when it is
+// opened.
 func Bucket(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
 	return func(bucket, prefix string) (fs.FS, error) {
 		return folder{s3.NewFromConfig(cfg), bucket, prefix}, nil
@@ -67,7 +68,7 @@ func (f folder) Open(name string) (fs.File, error) {
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
 
-// Stat describes the root, which is where fs.WalkDir begins, as a folder. Folders below are known to ReadDir alone.
+// Stat describes the root as a folder, because fs.WalkDir begins there. The folders below are known only to ReadDir.
 func (f folder) Stat(name string) (fs.FileInfo, error) {
 	if name == "." {
 		return about{&object{name: name}, true}, nil
@@ -79,7 +80,7 @@ func (f folder) Stat(name string) (fs.FileInfo, error) {
 	return file.Stat()
 }
 
-// ReadDir lists a folder up to the limit of one answer of S3.
+// ReadDir lists a folder, up to the number of entries in one answer of S3.
 func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
@@ -124,8 +125,8 @@ func (e entry) Type() fs.FileMode {
 }
 func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}, e.dir}, nil }
 
-// unread is the reason for people why a file was not read. It leaves out S3's own message, which names roles, accounts
-// and requests of the deployment. It is errorclass.ErrUnavailable when another try may read the file.
+// unread returns an error that tells people why a file was not read. It leaves out S3's own message, which names roles,
+// accounts and requests of the deployment. If another try may succeed, it wraps errorclass.ErrUnavailable.
 func unread(err error) error {
 	switch api, refused := errors.AsType[smithy.APIError](err); {
 	case !refused:
@@ -137,7 +138,6 @@ func unread(err error) error {
 	}
 }
 
-// object is a file that was read.
 type object struct {
 	bytes.Reader
 	name string
@@ -163,16 +163,17 @@ func (a about) Mode() fs.FileMode {
 	return 0o444
 }
 
-// Tenants tell further workspaces from the deployment's own.
+// Tenants tells whether a tenant is the deployment's own workspace or a further one.
 type Tenants interface {
 	Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error)
 }
 
-// Opener opens the files of contests that a tenant may see.
+// Opener opens the contest files that a tenant may see.
 type Opener func(ctx context.Context, tenant string) (teamconfig.Workspace, error)
 
-// For opens the files at an address. The deployment's own workspace sees all of them, a further one those that
-// shared.toml gives to it. For returns errorclass.ErrUnavailable when it can't find out whose the workspace is.
+// For returns an Opener for the files at an address. The deployment's own workspace sees all of them, a further
+// workspace those that shared.toml gives to it. The Opener returns errorclass.ErrUnavailable when it can't find out
+// which of the two a tenant is.
 func For(cfg aws.Config, address string, rows Tenants) Opener {
 	return func(ctx context.Context, tenant string) (teamconfig.Workspace, error) {
 		w, err := teamconfig.Open(address, Bucket(cfg))
