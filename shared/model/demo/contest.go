@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Trouble says what a request wants to go wrong in a contest of drafts.
+// Trouble lists the failures that a request asks for in a contest of drafts.
 type Trouble struct {
 	Hang       bool // the leader's model never answers
 	Refuse     bool // the leader's model declines
@@ -18,17 +18,17 @@ type Trouble struct {
 	NeverStops bool    // the judge always wants another round
 }
 
-// "demo: hang team-b" makes the leader of that team hang, "demo: refuse team-b" makes it decline, "demo: unscored
-// team-b" makes the evaluator fail for it; "round 2" behind one of them restricts it to that round. "demo: slow 3"
-// makes each call of a contest take so many seconds, "demo: cost 0.10 contest" cost so many dollars, "demo: play on"
-// lets teams play all rounds.
+// "demo: hang team-b" makes that team's leader hang, "demo: refuse team-b" makes it decline, "demo: unscored team-b"
+// makes the team's evaluator fail. With "round 2" at the end this happens in that round only. "demo: slow 3" makes each
+// call of a contest take 3 seconds, "demo: cost 0.10 contest" makes it cost 0.10 dollars, and "demo: play on" lets
+// teams play all rounds.
 var (
 	troubleForm = lazy.Regexp(`(?i)demo:\s*(hang|refuse|unscored)\s+([\w.-]*\w)(?:\s+round\s+(\d{1,2}))?`)
 	slowForm    = lazy.Regexp(`(?i)demo:\s*slow\s+(\d{1,3}(?:\.\d{1,3})?)`)
 	playOnForm  = lazy.Regexp(`(?i)demo:\s*play on`)
 )
 
-// TroubleOf reads what a request wants for a team in a round.
+// TroubleOf reads the troubles that a request asks for in one team and round.
 func TroubleOf(request, team string, round int) (t Trouble) {
 	for _, m := range troubleForm().FindAllStringSubmatch(request, -1) {
 		if m[2] != team || m[3] != "" && m[3] != strconv.Itoa(round) {

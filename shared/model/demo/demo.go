@@ -1,12 +1,10 @@
-// Package demo answers as a language model would, without one: deterministic,
-// offline, in Japanese and English. What a message says decides the answer.
+// Package demo answers as a language model would, without one: deterministic, offline, in Japanese and English. The
+// text of a message decides the answer.
 //
-// A message may ask for trouble: "demo: fail extract" (or draft, plan, summarize)
-// fails that layer the first time, "demo: bad output" gives an answer that must be
-// asked for again, "demo: bad output twice" one that stays unusable the first time,
-// "demo: human check" makes the writing steps wait for a person. A layer's name
-// behind bad output restricts it to that layer. "demo: cost 3.50" makes each call cost
-// so many dollars, "demo: cost 3.50 plan" those of one layer.
+// A message may ask for failures. "demo: fail extract" (or draft, plan, summarize) fails that layer at the first try.
+// "demo: bad output" gives an unusable first answer; with "twice" the second one is unusable, too, at the first try. A
+// layer's name at the end restricts it to that layer. "demo: human check" makes the writing steps wait for a person.
+// "demo: cost 3.50" makes each call cost 3.50 dollars, "demo: cost 3.50 plan" only those of one layer.
 package demo
 
 import (
@@ -28,10 +26,10 @@ type Question struct {
 	Text    string // with one or more fences of data, <data>…</data>
 }
 
-// ErrAsked is the failure that a message asked for.
+// ErrAsked is a failure that the message asked for.
 var ErrAsked = errors.New("the message asked for this failure")
 
-// input holds the data of all four purposes.
+// input is the data of any of the four purposes.
 type input struct {
 	Message   string    `json:"message"`
 	Policy    string    `json:"policy"`
@@ -45,7 +43,6 @@ type input struct {
 	Steps     []fact    `json:"steps"`
 }
 
-// offered is a tool with an administrator's constraints.
 type offered struct {
 	Name        string `json:"name"`
 	Constraints struct {
@@ -55,7 +52,7 @@ type offered struct {
 	} `json:"constraints"`
 }
 
-// version is a rejected version. One of a policy has no steps.
+// version is a rejected version. A policy's version has no steps.
 type version struct {
 	Steps  []planned `json:"steps"`
 	Reason string    `json:"reason"`
@@ -67,8 +64,8 @@ type fact struct {
 	Facts map[string]any `json:"facts"`
 }
 
-// Answer returns JSON of the purpose's schema, ErrAsked when the message wants a
-// failure, and an error when the data cannot be read.
+// Answer returns JSON of the purpose's schema. It returns ErrAsked if the message asks for a failure, and another error
+// if the data can't be read.
 func Answer(q Question) (string, error) {
 	in, err := q.input()
 	if err != nil {
@@ -106,7 +103,7 @@ func Answer(q Question) (string, error) {
 	return string(b), err
 }
 
-// Cost is the call's price that the message asks for, in dollars.
+// Cost is the price of the call, in dollars, that the message asks for.
 func Cost(q Question) float64 {
 	in, err := q.input()
 	if err != nil {
@@ -116,11 +113,10 @@ func Cost(q Question) float64 {
 	if m == nil || m[2] != "" && strings.ToLower(m[2]) != q.Purpose {
 		return 0
 	}
-	dollars, _ := strconv.ParseFloat(m[1], 64) // of digits and a point
+	dollars, _ := strconv.ParseFloat(m[1], 64) // the form allows only digits and a point
 	return dollars
 }
 
-// input reads the data of all fences.
 func (q Question) input() (in input, err error) {
 	for rest := q.Text; ; {
 		_, after, found := strings.Cut(rest, "<data>")

@@ -7,8 +7,8 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// follow reads an approved policy of the demo's own by the very lines that the demo wrote. The policy counts, because
-// people stamped that and not the message.
+// follow reads an approved policy of the demo's by the lines that the demo wrote into it. It replaces what was read
+// from the message, because people stamped the policy.
 func (r *reading) follow(policy string) {
 	if r.topic == message {
 		r.followMessage(policy)
@@ -36,8 +36,8 @@ func (r *reading) follow(policy string) {
 	r.slot.follow(policy, r.now)
 }
 
-// followMessage takes a message's recipients and text from a policy. Nothing in the quoted text counts, though it may
-// read like a policy itself.
+// followMessage reads a message's recipients and text from a policy. Lines inside the quoted text don't count, because
+// they may imitate those of a policy.
 func (r *reading) followMessage(policy string) {
 	t := r.words
 	_, form, _ := strings.Cut(t.SayLine, "%s")
@@ -60,13 +60,13 @@ func (r *reading) followMessage(policy string) {
 	}
 }
 
-// toldForm finds the words in which a policy says who is told.
+// toldForm finds the part of a policy that says who is notified.
 var (
 	toldForm = lazy.Regexp(`(?:完了したら、|When done, tell )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
 	idForm   = lazy.Regexp(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
 )
 
-// line takes in one line of a policy.
+// line reads one line of a policy.
 func (r *reading) line(t words, line string) {
 	for _, form := range []string{t.Period, t.PeriodSoFar} {
 		if said, ok := within(line, form); ok {
@@ -83,7 +83,7 @@ func (r *reading) line(t words, line string) {
 	}
 }
 
-// within returns the part of a line that stands in the place of a form's %s.
+// within returns the part of a line that stands where the form has %s.
 func within(line, form string) (string, bool) {
 	before, after, _ := strings.Cut(form, "%s")
 	said, ok := strings.CutPrefix(line, before)

@@ -48,7 +48,7 @@ func (r reading) title() string {
 	return or(oneLine(r.text), t.TitleEmpty)
 }
 
-// of puts the departments into a form; empty for the whole company.
+// of puts the departments into a form. It returns an empty text for the whole company.
 func (r reading) of(form string) string {
 	if len(r.departments) == 0 {
 		return ""
@@ -56,7 +56,7 @@ func (r reading) of(form string) string {
 	return fmt.Sprintf(form, strings.Join(r.departments, r.words.And))
 }
 
-// when names the months: as a range, or one by one where there are gaps.
+// when names the months: as a range, or one by one if there are gaps.
 func (r reading) when() string {
 	months, t := r.period.months, r.words
 	first, last := months[0], months[len(months)-1]
@@ -78,7 +78,7 @@ func (r reading) withSheet() bool {
 	return (r.withMonth() || r.topic >= lists) && !r.noSheet
 }
 
-// sheetOr chooses the text for a request with a sheet, or for one that only counts.
+// sheetOr returns the first text if results are written to the sheet, and the second if they are only counted.
 func (r reading) sheetOr(sheet, counts string) string {
 	if r.withSheet() {
 		return sheet
@@ -86,14 +86,14 @@ func (r reading) sheetOr(sheet, counts string) string {
 	return counts
 }
 
-// part is one table of the result: of a department, and of a month where the topic has months.
+// part is one table of the result, for one department, and for one month if the topic has months.
 type part struct {
 	department string
 	month      month
 	tab        string
 }
 
-// parts are the request's tables, each with a tab of its own.
+// parts are the request's tables, each with its own tab.
 func (r reading) parts() []part {
 	departments, months := r.departments, r.period.months
 	if len(departments) == 0 {
@@ -111,8 +111,8 @@ func (r reading) parts() []part {
 	return out
 }
 
-// tabOf names a tab by its whole content, so that another request writes to another tab. A name that the message gives
-// is used as it is, unless there are several tables.
+// tabOf makes a tab's name from everything the table is about, so that different requests write to different tabs. A
+// name from the message is used unchanged, unless there are several tables.
 func (r reading) tabOf(department string, m month, departments, months bool) string {
 	t, tab := r.words, r.tab
 	if months {
@@ -132,7 +132,7 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 	return tab
 }
 
-// cannot says why nothing is planned, and what the demo could do instead; empty when there is a plan.
+// cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
 func (r reading) cannot() string {
 	t := r.words
 	switch {
@@ -159,7 +159,7 @@ func (r reading) cannot() string {
 	return ""
 }
 
-// withExamples adds examples to the reason why nothing is planned, if both fit into one answer.
+// withExamples adds examples to the reason why nothing is planned, if an answer has space for both.
 func (t words) withExamples(why string) string {
 	if utf8.RuneCountInString(why+t.examples()) > task.MaxSentence {
 		return strings.TrimSpace(why)
@@ -167,19 +167,20 @@ func (t words) withExamples(why string) string {
 	return why + t.examples()
 }
 
-// maxUnread is the limit of unknown words: a request with more of them is not taken at all.
+// maxUnread is the most unknown words that a request may have. The demo refuses a request with more.
 const maxUnread = 8
 
 // maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
 const maxParts = task.MaxSteps / 5
 
-// maxTables is how many whole tables a card of steps can show. Nobody may stamp steps that the card can't show whole.
+// maxTables is the most tables that a card of steps can show in full. Nobody may stamp steps that are not shown in
+// full.
 const maxTables = 9
 
 var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
 
-// doubts are the first lines of a policy. They say what the demo did not understand, and what it does in another way
-// than asked.
+// doubts are the first lines of a policy. They say which words the demo did not understand, and what it does
+// differently from the request.
 func (r reading) doubts() (lines []string) {
 	t := r.words
 	quoted := func(said []string) string {
@@ -284,7 +285,7 @@ func (r reading) head() []string {
 	return lines
 }
 
-// addressees are those who are told, as mentions.
+// addressees mentions the people who are notified.
 func (r reading) addressees() string {
 	var out []string
 	if r.copied && r.topic != message {
@@ -296,7 +297,7 @@ func (r reading) addressees() string {
 	return or(strings.Join(out, r.words.And), r.words.Requester)
 }
 
-// how lists the acts, one line each.
+// how describes the actions of the policy, one line each.
 func (r reading) how() []string {
 	t := r.words
 	if r.topic == message {

@@ -12,12 +12,12 @@ import (
 	"ringi/shared/domain/catalog"
 )
 
-// list is a tool that the demo plans from its catalog file: one call, whose rows go to the sheet and whose count is
-// told.
+// list is a tool that the demo plans from its catalog file. One call reads it; its rows go to the sheet, and the notice
+// tells their number.
 type list struct {
 	catalog.File
 	asks *regexp.Regexp
-	// departments says that the tool takes a department.
+	// departments says that the tool has an argument for a department.
 	departments bool
 }
 
@@ -43,7 +43,7 @@ var allLists = sync.OnceValue(func() (all []*list) {
 	return all
 })
 
-// list is the topic's list, nil for every topic that is planned in code.
+// list is the topic's list, nil for a topic that is planned in code.
 func (t topic) list() *list {
 	if t < lists {
 		return nil
@@ -51,10 +51,10 @@ func (t topic) list() *list {
 	return allLists()[t-lists]
 }
 
-// read is the list that the first step reads: the topic's own, or the people whose records are wanted.
+// read is the list that the first step reads: the topic's own, or the list of people for a topic about records.
 func (t topic) read() *list { return allLists()[max(0, t-lists)] }
 
-// listOf is the list that a tool gives, nil for none.
+// listOf is the list of a tool's rows, nil if the tool has none.
 func listOf(tool string) *list {
 	i := slices.IndexFunc(allLists(), func(l *list) bool { return l.Name == tool })
 	if i < 0 {
@@ -66,19 +66,18 @@ func listOf(tool string) *list {
 // takesDepartments reports whether the topic can be about some departments only.
 func (t topic) takesDepartments() bool { return t < lists || t.list().departments }
 
-// ofList makes a text about a list from the form of that name: the list's own form, or the one that all lists share.
+// ofList fills in the list's own form of that name, or else the form that all lists share.
 func (t words) ofList(l *list, form string) string {
 	w := l.Demo.Words[t.Locale]
 	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}",
 		w.Handled).Replace(or(w.Forms[form], t.List[form]))
 }
 
-// listStep is the step that fetches a list.
 func (t words) listStep(l *list) step {
 	return step{l.Title.In(t.Locale), t.ofList(l, "description"), t.ofList(l, "expected")}
 }
 
-// examples say what could be asked for.
+// examples lists requests that the demo understands.
 func (t words) examples() string {
 	var known []string
 	for _, l := range allLists() {
@@ -88,7 +87,7 @@ func (t words) examples() string {
 	return strings.Replace(t.Can, "{lists}", strings.Join(known[:last], t.CanAnd)+t.CanOr+known[last], 1)
 }
 
-// listing plans one table of a list, and returns what the notice says of it.
+// listing plans one table of a list, and returns the table's name for the notice.
 func (p *planner) listing(l *list, of part, about string, detail func(label, path string)) {
 	if found := p.fetch(l, of, about); found != "" {
 		detail(p.reading.words.ofList(l, "label"), found+"count")
@@ -96,7 +95,7 @@ func (p *planner) listing(l *list, of part, about string, detail func(label, pat
 	}
 }
 
-// fetch adds the step that reads a list for a part's department. The people of one department are read once.
+// fetch adds the step that reads a list for a part's department. The people of a department are read only once.
 func (p *planner) fetch(l *list, of part, about string) string {
 	input := maps.Clone(object(l.Demo.Input))
 	if of.department != "" {

@@ -11,13 +11,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The tools of the local stack's MCP server, which an administrator has to allow first.
+// Tools of the local stack's MCP server. An administrator has to allow them first.
 const (
 	listRooms = "rooms.list_rooms"
 	bookRoom  = "rooms.book_room"
 )
 
-// meetingWords are one language's about meeting rooms.
+// meetingWords are the texts about meeting rooms in one language.
 type meetingWords struct {
 	Title, Purpose, When, Find, Book, Privacy      string
 	AssumedDay, AssumedTime, AssumedEnd            string
@@ -45,16 +45,16 @@ var (
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
 	betweenTimeForm = lazy.Regexp(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
 	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
-	// roomForm is a room's name, a capital letter, beside the word for a meeting room that was taken out.
+	// roomForm is the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
 	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
-	// vagueForm is a time too wide for a meeting. severalForm asks for more than one room.
+	// vagueForm is a time that is too wide for a meeting. severalForm asks for more than one room.
 	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
 	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
 	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
 )
 
-// slot takes a meeting's day and time out of a text. second is another day, time or length that the text names: a
-// meeting has one of each.
+// slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names,
+// although a meeting has one of each.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
 	out = slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
 	day, second := s.day(now)
@@ -78,7 +78,7 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 		}
 		out.noEnd = false
 	}
-	ranges := s.takeIf(betweenTimeForm, func(m []string) bool { // of hours, not of people
+	ranges := s.takeIf(betweenTimeForm, func(m []string) bool { // hours, not people
 		return strings.Contains(m[0], "時") || m[1]+m[3]+m[5]+m[6]+m[8]+m[10] != ""
 	})
 	times := append(s.take(timeForm), s.take(noonForm)...)
@@ -131,7 +131,7 @@ func minutes(half, hour, minute, japanese, meridiem string) int {
 	return h*60 + m
 }
 
-// day takes the day out of a text, nil if there is none. second is a word that names another day.
+// day takes the day out of a text. It returns nil if the text has none, and as second a word that names another day.
 func (s *scanner) day(now time.Time) (day *time.Time, second string) {
 	for _, f := range []struct {
 		form func() *regexp.Regexp
@@ -150,7 +150,7 @@ func (s *scanner) day(now time.Time) (day *time.Time, second string) {
 	return day, second
 }
 
-// dayWord reads a word such as tomorrow.
+// dayWord returns the day that a word such as tomorrow means.
 func dayWord(now time.Time, m []string) time.Time {
 	said, n := strings.ToLower(m[0]), 0
 	switch {
@@ -168,7 +168,7 @@ func dayWord(now time.Time, m []string) time.Time {
 	return now.AddDate(0, 0, n)
 }
 
-// onDay is the next day of that number and month; the zero time if there is none.
+// onDay is the next date with that day and month, or the zero time if there is none.
 func onDay(now time.Time, m []string) time.Time {
 	year, mon, day := now.Year(), number(m[2])+monthNamed(m[4]), number(m[3]+m[5]+m[6])
 	if mon == 0 {
@@ -187,7 +187,7 @@ func onDay(now time.Time, m []string) time.Time {
 	return then
 }
 
-// weekday is the next such day. Weeks begin on Monday.
+// weekday is the next date on that day of the week. Weeks begin on Monday.
 func weekday(now time.Time, m []string) time.Time {
 	want := time.Weekday(0)
 	for i, name := range []string{"日sun", "月mon", "火tues", "水wednes", "木thurs", "金fri", "土satur"} {
@@ -226,7 +226,7 @@ func (p *planner) meet() []object {
 		{"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
 }
 
-// meetingPolicy is the head of a policy about a meeting room, and its acts.
+// meetingPolicy returns the first lines of a policy about a meeting room, and its actions.
 func (r reading) meetingPolicy() (lines, how []string) {
 	t, s := r.words.Meeting, r.slot
 	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)),
@@ -242,7 +242,7 @@ func (r reading) meetingPolicy() (lines, how []string) {
 	return lines, []string{t.Find, t.Book}
 }
 
-// slotForm finds the line in which a policy says when a meeting is.
+// slotForm finds the line of a policy that has the meeting's time.
 var slotForm = lazy.Regexp(`(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`)
 
 // follow takes the meeting's time from an approved policy.

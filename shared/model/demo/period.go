@@ -29,11 +29,11 @@ const maxMonths = 12
 type period struct {
 	months  []month // in order
 	part    string  // words for less than whole months
-	open    string  // words that give an end without a beginning
-	quarter bool    // quarters of a fiscal year from April were assumed
+	open    string  // words for a period that has an end and no beginning
+	quarter bool    // the text names a quarter, which is taken as one of a fiscal year from April
 }
 
-// with adds months, each once.
+// with adds months that are not in the period yet.
 func (p *period) with(from, to month) {
 	for m := from; m <= to && m < from+120; m++ {
 		if at, found := slices.BinarySearch(p.months, m); !found {
@@ -49,7 +49,7 @@ const (
 
 var (
 	daysForm = lazy.Regexp(`(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`)
-	// namedDaysForm is October 1 to 15, October 1 to October 15.
+	// namedDaysForm is October 1 to 15 or October 1 to October 15.
 	namedDaysForm = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
 	dayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
 	namedDayForm  = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
@@ -99,7 +99,7 @@ var (
 	yearsForm    = lazy.Regexp(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
 )
 
-// yearWords replaces a word such as 今年度 before a month or quarter by the year in figures.
+// yearWords writes a word such as 今年度 before a month or quarter as a year in figures.
 func (s *scanner) yearWords(now time.Time) {
 	replace := func(f func() *regexp.Regexp, with func(m []string) string) {
 		s.text = f().ReplaceAllStringFunc(s.text, func(said string) string { return with(f().FindStringSubmatch(said)) })
@@ -132,7 +132,7 @@ func (s *scanner) yearWords(now time.Time) {
 	})
 }
 
-// weekMonths are the first and the last month of a day or a week.
+// weekMonths are the first and the last month that a day or a week touches.
 func weekMonths(said string, now time.Time) (from, to month) {
 	said = strings.ToLower(said)
 	day, length := now, 1
@@ -150,7 +150,7 @@ func weekMonths(said string, now time.Time) (from, to month) {
 	return thisMonth(day), thisMonth(day.AddDate(0, 0, length-1))
 }
 
-// days takes out ranges of days and single days. Days that make up whole months are months.
+// days takes out single days and ranges of days. Days that make up complete months count as months.
 func (s *scanner) days(now time.Time, p *period) {
 	for _, m := range s.take(daysForm) {
 		p.span(m[0], now, m[1], number(m[2]), number(m[3]), m[4], number(m[5]), number(m[6]))
@@ -167,8 +167,8 @@ func (s *scanner) days(now time.Time, p *period) {
 	}
 }
 
-// span adds the months from one day to another. If the text has no year, the latest one is taken in which the range
-// has begun.
+// span adds the months from one day to another. If the text names no year, span takes the latest year in which the
+// range has begun.
 func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fromDay int, toYear string, toMonth,
 	toDay int) {
 	if toMonth == 0 {
@@ -185,7 +185,7 @@ func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fr
 	}
 }
 
-// monthAt is a month of a year; for year 0, the latest such month that has begun.
+// monthAt is a month of a year. For year 0 it is the latest such month that has begun.
 func monthAt(year, m int, now time.Time) month {
 	at := monthOf(year, time.Month(m))
 	if year == 0 {
@@ -196,10 +196,10 @@ func monthAt(year, m int, now time.Time) month {
 	return at
 }
 
-// years takes out fiscal years, which begin in April, years and quarters.
+// years takes out years, fiscal years (which begin in April) and quarters.
 func (s *scanner) years(now time.Time, p *period) {
 	here := thisMonth(now)
-	fiscal := here - (here+9)%12 // April of the year that is running
+	fiscal := here - (here+9)%12 // April of the current fiscal year
 	for _, m := range s.take(quarterForm) {
 		switch said := strings.ToLower(m[1] + m[2]); {
 		case said != "":
@@ -234,7 +234,8 @@ func (s *scanner) years(now time.Time, p *period) {
 	}
 }
 
-// begun is the end of a range without the months that have not begun. A range that is wholly ahead keeps its end.
+// begun shortens the end of a range to the months that have begun. A range that lies completely in the future keeps its
+// end.
 func (p *period) begun(from, to, here month) month {
 	if from <= here && here < to {
 		return here
@@ -242,7 +243,7 @@ func (p *period) begun(from, to, here month) month {
 	return to
 }
 
-// shift says how far from now a word points: 前 and last are -1, 来 and next 1.
+// shift is the offset that a word stands for: -1 for 前 and last, 1 for 来 and next.
 func shift(said string) int {
 	switch {
 	case has(said, "一昨"):
@@ -271,7 +272,7 @@ func (s *scanner) months(now time.Time, p *period) {
 			return s.text[at[2*n]:at[2*n+1]]
 		}
 		if strings.EqualFold(group(7), "may") && !mayForm().MatchString(s.text[:at[0]]) {
-			continue // the verb may
+			continue // may is the verb here
 		}
 		m, year := monthSaid(now, group)
 		found = append(found, named{at[0], at[1], m, year})
@@ -306,12 +307,12 @@ func (s *scanner) months(now time.Time, p *period) {
 	s.text = string(text)
 }
 
-// bothEnds reports whether two months are the ends of what is meant: 7月と9月の間.
+// bothEnds reports whether two months are the ends of a range: 7月と9月の間.
 func bothEnds(between, after string) bool {
 	return strings.TrimSpace(between) == "と" && strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(after), "の"), "間")
 }
 
-// ordered moves an end without a year by whole years until the range's ends are in order.
+// ordered moves an end that has no year by whole years until the beginning is before the end.
 func ordered(from, to month, fromYear, toYear bool) (month, month) {
 	for ; fromYear && !toYear && to-from >= 12; to -= 12 {
 	}
@@ -322,7 +323,7 @@ func ordered(from, to month, fromYear, toYear bool) (month, month) {
 	return from, to
 }
 
-// monthSaid reads one match of monthForm, and whether it came with a year.
+// monthSaid reads a match of monthForm, and reports whether the match has a year.
 func monthSaid(now time.Time, group func(int) string) (m month, year bool) {
 	here := thisMonth(now)
 	switch said := strings.ToLower(group(1)); {
@@ -343,7 +344,7 @@ func monthSaid(now time.Time, group func(int) string) (m month, year bool) {
 }
 
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // nothing is 0
+	n, _ := strconv.Atoi(digits) // no digits mean 0
 	return n
 }
 

@@ -23,7 +23,7 @@ type planned struct {
 	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
 }
 
-// lack is something that a request needs and no step can do.
+// lack is something that a request needs and that no step can do.
 type lack struct {
 	What string `json:"what"`
 	Tool string `json:"tool"`
@@ -43,7 +43,8 @@ type planner struct {
 	missing   []lack
 }
 
-// kind identifies a step that a person may want left out, by its tool and the arguments that say what it is about.
+// kind identifies the steps that one reason of a person leaves out, by the tool and the arguments that say what the
+// step is about.
 func kind(tool string, input object) string {
 	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"],
 		input["recipient"])
@@ -51,12 +52,12 @@ func kind(tool string, input object) string {
 
 func (s planned) kind() string {
 	var input object
-	_ = json.Unmarshal([]byte(s.ToolInput), &input) // an unreadable input leaves the tool alone
+	_ = json.Unmarshal([]byte(s.ToolInput), &input) // without a readable input only the tool identifies the kind
 	return kind(s.Tool, input)
 }
 
-// add appends a step and returns the beginning of references to its result. It returns an empty text for a step that a
-// person wanted left out, or for which something is missing.
+// add appends a step and returns the prefix of references to its result. It returns an empty text if a person wanted
+// the step left out, or if the tool can't be called, which it records in missing.
 func (p *planner) add(s step, tool string, input object) string {
 	if p.reading.leaves(kind(tool, input)) {
 		return ""
@@ -71,7 +72,7 @@ func (p *planner) add(s step, tool string, input object) string {
 		return ""
 	}
 	args, err := json.Marshal(input)
-	if err != nil { // only texts, numbers and lists go in
+	if err != nil { // input holds only texts, numbers and lists
 		return ""
 	}
 	n := len(p.steps) + 1
@@ -85,7 +86,7 @@ func (p *planner) add(s step, tool string, input object) string {
 
 const noTool = "no_tool"
 
-// hinders says why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
+// hinders returns why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
 // demo never replaces a forbidden value by an allowed one.
 func (p *planner) hinders(tool string, input object) string {
 	offered, ok := p.tools[tool]
@@ -107,7 +108,7 @@ func (p *planner) hinders(tool string, input object) string {
 	return ""
 }
 
-// plan makes the steps, or says what is missing for them. remarks say which rejection reasons were taken in.
+// plan makes the steps, or says what is missing for them. remarks name the reasons of rejections that the plan follows.
 func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
 	if r.cannot() != "" {
 		return []planned{}, []lack{{or(oneLine(r.text), r.words.TitleEmpty), "", noTool}}, ""
@@ -135,15 +136,15 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	if len(p.missing) > 0 {
 		return []planned{}, p.missing, ""
 	}
-	if len(p.steps) == 0 && len(r.left) > 0 { // the reasons would remove every step
+	if len(p.steps) == 0 && len(r.left) > 0 { // following the reasons would remove every step
 		r.left, r.refused, r.taken = nil, append(r.taken, r.refused...), nil
 		return plan(in, r)
 	}
 	return p.steps, []lack{}, r.remarks()
 }
 
-// remarks are up to three lines: the reasons of rejections that were taken in, those that were not understood, and
-// those against steps that others need. Up to fifty reasons fit.
+// remarks are up to three lines: reasons of rejections that the plan follows, reasons that were not understood, and
+// reasons against steps that other steps need. They have space for fifty reasons.
 func (r reading) remarks() string {
 	var lines []string
 	most := 1600 / max(len(r.taken)+len(r.refused)+len(r.needed), 1)
@@ -223,7 +224,7 @@ func (p *planner) write(of part, about string, columns []string, rows string, de
 	}
 }
 
-// labelPeriod labels the counted days. Those of the current month are counted until the run.
+// labelPeriod is the label of the counted days. Days of the current month are counted up to the run.
 func (p *planner) labelPeriod(m month) string {
 	if m == thisMonth(p.reading.now) {
 		return p.reading.words.LabelSoFar
@@ -231,7 +232,7 @@ func (p *planner) labelPeriod(m month) string {
 	return p.reading.words.LabelPeriod
 }
 
-// judged is the input of calculate_overtime for a part: its records, and those of the months before.
+// judged is the input of calculate_overtime for a part: its records and those of earlier months.
 func (p *planner) judged(of part, mode string) object {
 	o := object{"mode": mode, "records": ref(p.records[part{of.department, of.month, ""}] + "records")}
 	if before := p.before(of); len(before) > 0 {
@@ -240,8 +241,8 @@ func (p *planner) judged(of part, mode string) object {
 	return o
 }
 
-// before refers to the records of the same people's earlier months, back to the first gap and at most eleven. Only
-// months that the request reads anyway count.
+// before refers to records of the same people in earlier months, back to the first gap and at most eleven months. It
+// uses only months that the request reads anyway.
 func (p *planner) before(of part) (out []object) {
 	for m := of.month - 1; len(out) < maxMonths-1; m-- {
 		records := p.records[part{of.department, m, ""}]
@@ -253,7 +254,7 @@ func (p *planner) before(of part) (out []object) {
 	return out
 }
 
-// notify adds the messages to the requester, or to those whom the request names instead.
+// notify adds the messages to the people whom the request names, or else to the requester.
 func (p *planner) notify(requester string, details []object) {
 	r := p.reading
 	if requester != "" && (r.copied || len(r.recipients) == 0) {
@@ -271,10 +272,10 @@ func (p *planner) send(s step, to, text string, details []object) {
 		"details": append([]object{}, details...)})
 }
 
-// maxDetails is how many details a direct message has, as the tool's schema says.
+// maxDetails is the most details of a direct message, according to the tool's schema.
 const maxDetails = 20
 
-// listed are the details of a notice: as many whole tables as fit, and the number of the others.
+// listed are the details of a notice: as many complete tables as fit, and the number of those left out.
 func (p *planner) listed(tables [][]object) (details []object) {
 	if all := slices.Concat(tables...); len(all) <= maxDetails {
 		return all
@@ -301,7 +302,7 @@ func columnsOf(t topic) []string {
 		"holiday_work_hours", "latenight_work_hours", "flag", "period"}
 }
 
-// title heads a column. A member without a title keeps its own name.
+// title is the heading of a column. A member without a title has its own name as the heading.
 func (t words) title(of topic, key string) string {
 	if l := of.list(); l != nil {
 		return or(l.Demo.Words[t.Locale].Columns[key], key)

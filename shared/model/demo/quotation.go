@@ -6,10 +6,10 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// While a text is read, a rune of the private use area stands for each quotation.
+// While a text is read, each quotation is replaced by a rune of the private use area.
 const firstQuotation, maxQuotations = '\ue000', 100
 
-// quotations takes the quoted texts out of a text, as they were written. It reports false when marks don't match or
+// quotations takes the quoted texts out of a text unchanged. It reports false if quotation marks don't match, or if
 // there are more than maxQuotations.
 func quotations(text string) (rest string, said []string, ok bool) {
 	closing := map[rune]rune{'「': '」', '『': '』', '“': '”', '"': '"', '＂': '＂'}
@@ -37,7 +37,7 @@ func quotations(text string) (rest string, said []string, ok bool) {
 	return rest, said, ok
 }
 
-// closed is the length of a quotation in runes, nested ones included; -1 if it has no end.
+// closed is the number of runes of a quotation, nested ones included, or -1 if the quotation has no end.
 func closed(runes []rune, begin, end rune) int {
 	depth := 1
 	for i, c := range runes {
@@ -55,14 +55,14 @@ func closed(runes []rune, begin, end rune) int {
 
 var (
 	quoteForm = lazy.Regexp(`[\x{e000}-\x{e063}]`)
-	// tabForm is a quotation that is a tab's name.
+	// tabForm is a quotation that names a tab.
 	tabForm = lazy.Regexp(`(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
 )
 
-// maxTab is the most of a tab's name, in characters.
+// maxTab is the length limit of a tab's name, in characters.
 const maxTab = 100
 
-// quoted takes the runes for quotations out of a text. Each quotation is a tab's name or something to say.
+// quoted takes out the runes that stand for quotations. A quotation is either a tab's name or a text to send.
 func (r *reading) quoted(s *scanner, said []string) {
 	of := func(place string) string { return said[[]rune(place)[0]-firstQuotation] }
 	for _, m := range s.take(tabForm) {

@@ -23,7 +23,7 @@ const (
 	employees = lists
 )
 
-// reading is a request as the demo understands it, with the reasons for which versions were rejected.
+// reading is the demo's understanding of a request, with the reasons of rejections.
 type reading struct {
 	words    words
 	now      time.Time
@@ -34,24 +34,23 @@ type reading struct {
 	period      period
 	assumed     bool // the message names no month, so the current one is meant
 	departments []string
-	recipients  []string // Slack ids; empty: whoever asked
-	copied      bool     // the requester is told beside the recipients
+	recipients  []string // Slack ids; empty: only the requester
+	copied      bool     // the requester is notified, too, besides the recipients
 	people      []string // names of people without an id
 	quotes      []string
-	tab         string // of the sheet, when the message names one
+	tab         string // name of the sheet's tab, if the message has one
 	slot        slot   // of a meeting
 
 	validate, humanCheck, noNotice, noSheet, brief bool
 	noRooms                                        bool     // no tool for meeting rooms is allowed
-	marked                                         bool     // it asks for people above a limit, whom the result marks
+	marked                                         bool     // the request asks for people above a limit; the result marks them
 	left                                           []string // kinds of steps that are left out
 	stops                                          []string // why nothing is planned, each a sentence
 	unread                                         []string // words that the demo does not understand
-	// reasons of rejections, oldest first: taken in, not understood, and against steps that others need
+	// reasons of rejections, oldest first: followed, not understood, and against steps that others need
 	taken, refused, needed []string
 }
 
-// read understands a message.
 func read(in input) (reading, error) {
 	now, err := time.Parse("2006-01-02T15:04-07:00", in.Now)
 	if err != nil {
@@ -113,7 +112,7 @@ func read(in input) (reading, error) {
 	return r, nil
 }
 
-// stopAlways stops at what the demo never does.
+// stopAlways refuses requests for things that the demo never does.
 func (r *reading) stopAlways(s *scanner) {
 	t := r.words
 	r.stop(t.NoCancel, cancelForm().FindString(s.text))
@@ -123,8 +122,8 @@ func (r *reading) stopAlways(s *scanner) {
 	r.stop(t.NoNarrow, narrowed(s.text))
 }
 
-// self takes out words by which the requester is to be told. They count as not understood when only others, or nobody,
-// are told.
+// self takes out words that ask to notify the requester. They count as not understood if nobody or only others are to
+// be notified.
 func (r *reading) self(s *scanner) {
 	for _, m := range s.take(selfForm) {
 		alone := m[1]+m[2] != ""
@@ -136,15 +135,15 @@ func (r *reading) self(s *scanner) {
 	}
 }
 
-// stop adds a reason why nothing is planned, if there is a word to blame.
+// stop adds a reason why nothing is planned, unless word is empty.
 func (r *reading) stop(form, word string) {
 	if word != "" {
 		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Quote, oneLine(word))))
 	}
 }
 
-// time takes out the time that the work is about. later is a word that puts the work off, unknown one for a time that
-// the demo can't tell.
+// time takes out the time that the request is about. later is a word that postpones the work, and unknown a word for a
+// time that the demo can't work out.
 func (r *reading) time(s *scanner) (later, unknown string) {
 	switch r.topic {
 	case message:
@@ -169,7 +168,7 @@ func (r *reading) time(s *scanner) (later, unknown string) {
 	return later, or(unknown, unknownYearForm().FindString(s.text))
 }
 
-// judge stops at combinations that don't go together: a message has exactly one quotation, and nothing else has any.
+// judge refuses contradictory combinations. A message to somebody has exactly one quotation; other topics have none.
 func (r *reading) judge() {
 	t := r.words
 	switch {
@@ -204,7 +203,7 @@ const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\
 var (
 	noNoticeForm = lazy.Regexp(`(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`)
 	noSheetForm  = lazy.Regexp(`(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`)
-	// neitherForm denies the notice and the sheet with one word.
+	// neitherForm excludes both the notice and the sheet with one negation.
 	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
 	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
 	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で(?:いい|よい|良い|よろしい|結構)(?:です)?|で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
@@ -216,16 +215,16 @@ var (
 	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
 	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
 	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
-	// sameForm is "the same" as said before, not the same as something else.
+	// sameForm is 同じ in the sense of the same as before, as opposed to the same as something else.
 	sameForm = lazy.Regexp(`(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`)
-	// fineForm accepts something: it excludes nothing.
+	// fineForm says that something is acceptable. It excludes nothing.
 	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
-	// writtenForm is a verb of writing, which belongs to a tab's name or to what a person has checked.
+	// writtenForm is a verb of writing, as it follows a tab's name or things that a person has checked.
 	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
 	spaceForm   = lazy.Regexp(`\s+`)
 )
 
-// flags takes out what the request wants left out or done in addition. It reports whether there was any of that.
+// flags takes out words for things that the request leaves out or adds. It reports whether there were any.
 func (r *reading) flags(s *scanner) bool {
 	any := s.took(neitherForm)
 	r.noNotice, r.noSheet = r.noNotice || any, r.noSheet || any
@@ -266,9 +265,9 @@ type topicForm struct {
 	form  func() *regexp.Regexp
 }
 
-// about takes out the words of a topic. Where a text names several, it is the one that covers the others: overtime
-// needs attendance, and attendance the employees. second is a word for a topic that is not covered: a room beside
-// anything, or the list of employees beside the records of months.
+// about takes out the words of a topic. If a text names several, the topic that covers the others counts: overtime
+// covers attendance, and attendance covers the employees. second is a word of a topic that is not covered, such as a
+// room, or the list of employees in a request for records of months.
 func (s *scanner) about() (found topic, second string) {
 	list := ownListForm().FindString(s.text)
 	if bothTopicsForm().MatchString(s.text) { // attendance shows all columns of overtime
@@ -320,7 +319,7 @@ func has(text string, any ...string) bool {
 	return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// oneLine is a text on one line, short enough for a title.
+// oneLine joins a text into one line, short enough for a title.
 func oneLine(s string) string {
 	r := []rune(strings.TrimSpace(spaceForm().ReplaceAllString(s, " ")))
 	if len(r) > 60 {

@@ -7,15 +7,15 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// take takes in the reasons for which versions were rejected. At the steps the policy is stamped already: only reasons
-// that leave something out or look closer count there.
+// take follows the reasons of rejections. Steps are planned after the policy is stamped, so only reasons count there
+// that leave steps out or ask for a check.
 func (r *reading) take(in input, steps bool) {
 	for _, v := range in.Earlier {
 		reason := oneLine(v.Reason)
 		if reason == "" {
 			continue
 		}
-		if steps && len(v.Steps) == 0 { // only the reason of an older version is known, so its steps are planned again
+		if steps && len(v.Steps) == 0 { // of older versions only the reason is known, so the steps are planned again
 			v.Steps, _, _ = plan(in, *r)
 		}
 		switch understood, needed := r.takeOne(v, steps); {
@@ -39,7 +39,7 @@ func add[T comparable](list []T, s T) []T {
 var (
 	insteadForm = lazy.Regexp(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`)
 	ratherForm  = lazy.Regexp(`(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
-	// addForm adds to what there was, onlyForm puts something in its place.
+	// addForm asks for something more, onlyForm for something in place of the rest.
 	addForm  = lazy.Regexp(`(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`)
 	onlyForm = lazy.Regexp(`(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`)
 
@@ -59,7 +59,7 @@ func rather(reason string) (wanted, unwanted string) {
 	return reason, ""
 }
 
-// scope is what a request covers and whom it tells.
+// scope is the extent of a request and its recipients.
 type scope struct {
 	months      []month
 	departments []string
@@ -68,7 +68,8 @@ type scope struct {
 
 func (s scope) empty() bool { return len(s.months)+len(s.departments)+len(s.recipients) == 0 }
 
-// takeOne takes a reason in if it was understood as a whole. needed reports that it is against steps that others need.
+// takeOne follows a reason if all of it was understood. needed reports that the reason is against steps that others
+// need.
 func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	rest, said, matched := quotations(v.Reason)
 	wanted, unwanted := rather(scan(rest).text)
@@ -119,8 +120,8 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	return true, false
 }
 
-// change adds to a request's scope, or replaces a part of it. It reports false when the reason does neither, does
-// both, or is about something that is not there.
+// change extends a request's scope or replaces a part of it. It reports false if the reason does neither or both, or is
+// about something that the scope does not have.
 func (r *reading) change(now scope, reason, unwanted string) bool {
 	adds, only := addForm().MatchString(reason), onlyForm().MatchString(reason) || unwanted != ""
 	if adds == only || r.noNotice && len(now.recipients) > 0 {
@@ -128,7 +129,7 @@ func (r *reading) change(now scope, reason, unwanted string) bool {
 	}
 	had := scope{r.period.months, r.departments, r.recipients}
 	if adds {
-		if len(now.departments) > 0 && len(had.departments) == 0 { // everybody is covered as it is
+		if len(now.departments) > 0 && len(had.departments) == 0 { // the request is about everybody already
 			return false
 		}
 		r.copied = r.copied || len(now.recipients) > 0 && len(had.recipients) == 0
@@ -149,7 +150,7 @@ func (r *reading) change(now scope, reason, unwanted string) bool {
 	return true
 }
 
-// gone reads the unwanted part of a reason. It reports false when that has unknown words.
+// gone reads the unwanted part of a reason. It reports false if that part has unknown words.
 func (r *reading) gone(unwanted string) (out scope, ok bool) {
 	s := scan(unwanted)
 	for _, m := range s.take(idForm) {
@@ -166,8 +167,8 @@ func with[T comparable](had, more []T) []T {
 	return had
 }
 
-// instead replaces the unwanted by the wanted, or all where nothing unwanted is named. It reports false if something
-// unwanted is not there, or has no replacement.
+// instead replaces the unwanted values by the wanted ones, or all values if none is unwanted. It reports false if had
+// lacks an unwanted value, or if there is nothing to replace it by.
 func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
 	switch {
 	case len(wanted) == 0:
@@ -184,11 +185,10 @@ func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
 	return with(out, wanted), len(with(unwanted, had)) == len(with(nil, had))
 }
 
-// leaves reports whether a kind of step is left out.
 func (r reading) leaves(kind string) bool { return slices.Contains(r.left, kind) }
 
-// numbers takes out the numbers of steps that are to go, or are to stay alone, and returns the kinds of those that go.
-// It reports false for a step that the version does not have.
+// numbers takes out the numbers of steps that a reason removes, or of the only steps that it keeps, and returns the
+// kinds of the removed steps. It reports false if the version has no step of that number.
 func (s *scanner) numbers(v version) (left []string, ok bool) {
 	var out, kept []int
 	for _, m := range s.take(stepsOutForm) {
@@ -210,8 +210,8 @@ func (s *scanner) numbers(v version) (left []string, ok bool) {
 	return left, true
 }
 
-// builtOn reports whether a step that stays refers to the result of one that goes. The notice can do without the
-// sheet's address.
+// builtOn reports whether a remaining step refers to the result of a removed one. A removed step that wrote the sheet
+// does not count, because the notice can omit the sheet's address.
 func builtOn(steps []planned, left []string) bool {
 	for _, gone := range steps {
 		if !slices.Contains(left, gone.kind()) || gone.Tool == "write_rows_to_google_sheet" {

@@ -9,12 +9,12 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// A summary has maxSummary characters at most. maxPeriod of them are reserved for each counted period: the pipeline
-// adds the periods that the summary does not state.
+// maxSummary is the most characters of a summary. maxPeriod of them are reserved for each counted period, because the
+// pipeline adds the periods that a summary does not state.
 const maxSummary, maxPeriod = 1900, 45
 
-// summary tells the counts and addresses that the steps returned, table by table. Tables without room are left out
-// whole, and their number is told.
+// summary reports the counts and addresses that the steps returned, table by table. It leaves out tables that don't
+// fit, and says how many.
 func summary(in input, r reading) string {
 	t := r.words
 	times, periods, listed := map[string]int{}, 0, 0
@@ -45,11 +45,11 @@ func summary(in input, r reading) string {
 	return legible.Clip(strings.Join(slices.Compact(lines), t.Separator), maxSummary)
 }
 
-// tables are the lines about each table; the first one begins with the lines that stand before all tables. ends are
-// the lines about no table. If there are several tables, each has its step's title above it.
+// tables are the lines about each table. The first table begins with the lines that introduce all of them; ends are
+// lines that belong to no table. If there are several tables, each is headed by its step's title.
 func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, ends []string) {
 	tables = [][]string{nil}
-	bare, wrote := true, false // of the last table: it has only a list; its rows were written
+	bare, wrote := true, false // whether the last table has only a list, and whether its rows were written
 	for _, s := range steps {
 		said, apart := r.summed(s, times[s.Title])
 		lists, writes := strings.HasPrefix(s.Tool, "list_") || listOf(s.Tool) != nil, s.Tool == "write_rows_to_google_sheet"
@@ -80,7 +80,7 @@ func heading(s fact) string {
 	return s.Title + ":"
 }
 
-// summed are the summary's lines about one step. apart says that they are about no table.
+// summed are the summary's lines about one step. apart says that they belong to no table.
 func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	t, f := r.words, s.Facts
 	if l := listOf(s.Tool); l != nil {
@@ -110,8 +110,8 @@ func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	return nil, false
 }
 
-// judged says which limits the given months can't show, for the table with the most months. The tool's note says the
-// same, but in the workspace's language.
+// judged says which limits can't be checked with the given months, for the table with the most months. The tool's note
+// says the same, but in the workspace's language.
 func (r reading) judged(steps []fact) (lines []string) {
 	most := 0
 	for _, s := range steps {
@@ -128,7 +128,7 @@ func (r reading) judged(steps []fact) (lines []string) {
 	return []string{fmt.Sprintf(r.words.SumSeveral, most)}
 }
 
-// more says how many tables were left out, by months if they are of one department, and where they are.
+// more says how many tables were left out and where they are. It counts months if all of them are of one department.
 func (t words) more(n int, departments, sheet bool) (label, value string) {
 	label, value = t.MoreMonths, t.NoSpace
 	if departments {

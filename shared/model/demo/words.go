@@ -12,7 +12,7 @@ import (
 //go:embed words/*.json
 var files embed.FS
 
-// words are the texts of one language. The lines by which follow reads a policy appear nowhere else in one.
+// words are the texts of one language. No other text in a policy may equal one of the lines that follow looks for.
 type words struct {
 	Locale         string
 	Month          string
@@ -22,30 +22,31 @@ type words struct {
 
 	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string // of the task
 	Describe                                                          string // request
-	// forms for any list, by name; {things}, {tab}, {from} and {handled} are words of the list's file
+	// forms that all lists share, by name; {things}, {tab}, {from} and {handled} are replaced by words of the list's
+	// file
 	List map[string]string
 
-	// {lists} stands for the known lists
+	// {lists} is replaced by the known lists
 	Can, CanAnd, CanOr string
-	// instead of a plan
+	// shown when there is no plan
 	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold,
 	Nothing string
-	// also instead of a plan
+	// also shown when there is no plan
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
 	// first lines of a policy
 	Unread, Refused, WholeMonths, Ahead, Marks               string
 	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
 	PurposeAttendance, PurposeOvertime, PurposeMessage       string
-	// purposes without a sheet
+	// purposes of a policy without a sheet
 	CountAttendance, CountOvertime           string
 	Period, PeriodSoFar, How, ReadAttendance string
-	// with a sheet, and without
+	// lines with a sheet, then without
 	Calculate, Average, Count, CountAverage                                              string
 	ValidateLine, SheetLine, NoSheetLine, OnlyCounts, NoticeLine, NoNoticeLine, ToldLine string
 	HumanLine, Privacy, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded      string
 
 	TabAttendance, TabOvertime string
-	// titles by member of the rows; lists have titles of their own
+	// titles of columns, by the rows' member; lists have their own
 	Columns map[string]string
 
 	DoneAttendance, DoneOvertime                                                string
@@ -53,22 +54,20 @@ type words struct {
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
 	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
 	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
-	// what a notice or a summary leaves out
+	// parts that a notice or a summary leaves out
 	MoreMonths, MoreTables, SeeSheet, NoSpace string
 
 	Meeting meetingWords
 }
 
-// step has the texts of a step.
 type step struct{ Title, Description, Expected string }
 
-// of is the step for one of several tables.
+// of returns the step for one of several tables.
 func (s step) of(about string) step {
 	s.Title += about
 	return s
 }
 
-// spoken are the words of a language.
 var spoken = language.Read[words](files, "words")
 
 func (t words) month(m month) string {
@@ -82,12 +81,12 @@ var (
 	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`) // to a name
 	latinForm    = lazy.Regexp(`\p{Latin}+`)
 	angleForm    = lazy.Regexp(`<[^>]*>`)
-	// glueForm is a word that only an English sentence has.
+	// glueForm is a word that occurs only in English sentences.
 	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`)
 )
 
-// English reports whether a text is English, and is then answered in English. Names and quotations in Japanese don't
-// count. A text in neither language follows the locale.
+// English reports whether a text is English and should be answered in English. Names and quotations in Japanese don't
+// count. If the text is in neither language, the locale decides.
 func English(text, locale string) bool {
 	text = politeForm().ReplaceAllString(angleForm().ReplaceAllString(Plain(text), " "), "$1")
 	if rest, _, closed := quotations(text); closed &&

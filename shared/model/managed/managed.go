@@ -22,11 +22,11 @@ import (
 // callWithin bounds each of a Client's methods.
 const callWithin = 20 * time.Second
 
-// Config says where and with which key sessions are made.
+// Config has the address and the key of the vendor's sessions.
 type Config struct {
 	BaseURL string // without /v1
 	HTTP    *http.Client
-	Key     func(ctx context.Context) (string, error) // empty: there is none
+	Key     func(ctx context.Context) (string, error) // empty: there is no key
 	Refused func()                                    // called when the vendor refuses the key; may be nil
 }
 
@@ -38,8 +38,8 @@ type Client struct {
 	sessions     sdk.BetaSessionService
 }
 
-// New makes a client; nothing is called yet. It repeats no request by itself, because the
-// API has no idempotency key.
+// New makes a client without calling anything. The client repeats no request by itself, because the API has no
+// idempotency key.
 func New(c Config) *Client {
 	options := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
@@ -50,11 +50,10 @@ func New(c Config) *Client {
 		sdk.NewBetaSessionService(options...)}
 }
 
-// Place is the agent and the environment of a tenant's sessions.
 type Place struct{ Agent, Environment string }
 
-// CreateAgent makes an agent and an environment for a tenant. Each session has its own instructions
-// and tools; the environment may reach no host on the network.
+// CreateAgent makes an agent and an environment for a tenant. Each session has its own instructions and tools. The
+// environment can't reach any host on the network.
 func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Place, error) {
 	var p Place
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
@@ -82,7 +81,7 @@ func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Pla
 	return p, err
 }
 
-// ArchiveAgent archives a superfluous agent with its environment, after another invocation made one first.
+// ArchiveAgent archives an agent and its environment that are not needed because another invocation made theirs first.
 func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{}, as)
@@ -91,7 +90,7 @@ func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
 	})
 }
 
-// Find returns the oldest session with these tags that was made at a place since a time; empty if there is none.
+// Find returns the oldest session at a place with these tags that was created after a time; empty if there is none.
 func (c *Client) Find(ctx context.Context, p Place, tags map[string]string, since time.Time) (id string, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		id = ""
@@ -119,7 +118,7 @@ func tagged(got, want map[string]string) bool {
 	return true
 }
 
-// Plan is what a session is made of.
+// Plan is the configuration of a session.
 type Plan struct {
 	Title, Model, System string
 	Tools                []Tool
@@ -127,7 +126,7 @@ type Plan struct {
 	MaxCost              aggregate.MicroUSD // 0: no limit
 }
 
-// Start makes a session. It does nothing before it has a message.
+// Start makes a session. The session does nothing before it gets a message.
 func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err error) {
 	agent := sdk.BetaManagedAgentsAgentWithOverridesParams{
 		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides,
@@ -175,12 +174,12 @@ func (c *Client) Answer(ctx context.Context, session, request, text string, fail
 	return c.send(ctx, session, event)
 }
 
-// Interrupt stops what a session does. It may be repeated.
+// Interrupt stops the current work of a session. It may be repeated.
 func (c *Client) Interrupt(ctx context.Context, session string) error {
 	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserInterrupt(sdk.BetaManagedAgentsUserInterruptEventParamsTypeUserInterrupt))
 }
 
-// Discard archives a session that got no message.
+// Discard archives a session that never got a message.
 func (c *Client) Discard(ctx context.Context, session string) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.sessions.Archive(ctx, session, sdk.BetaSessionArchiveParams{}, as)
@@ -196,7 +195,7 @@ func (c *Client) send(ctx context.Context, session string, e sdk.BetaManagedAgen
 	})
 }
 
-// call adds the key to a request, and turns its error into a *model.Error.
+// call makes a request with the key, and converts its error into a *model.Error.
 func (c *Client) call(ctx context.Context, do func(context.Context, option.RequestOption) error) error {
 	key, err := c.config.Key(ctx)
 	switch {

@@ -21,11 +21,11 @@ type State struct {
 	Told         bool          // the user's message has arrived
 	Stop         Stop          // empty while the session works or waits for results
 	ToolRequests []ToolRequest // requested calls without a result
-	Said         string        // its last message
-	Calls        int           // of the session's model
+	Said         string        // the session's last message
+	Calls        int           // calls of the session's model
 }
 
-// Stop is why a session does nothing more.
+// Stop is the reason why a session has stopped.
 type Stop string
 
 const (
@@ -40,16 +40,16 @@ const (
 // ToolRequest is a call that a session asks for.
 type ToolRequest struct {
 	ID    string
-	Name  string // as Tool.Name
+	Name  string // as in Tool.Name
 	Input json.RawMessage
 }
 
-// maxEvents is how many events a session may have. One of sixty steps has a few hundred.
+// maxEvents is the most events of a session. A session of sixty steps has a few hundred.
 const maxEvents = 5000
 
 var errEndless = errors.New("the session has too many events")
 
-// followed are the kinds of events that make the State. Others are not read.
+// followed are the kinds of events that a State is made from. Poll reads no others.
 var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeUserMessage, sdk.BetaManagedAgentsSessionEventTypeUserInterrupt,
 	sdk.BetaManagedAgentsSessionEventTypeUserCustomToolResult, sdk.BetaManagedAgentsSessionEventTypeAgentCustomToolUse,
@@ -59,9 +59,9 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeSessionStatusIdle, sdk.BetaManagedAgentsSessionEventTypeSessionStatusTerminated,
 }
 
-// Poll reads all of a session's events from the first one. Their times are no cursor, since a queued event has none.
-// An event that is listed twice counts once, and unknown kinds are ignored. A session that no longer exists is
-// StopEnded.
+// Poll reads all of a session's events from the first one. Their times can't serve as a cursor, since a queued event
+// has none. An event that is listed twice counts once, and unknown kinds are ignored. The state of a session that no
+// longer exists is StopEnded.
 func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 	var r reading
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
@@ -83,7 +83,6 @@ func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 	return r.state(), err
 }
 
-// reading collects what a session's events say.
 type reading struct {
 	State
 	seen, answered map[string]bool
@@ -107,7 +106,7 @@ func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
 		r.wait(e.ID, e.ProcessedAt)
 	case sdk.BetaManagedAgentsAgentCustomToolUseEvent:
 		input, err := json.Marshal(e.Input)
-		if err != nil { // it was JSON
+		if err != nil { // impossible: the input came as JSON
 			input = []byte("null")
 		}
 		r.ToolRequests, r.Stop = append(r.ToolRequests, ToolRequest{ID: e.ID, Name: e.Name, Input: input}), ""
@@ -151,7 +150,7 @@ func (r *reading) state() State {
 	return s
 }
 
-// Bill is what a session has cost so far, and whether it is still running.
+// Bill returns the cost of a session so far, and whether it is still running.
 func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{}, as)

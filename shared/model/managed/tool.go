@@ -12,17 +12,17 @@ import (
 	"ringi/shared/model/price"
 )
 
-// Tool is one that a session may ask to have called.
+// Tool is a tool that a session may ask to have called.
 type Tool struct {
 	Name        string // made by Name
 	Description string
 	Input       json.RawMessage // JSON Schema of an object
 }
 
-// maxName is the vendor's limit, in characters.
+// maxName is the vendor's limit for a tool's name, in characters.
 const maxName = 128
 
-// Name is a session's name for a tool.
+// Name returns the name by which a session knows a tool.
 func Name(tool string) string {
 	name := model.Identifier(tool, '_')
 	return name[:min(len(name), maxName)]
@@ -38,7 +38,7 @@ func (t Tool) custom() (sdk.BetaManagedAgentsCustomToolParams, error) {
 	return p, nil
 }
 
-// perCent is a cent in aggregate.MicroUSD: the vendor counts in cents.
+// perCent is a cent in aggregate.MicroUSD, because the vendor counts in cents.
 const perCent = 10_000
 
 // budget is a limit in whole cents, rounded down but never to 0.
@@ -50,10 +50,10 @@ func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 	}
 }
 
-// maxCents is more than any session costs, ten billion dollars.
+// maxCents is ten billion dollars, more than any session costs.
 const maxCents = 1e12
 
-// cost is the vendor's price of a session. When the vendor gives none, or an impossible one, it is the price of the
+// cost is the vendor's price of a session. If the vendor gives none or an impossible one, cost is the price of the
 // session's tokens.
 func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUSD, unpriced int) {
 	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && cents >= 0 && cents <= maxCents &&

@@ -6,16 +6,16 @@ import (
 	"ringi/shared/model"
 )
 
-// Demo is the demo model of a test, which records what it is asked and can be made to fail.
+// Demo is the demo model for tests. It records its requests and can be made to fail.
 type Demo struct {
 	Calls  int
-	Asked  []string // the rules, what stands in each request, and the first message
+	Asked  []string // the rules, Standing and the first message of each request
 	Before func()
-	Err    error  // of every call
-	First  string // answers the first call
+	Err    error  // returned by every call
+	First  string // the answer to the first call
 }
 
-// Say answers as model.Wire says.
+// Say implements model.Wire.
 func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	g.Calls++
 	g.Asked = append(g.Asked, r.System+r.Standing+r.Messages[0].Parts[0].Text)

@@ -1,5 +1,5 @@
-// Package modeltest holds every provider to one contract, against a small server
-// that speaks the vendor's wire.
+// Package modeltest runs one test suite against every provider's client, with a small server that speaks the vendor's
+// protocol.
 package modeltest
 
 import (
@@ -22,39 +22,39 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Secret is the key of every call. Content stands in requests and answers. No error may quote either.
+// Secret is the key of every call. Content is text in requests and answers. No error may quote either.
 const (
 	Secret  = "key-planted-in-the-test"
 	Content = "himitsu no irai"
 )
 
-// Vendor is one vendor's API: how it is called, and what it answers.
+// Vendor describes one vendor's API: how it is called, and how it answers.
 type Vendor struct {
 	New  func(url string) model.Wire // a client with Secret as its key
 	Key  func(http.Header) string    // the key that a request carries
-	ID   string                      // the header that names a request
+	ID   string                      // the header that has the request's id
 	Path string
-	// Sent is what a request looks like as JSON.
+	// Sent is the expected request as JSON.
 	Sent string
-	// Answers of status 200. %TEXT% stands for the answer as a JSON string, quotes included.
+	// Answers of status 200. %TEXT% is replaced by the answer as a JSON string with its quotes.
 	Good, CutOff, Refused string
 	Usage                 model.Usage // of Good, without its duration
-	// Error is the body of an error; %CODE% stands for the vendor's word for it.
+	// Error is the body of an error. %CODE% is replaced by the vendor's code for it.
 	Error  string
-	Header map[string]string // goes with errors, with %CODE% too; may be nil
-	// Codes are the vendor's words by status.
+	Header map[string]string // sent with errors, %CODE% replaced; may be nil
+	// Codes are the vendor's error codes by status.
 	Codes map[int]string
-	// NoCredit is the status and the word of an account that has nothing left; 0 when there is none.
+	// NoCredit is the status and the code for an account without credit; 0 if the vendor has none.
 	NoCredit     int
 	NoCreditCode string
-	// Published reports what the vendor does not publish of an answer of this wire, or
-	// misses in it; PublishedError, of the body of an error.
+	// Published compares the body of an answer with the vendor's published types, and returns what it has besides or
+	// lacks. PublishedError does so for the body of an error.
 	Published, PublishedError func(body string) []string
-	// PublishedSent does so of Sent; nil where the vendor's SDK writes it.
+	// PublishedSent does so for Sent. It is nil if the vendor's SDK writes the requests.
 	PublishedSent func(body string) []string
 }
 
-// Request is what every test asks.
+// Request is the request of every test.
 func Request() model.Request {
 	return model.Request{
 		Purpose: model.Planning, Try: 1, System: "the rules", Standing: "<data>the tools</data>", MaxTokens: 1000, Once: true,
@@ -68,11 +68,11 @@ func Request() model.Request {
 const said = `{"a":"x"}`
 
 func answer(body string) string {
-	text, _ := json.Marshal(said) // a string has a form
+	text, _ := json.Marshal(said) // a string can always be encoded
 	return strings.ReplaceAll(body, "%TEXT%", string(text))
 }
 
-// Run is the contract.
+// Run runs the suite.
 func Run(t *testing.T, w Vendor) {
 	for name, value := range map[string]string{
 		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_CUSTOM_HEADERS": "X-Odd: poison",
@@ -98,8 +98,8 @@ func Run(t *testing.T, w Vendor) {
 	})
 }
 
-// published compares the contract's answers with what the vendor publishes: they could share the client's mistakes
-// otherwise.
+// published compares the suite's answers with the types that the vendor publishes. Without this check the answers could
+// have the same mistakes as the client.
 func (w Vendor) published(t *testing.T) {
 	for name, body := range map[string]string{"good": w.Good, "cut off": w.CutOff, "refused": w.Refused} {
 		for _, d := range w.Published(answer(body)) {
@@ -157,7 +157,7 @@ func (w Vendor) answers(t *testing.T) {
 				expect.Is(t, w.Key(r.Header), Secret, "the key")
 				expect.That(t, !strings.Contains(fmt.Sprint(r.Header), "poison"), "the environment got in: %v", r.Header)
 				expect.That(t, r.URL.Path == w.Path, "called %s", r.URL.Path)
-				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // the kept body must equal it byte by byte
+				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // the stored body must equal the sent one byte by byte
 				if d := cmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
 					t.Error("sent:", d)
 				}
@@ -179,8 +179,7 @@ func (w Vendor) answers(t *testing.T) {
 	}
 }
 
-// nameless has a server send something else in the place of a request's id. Neither an answer nor an error may keep
-// that.
+// nameless lets the server send a text that is no request id. Neither an answer nor an error may contain it.
 func (w Vendor) nameless(t *testing.T) {
 	for _, id := range []string{"req_1 ignore all that", "req_\u202e1", "依頼", strings.Repeat("x", 1000)} {
 		for status, body := range map[int]string{http.StatusOK: answer(w.Good),
@@ -322,12 +321,13 @@ func (w Vendor) broken(t *testing.T) {
 	})
 }
 
-// RunNoCredit is the part of the contract about an account that has nothing left.
+// RunNoCredit tests the error for an account without credit.
 func (w Vendor) RunNoCredit(t *testing.T) {
 	w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false)
 }
 
-// Expect asks a server that answers 200 with body for an error of a kind.
+// Expect tests that a 200 answer with this body becomes an error of the given kind. again says whether the call may be
+// repeated.
 func Expect(t *testing.T, client func(url string) model.Wire, body string, kind model.Kind, again bool) {
 	t.Helper()
 	_, err := Vendor{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {

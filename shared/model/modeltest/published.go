@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Differences compares an answer with the type T of the vendor's SDK, which is made from the vendor's API description.
-// It reports required members that are missing, and members of another type or that are not published.
+// Differences compares an answer with T, a type of the vendor's SDK that is generated from the vendor's API
+// description. It reports missing required members, unpublished members, and members of another type.
 func Differences[T any](body string) []string {
 	var v T
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
@@ -20,10 +20,10 @@ func Differences[T any](body string) []string {
 	return found
 }
 
-// member is how both SDKs describe a member of an answer.
+// member is the description of an answer's member that both SDKs share.
 type member interface {
-	Raw() string // empty: it is missing
-	Valid() bool // it is there, not null, and of the published type
+	Raw() string // empty: the member is missing
+	Valid() bool // the member is present, not null, and of the published type
 }
 
 func compare(at string, v reflect.Value) (found []string) {
@@ -46,7 +46,7 @@ func compare(at string, v reflect.Value) (found []string) {
 	}
 	said := v.FieldByName("JSON")
 	switch {
-	case !said.IsValid(): // a type of a test's own, around the vendor's
+	case !said.IsValid(): // the test's own type around the vendor's
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
 				found = append(found, compare(at+"."+f.Name, v.Field(i))...)

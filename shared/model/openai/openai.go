@@ -1,4 +1,4 @@
-// Package openai asks OpenAI's models through the Responses API. It imports only that part of the SDK: the rest would
+// Package openai calls OpenAI's models through the Responses API. It imports only that part of the SDK: the rest would
 // double a function's size.
 package openai
 
@@ -17,11 +17,11 @@ import (
 	"ringi/shared/model"
 )
 
-// thinking is how many tokens are allowed beyond the answer's, because models that reason count their reasoning as
-// output.
+// thinking is how many tokens are allowed in addition to the answer's, because reasoning models count their reasoning
+// as output.
 const thinking = 16_384
 
-// Config is one model of OpenAI's.
+// Config describes one model of OpenAI's.
 type Config struct {
 	BaseURL string // with /v1
 	Model   string
@@ -35,16 +35,16 @@ type Client struct {
 	responses responses.ResponseService
 }
 
-// New makes a client; nothing is called yet. It takes nothing from the environment
-// and leaves trying again to the state machine.
+// New makes a client without calling anything. The client reads nothing from the environment and leaves retries to the
+// state machine.
 func New(c Config) *Client {
 	return &Client{c, responses.NewResponseService(
 		option.WithMaxRetries(0), option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.Key), option.WithHTTPClient(c.HTTP),
 	)}
 }
 
-// failed maps the error code of a response that failed after its 200 to an HTTP status. A code that is not the
-// server's fault concerns the request, which would fail again.
+// failed maps the error code of a response that failed after its status 200 to an HTTP status. Any code that is not the
+// server's fault is the request's, which would fail again.
 func failed(code responses.ResponseErrorCode) int {
 	switch code {
 	case responses.ResponseErrorCodeRateLimitExceeded:

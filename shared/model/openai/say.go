@@ -20,7 +20,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Say makes one call and reads its answer as it comes. It asks the vendor to store nothing.
+// Say makes one call and streams its answer. The vendor is asked not to store it.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
@@ -73,7 +73,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	return out, err
 }
 
-// heard reads the whole answer. A stream repeats it in its last event.
+// heard reads the complete answer, which a stream repeats in its last event.
 func (c *Client) heard(out *model.Response, last *responses.Response) error {
 	u := &out.Usage
 	u.Cached = last.Usage.InputTokensDetails.CachedTokens
@@ -92,14 +92,14 @@ func (c *Client) heard(out *model.Response, last *responses.Response) error {
 	return nil
 }
 
-// broken is the error of an answer that failed after its 200.
+// broken is the error of an answer that failed after its status 200.
 func (c *Client) broken(code, request string) *model.Error {
 	e := model.FromStatus(modelname.OpenAI, failed(responses.ResponseErrorCode(code)), nil, code)
 	e.Model, e.RequestID = c.config.Model, request
 	return e
 }
 
-// streamProblem is the error of a stream. Of an error that the vendor sent only the code is kept.
+// streamProblem is the error of a stream. If the vendor sent an error, only its code is kept.
 func (c *Client) streamProblem(err error, request string) *model.Error {
 	var sent *ssestream.StreamError
 	if !errors.As(err, &sent) {
@@ -108,7 +108,7 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 	var body struct {
 		Error struct{ Code, Type string }
 	}
-	_ = json.Unmarshal(sent.Event.Data, &body) // then nobody knows why
+	_ = json.Unmarshal(sent.Event.Data, &body) // unreadable: then there is no code
 	return c.broken(cmp.Or(body.Error.Code, body.Error.Type), request)
 }
 
@@ -122,8 +122,8 @@ func sample(p *responses.ResponseNewParams, s model.Sampling) {
 	}
 }
 
-// simpler removes from a refused request what some models don't take, and reports false when nothing of that is left.
-// Models that reason take no sampling, and old models no schema for the answer.
+// simpler removes from a refused request something that some models don't support: reasoning models have no sampling,
+// and old models no schema for the answer. It reports false when neither is left.
 func simpler(p *responses.ResponseNewParams, err error) bool {
 	refused := new(responses.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
@@ -141,7 +141,7 @@ func simpler(p *responses.ResponseNewParams, err error) bool {
 	return true
 }
 
-// params translates a request. The vendor caches common beginnings of requests by itself.
+// params translates a request. The vendor caches common prefixes of requests by itself.
 func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System),
@@ -177,8 +177,8 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	return p, nil
 }
 
-// itemsOf are the items of a message. Calls and their results are items of their own; so is each text of a single
-// question.
+// itemsOf translates a message to items. Each call, each result, and each text of a single question is an item of its
+// own.
 func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUnionParam) {
 	var content responses.ResponseInputMessageContentListParam
 	for _, part := range m.Parts {

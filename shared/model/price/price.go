@@ -1,6 +1,5 @@
-// Package price computes what models' calls cost. All prices are in prices.json, with their
-// source and the day they were read. A model that is not there has an unknown price, which
-// is not zero.
+// Package price computes the cost of models' calls. All prices are in prices.json, with their source and the day they
+// were read. A model without an entry has an unknown price, which is not zero.
 package price
 
 import (
@@ -27,14 +26,14 @@ type list struct {
 	Models   map[string]entry `json:"models"`
 }
 
-// entry is one model's price; calls with more than Over tokens of input cost Long.
+// entry is one model's price. Calls with more than Over tokens of input are charged at Long.
 type entry struct {
 	rates
 	Over int64  `json:"over"`
 	Long *rates `json:"long"`
 }
 
-// rates are dollars per million tokens. Written is for what is put into a cache; 0: as Input.
+// rates are dollars per million tokens. Written is the rate for tokens written to a cache; 0: same as Input.
 type rates struct {
 	Input   rate `json:"input"`
 	Output  rate `json:"output"`
@@ -42,15 +41,14 @@ type rates struct {
 	Written rate `json:"written"`
 }
 
-// rate is a price in millionths of what the file says: dollars per million tokens
-// are micro-dollars per token, so these are millionths of a micro-dollar.
+// rate is a price in millionths of a dollar per million tokens. That equals millionths of a micro-dollar per token.
 type rate int64
 
 const perMicroUSD = 1e6
 
 var rateForm = regexp.MustCompile(`^[0-9]{1,4}(\.[0-9]{1,6})?$`)
 
-// UnmarshalJSON reads a decimal in quotes, without a float's rounding.
+// UnmarshalJSON reads a decimal in quotes, without the rounding of a float.
 func (r *rate) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil || !rateForm.MatchString(s) {
@@ -62,7 +60,6 @@ func (r *rate) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// table has the prices by provider and model.
 var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
 	lists, err := read()
 	out := map[string]map[string]entry{}
@@ -85,11 +82,11 @@ var (
 	bedrockForm = regexp.MustCompile(`^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`)
 )
 
-// find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude has Anthropic's
-// price, and a tenth more unless the prefix global leaves the region to AWS. markup is in tenths.
+// find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude model has Anthropic's
+// price, plus a tenth unless the prefix global leaves the region to AWS. markup is in tenths.
 func find(provider, model string) (e entry, markup int64, known bool) {
 	prices, err := table()
-	if err != nil { // a test reads the embedded file, too
+	if err != nil { // a test reads the embedded file, so it is valid
 		return entry{}, 0, false
 	}
 	markup = 10
@@ -113,7 +110,7 @@ func find(provider, model string) (e entry, markup int64, known bool) {
 	return e, markup, known
 }
 
-// Known reports whether the price of a model is known, by its name in the settings.
+// Known reports whether the price of a model is known. name is the model's name in the settings.
 func Known(name string) bool {
 	n, err := modelname.Parse(name)
 	if err != nil {
@@ -130,8 +127,8 @@ func Known(name string) bool {
 	return known
 }
 
-// Cost is what the calls of u cost, rounded up. known is false for a model without a
-// known price, unless the calls used no tokens: those cost 0 with any model. It is never below 0.
+// Cost returns the cost of the calls in u, rounded up and never below 0. known is false for a model without a known
+// price, unless the calls used no tokens: those cost 0 with any model.
 func Cost(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
 	if u = u.Counted(); u.Input+u.Output+u.Cached == 0 {
 		return 0, true

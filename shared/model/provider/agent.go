@@ -18,9 +18,9 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// OpenAgent makes the wire of an agent; nothing is called yet. If instead, the deployment's MODEL, is the demo, every
-// agent is the demo. If the settings limit the cost of conversations and nobody knows the model's price, OpenAgent
-// returns a *model.Error of kind Unpriced, because the limit could not be held.
+// OpenAgent makes the wire of an agent without calling anything. If instead, the deployment's MODEL, is the demo, every
+// agent is the demo. If the settings limit the cost of conversations and the model's price is unknown, OpenAgent
+// returns a *model.Error of kind Unpriced, because the limit could not be enforced.
 func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings) (model.Wire, error) {
 	if n, err := modelname.Parse(instead); err == nil && n.Provider == modelname.Demo {
 		return turn.Demo{}, nil
@@ -45,15 +45,15 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 	case d.Provider == agent.OpenAI:
 		return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
 	}
-	name := cmp.Or(d.Model, d.ID) // a server with a single model needs no name
+	name := cmp.Or(d.Model, d.ID) // a server with a single model ignores the name
 	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name,
 		Key: key, HTTP: c.Outbound}), nil
 }
 
 var errElsewhere = errors.New("the model secret has no key of that name for the agent's address")
 
-// keyOf is the agent's key. The definition is written by a workspace's administrator, but the keys are the
-// deployment's. So a key is sent only to its own vendor, or to the address beside it in the secret.
+// keyOf returns the key for an agent. A workspace's administrator writes the definition, but the keys belong to the
+// deployment. So a key is sent only to its own vendor, or to the address that the secret has for it.
 func keyOf(d agent.Definition, s secret.ModelSecret) (string, error) {
 	own := map[agent.Provider]string{agent.OpenAI: s.OpenAI, agent.Anthropic: s.Anthropic}
 	key, vendor := own[d.Provider]

@@ -1,5 +1,5 @@
-// Package provider opens the client for a model's name. Only functions that call models
-// import it, because it links the vendors' SDKs.
+// Package provider opens the client for a model's name. Only functions that call models import it, because it links the
+// vendors' SDKs.
 package provider
 
 import (
@@ -26,19 +26,19 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// Gemini is the address of gemini-… models, unless the model secret has another.
+// Gemini is the address for gemini-… models, unless the model secret has another.
 const Gemini = "https://generativelanguage.googleapis.com/v1beta/openai"
 
-// Config is what a function's environment says about models.
+// Config has the settings about models from a function's environment.
 type Config struct {
 	AWS      aws.Config
 	Secret   *secret.Models
-	At       map[string]string // addresses by provider; Bedrock may have none, and is then at the region's
-	Vendor   *http.Client      // calls the addresses in At
-	Outbound *http.Client      // calls compatible endpoints
+	At       map[string]string // addresses by provider; without one Bedrock uses the region's
+	Vendor   *http.Client      // for calls to the addresses in At
+	Outbound *http.Client      // for calls to compatible endpoints
 }
 
-// New makes the configuration of a function's environment. Nothing is called yet.
+// New reads the configuration from a function's environment without calling anything.
 func New(cfg aws.Config, env config.Models) Config {
 	return Config{
 		AWS:    cfg,
@@ -50,9 +50,9 @@ func New(cfg aws.Config, env config.Models) Config {
 	}
 }
 
-// Open makes a client for a model's name, as in the settings and the MODEL parameter. A name
-// of no known form gives a *model.Error of kind UnknownModel. Keys are read at the first
-// call, which fails with Unauthorized if the key is missing.
+// Open makes a client for a model's name, as in the settings and the MODEL parameter. An unknown form of name is a
+// *model.Error of kind UnknownModel. Keys are read at the first call, which fails with Unauthorized if the key is
+// missing.
 func (c Config) Open(name string) (model.Wire, error) {
 	n, err := modelname.Parse(name)
 	switch {
@@ -61,7 +61,7 @@ func (c Config) Open(name string) (model.Wire, error) {
 	case n.Provider == modelname.Demo:
 		return model.Demonstration{}, nil
 	}
-	provider := n.Provider // the entry of the model secret: openai, compatible.gemini
+	provider := n.Provider // the key of the entry in the model secret: openai, compatible.gemini
 	if n.Endpoint != "" {
 		provider += "." + n.Endpoint
 	}
@@ -70,16 +70,16 @@ func (c Config) Open(name string) (model.Wire, error) {
 	}}, nil
 }
 
-// keyed is a model whose key is looked up when it is called.
+// keyed is a model whose key is read from the secret at each call.
 type keyed struct {
 	config          Config
 	provider, model string
-	secret          bool // it needs the model secret
+	secret          bool // whether the model secret is needed
 	open            func(s secret.ModelSecret, r model.Request) (model.Wire, error)
 }
 
-// Say calls the model with the present key. After a missing or refused key the next call reads the secret again, so
-// that whoever adds the key need not wait.
+// Say calls the model with the current key. If the key is missing or refused, the next call reads the secret again, so
+// a new key works without a wait.
 func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	nothing := model.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
 	var s secret.ModelSecret
@@ -106,7 +106,7 @@ func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (m
 	return answer, err
 }
 
-// named makes the wire for a name with the secret's key; errMissing without a key.
+// named makes the wire for a name with the secret's key. It returns errMissing if there is no key.
 func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (model.Wire, error) {
 	switch n.Provider {
 	case modelname.Anthropic:
@@ -117,7 +117,7 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 	case modelname.OpenAI:
 		switch {
 		case s.OpenAI == "":
-		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses have neither, and Chat Completions have both
+		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses support neither, Chat Completions both
 			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model,
 				Key: s.OpenAI, HTTP: c.Vendor}), nil
 		default:
@@ -145,8 +145,8 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 
 var errMissing = errors.New("the model secret has no entry for it")
 
-// VendorClient calls the vendors' addresses. It follows no redirect, because keys stand in headers. The caller's
-// context bounds its calls.
+// VendorClient makes the client for the vendors' addresses. It follows no redirect, because headers contain keys. The
+// time of its calls is limited by the caller's context.
 func VendorClient() *http.Client {
 	return &http.Client{
 		Transport:     bounded{http.DefaultTransport},
@@ -154,7 +154,7 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded passes the bodies of requests, which the vendors' SDKs write, to model.Sent. It cuts answers off at
+// bounded passes the bodies of requests to model.Sent, because the vendors' SDKs write them. It cuts answers off at
 // outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
@@ -180,14 +180,14 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 type Wires struct {
 	Config
 	Instead string     // replaces every model; empty: none
-	Demo    model.Wire // the demo's
+	Demo    model.Wire // the demo's wire
 	// Unlimited says that contests have no budget. Otherwise a model without a known price is not opened, because the
-	// budget could not be held.
+	// budget could not be enforced.
 	Unlimited bool
 }
 
-// Open makes the wire of a model; nothing is called yet. It returns a *model.Error of kind UnknownModel for a name of
-// no known form, and of kind Unpriced for a model whose cost can't be limited.
+// Open makes the wire of a model without calling anything. It returns a *model.Error of kind UnknownModel for an
+// unknown form of name, and of kind Unpriced for a model whose cost can't be limited.
 func (w Wires) Open(name string) (model.Wire, error) {
 	name = cmp.Or(w.Instead, name)
 	switch n, err := modelname.Parse(name); {
