@@ -195,7 +195,7 @@ func (s *Store) OfOrganization(ctx context.Context, enterprise string) iter.Seq2
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.EnterprisePrefix+enterprise)),
-	}), func(it table.Item) (t tenancy.Tenant, err error) { return t, table.Unpack(it, &t) })
+	}), table.UnpackAs[tenancy.Tenant])
 }
 
 // SaveTenant commits t.Save over the tenant of revision t.Rev. It returns aggregate.ErrNotFound without a tenant,

@@ -91,7 +91,8 @@ func (d drawing) unread(b aggregate.Blob, most int) body {
 func decoded(text string) (v any, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
-	return v, dec.Decode(&v) == nil && !dec.More()
+	ok = dec.Decode(&v) == nil && !dec.More()
+	return v, ok
 }
 
 // packed fills sections with parts of text, each of them whole.

@@ -121,7 +121,8 @@ func (s *Store) Summary(ctx context.Context, tenant, execution string) (out Exec
 		return out, err
 	}
 	out.Summary = x
-	return out, s.open(ctx, ref, x.TeamResults, &out.TeamResults)
+	err = s.open(ctx, ref, x.TeamResults, &out.TeamResults)
+	return out, err
 }
 
 // Submission is a team's best round, by the hash of its text. It returns aggregate.ErrNotFound for one that the contest

@@ -99,7 +99,8 @@ func encode(v any) (json.RawMessage, error) {
 
 // Content is the whole submission of a round.
 func (s *Store) Content(ctx context.Context, tenant string, r *contest.Round) (content string, err error) {
-	return content, s.open(ctx, contest.Ref(tenant, r.ExecutionID), r.SubmissionContent, &content)
+	err = s.open(ctx, contest.Ref(tenant, r.ExecutionID), r.SubmissionContent, &content)
+	return content, err
 }
 
 func (s *Store) open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, into any) error {

@@ -119,7 +119,7 @@ func (s Rows) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", chains)),
-	}), func(it table.Item) (is Chain, err error) { return is, table.Unpack(it, &is) })
+	}), table.UnpackAs[Chain])
 }
 
 // Links are a tenant's from the first on, or, backwards, from the last.
@@ -137,7 +137,7 @@ func (s Rows) links(ctx context.Context, tenant string, from int, backwards bool
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
 		KeyConditionExpression: table.All(e.Is("PK", "=", chainPrefix+tenant), e.Between("SK", linkKey(from), linkPrefix+"~")),
-	}), func(it table.Item) (l chain.Link, err error) { return l, table.Unpack(it, &l) })
+	}), table.UnpackAs[chain.Link])
 }
 
 // Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.

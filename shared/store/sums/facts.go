@@ -133,7 +133,7 @@ func (s *Counter) knownSums(ctx context.Context, tenant string, days []string) (
 	e := table.NewExpression()
 	for x, err := range table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", sumsOf(tenant)), e.Between("SK", days[0], days[len(days)-1])),
-	}), func(it table.Item) (x daily.Sum, err error) { return x, table.Unpack(it, &x) }) {
+	}), table.UnpackAs[daily.Sum]) {
 		if err != nil {
 			return nil, err
 		}

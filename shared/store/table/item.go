@@ -66,6 +66,13 @@ func Unpack(it Item, into any) error {
 	return nil
 }
 
+// UnpackAs is Unpack into a new value.
+func UnpackAs[T any](it Item) (T, error) {
+	var x T
+	err := Unpack(it, &x)
+	return x, err
+}
+
 // Expired reports whether the item's TTL has passed: DynamoDB may delete it at any time, so it counts as gone.
 func Expired(it Item, now time.Time) bool {
 	at := IntOf(it, "delete_after")
