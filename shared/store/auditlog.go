@@ -17,13 +17,13 @@ type AuditFilter struct {
 	Actor    string // Slack user id; "system" for Ringi itself
 }
 
-// Audit lists a tenant's audit log, the newest first; by time alone it goes
-// through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
+// Audit lists a tenant's audit log, newest first. Without other filters it reads one monthly partition after another.
+// It returns aggregate.ErrField if From is after To, and the same errors as Tasks.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[aggregate.AuditEntry], error) {
 	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ table.Item) *aggregate.AuditEntry { return x })
 }
 
-// AuditRows is Audit with all that the table has of each row.
+// AuditRows is Audit, but returns all attributes of each row.
 func (s *Store) AuditRows(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[auditlog.Row], error) {
 	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it table.Item) *auditlog.Row {
 		fields := map[string]any{}
@@ -67,7 +67,7 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 	})
 }
 
-// auditMonths are the partitions between the filter's times, the newest first.
+// auditMonths lists the monthly partitions between the filter's times, newest first.
 func (s *Store) auditMonths(tenant string, f AuditFilter) []string {
 	from, to := f.From.UTC(), f.To.UTC()
 	if from.Before(table.AuditBegins()) {

@@ -20,7 +20,7 @@ var (
 	may2    = time.Date(2026, 5, 2, 6, 0, 0, 0, time.UTC)
 )
 
-// auditEntry is the n-th of many: every third of Ringi itself, half of them approvals.
+// auditEntry is the n-th entry: every third one is by Ringi itself, every second one is an approval.
 func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
 	x := aggregate.AuditEntry{
 		ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
@@ -33,8 +33,8 @@ func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
 	return x
 }
 
-// writeAudit writes an entry each twelve hours through four months, the last two at the same moment, and one of another
-// tenant.
+// writeAudit writes an entry every twelve hours over four months, the last two with the same time, and one entry of
+// another tenant.
 func writeAudit(t *testing.T, st *taskStore) (all []aggregate.AuditEntry) {
 	t.Helper()
 	const entries = 240

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// testBack walks lists to their end and back again. The rows are those that writeTasks wrote.
+// testBack pages through lists to the end and back again, over the rows that writeTasks wrote.
 func testBack(t *testing.T, st *taskStore) {
 	for _, c := range []struct {
 		name        string
@@ -33,7 +33,7 @@ func testBack(t *testing.T, st *taskStore) {
 			there = append(there, idsOf(last))
 			for last.Next != "" {
 				next := list(last.Next)
-				if next.Looked == 0 { // only now it is known that the one before was the last
+				if next.Looked == 0 { // only now the list knows that the previous page was the last
 					break
 				}
 				last = next
@@ -70,7 +70,7 @@ func idsOf(p table.Page[task.Task]) (ids []string) {
 	return ids
 }
 
-// A page of a list that keeps hardly anything costs no more than its bound, and says where to go on.
+// A list that filters out nearly all rows stops a page at its bound and returns a cursor.
 func testBounded(t *testing.T, st *taskStore) {
 	l := boundedList(task.Filter{}, 250)
 	l.Sparse = true

@@ -15,7 +15,7 @@ import (
 
 const (
 	mostInBatch = 100 // keys of one BatchGetItem
-	batchTries  = 4   // of what DynamoDB left for later
+	batchTries  = 4   // tries for keys that DynamoDB left unprocessed
 )
 
 // Place names a row of an aggregate.
@@ -24,7 +24,7 @@ type Place struct {
 	Key string
 }
 
-// RowAt reads the row at a place into another, consistently. It returns aggregate.ErrNotFound when there is none.
+// RowAt reads the row at a place into the given row, consistently. It returns aggregate.ErrNotFound when there is none.
 func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 	pk, err := s.partition(p.Ref)
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 	return table.Wrapped(s.t.Get(ctx, pk, p.Key, into), "read %s of %s", p.Key, p.Ref)
 }
 
-// RowsAt are the rows at some places, at most a hundred of them, as T. Rows that are not there are left out, and so are
-// rows that DynamoDB did not return after some tries. It may be a moment behind: it is for showing, never for deciding.
+// RowsAt reads the rows at up to a hundred places as T. It leaves out rows that don't exist, and rows that DynamoDB
+// still did not return after some tries. Reads may be slightly stale: use them for display, never for decisions.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
 	return out, s.rowsAt(ctx, places, func(p Place, it table.Item) error {
@@ -45,8 +45,8 @@ func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, 
 	})
 }
 
-// Origins are where aggregates were asked for, and by whom. Aggregates that are gone, or that nobody asked for, are left
-// out. Otherwise it is as RowsAt.
+// Origins returns where and by whom aggregates were asked for. It leaves out aggregates that don't exist or that nobody
+// asked for. Reads may be stale as in RowsAt.
 func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	var places []Place
 	for _, ref := range refs {
@@ -65,7 +65,7 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 	})
 }
 
-// rowsAt calls found with each item at some places.
+// rowsAt calls found with each item that it reads.
 func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, table.Item) error) error {
 	keys, at := []table.Item{}, map[string]Place{}
 	for _, p := range places {

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/store/table"
 )
 
-// listPartition is the key of a list that stands beside an aggregate.
 func listPartition(list, tenant, of string) (string, error) {
 	if !table.KeyPart(tenant) || !table.KeyPart(of) {
 		return "", fmt.Errorf("%s%.40q: %w", list, of, aggregate.ErrNotFound)
@@ -22,7 +21,7 @@ func listPartition(list, tenant, of string) (string, error) {
 	return list + tenant + "#" + of, nil
 }
 
-// beside are the actions that put a change's rows of lists, each if it is absent.
+// beside returns the actions that put a change's list rows, each only if it is absent.
 func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactWriteItem, error) {
 	var out []types.TransactWriteItem
 	for _, l := range c.Beside {
@@ -39,8 +38,8 @@ func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactW
 	return out, nil
 }
 
-// PutListed puts rows into a list beside an aggregate, over those that are there: no commit conditions on them. Drop
-// are keys of rows that leave it. At most 25 of both together are written at once, in one call each.
+// PutListed puts rows into an aggregate's list, overwriting existing ones, and deletes the rows with the keys in drop.
+// It writes at most 25 rows per call to DynamoDB, outside the aggregate's commits.
 func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []aggregate.Row, drop []string) error {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {
@@ -72,8 +71,7 @@ func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []a
 	return nil
 }
 
-// AddListed puts a row into a list beside an aggregate unless one with its key is there, which stays as it is. It
-// reports whether it did.
+// AddListed puts a row into an aggregate's list unless a row with its key exists, and reports whether it did.
 func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggregate.Row) (added bool, err error) {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {
@@ -94,11 +92,11 @@ func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggreg
 	return true, nil
 }
 
-// mostWritten is how many rows one BatchWriteItem takes.
+// mostWritten is DynamoDB's limit for one BatchWriteItem.
 const mostWritten = 25
 
-// Listed reads rows of a list beside an aggregate, from one key to another, both included and empty for the list's
-// ends: the oldest first, or with newest the newest first. At most limit, 0 for all.
+// Listed reads rows of an aggregate's list from one key to another, both included; an empty key means that end of the
+// list. It reads oldest first, or newest first if newest is set. It returns at most limit rows, or all if limit is 0.
 func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until string, newest bool, limit int) ([]T, error) {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {

@@ -120,7 +120,8 @@ func testOneChangeOfTwo(t *testing.T, st *taskStore) {
 	}
 }
 
-// cancelAndReject does so to the one and the other. After the first try something happens meanwhile.
+// cancelAndReject cancels the first task and rejects the second's prompt in one transaction. meanwhile runs after the
+// first try.
 func cancelAndReject(t *testing.T, st *taskStore, first, second aggregate.Ref, meanwhile func()) error {
 	return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
 		if x, err = cancel(a); err != nil {
@@ -133,7 +134,7 @@ func cancelAndReject(t *testing.T, st *taskStore, first, second aggregate.Ref, m
 	})
 }
 
-// wantBoth fails the test unless both decisions stand, and were recorded once.
+// wantBoth fails the test unless both decisions were saved, and each was recorded once.
 func wantBoth(t *testing.T, st *taskStore, first, second aggregate.Ref) {
 	t.Helper()
 	a, b := loaded(t, st, first), loaded(t, st, second)
@@ -145,7 +146,7 @@ func wantBoth(t *testing.T, st *taskStore, first, second aggregate.Ref) {
 	}
 }
 
-// charge moves a task and leaves everything in it as it is.
+// charge gives a task a new revision without changing its state.
 func charge(a *task.Aggregate) (aggregate.Change, error) {
 	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
 	return task.Charge(aggregate.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)

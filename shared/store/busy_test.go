@@ -19,7 +19,7 @@ const (
 	refused = `{"__type":"com.amazon.coral.service#ValidationException","message":"no such thing"}`
 )
 
-// refusing is the store while the table answers so many transactions with the body.
+// refusing returns the store on a table that answers the given number of transactions with body.
 func refusing(st *taskStore, body string, times int32) (*taskStore, *refuser) {
 	r := &refuser{operation: "TransactWriteItems", body: body}
 	r.left.Store(times)
@@ -77,7 +77,7 @@ func testBusyTable(t *testing.T, st *taskStore) {
 	})
 }
 
-// inTime asks for what must be done in time, which a busy machine may once be too slow for, but not always.
+// inTime fails the test if do misses its deadline repeatedly: a single miss may be due to a busy machine.
 func inTime(t *testing.T, do func() bool) {
 	t.Helper()
 	for range 5 {

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/store/table"
 )
 
-// ClaimCard makes by the one that posts a card's message: when it has none,
-// Slack refused it before, by has the claim already, or another's claim is
-// older than staleBefore. Otherwise it returns ErrClaimed and the card as it is.
+// ClaimCard gives the caller named by the right to post a card's message. It succeeds if the card has no message, if
+// Slack refused the last one, or if the existing claim is by's own or older than staleBefore. Otherwise it returns
+// ErrClaimed and the card.
 func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error) {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosting)
@@ -26,8 +26,8 @@ func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
 
-// PostedCard saves what by posted under its claim. With all it also notes, as Shown does, that every card shows the
-// aggregate as of that head. It returns ErrClaimed when the claim was lost.
+// PostedCard saves the message that by posted under its claim. If all is set, it also records, as Shown does, that
+// every card shows the aggregate as of that head. It returns ErrClaimed when the claim was lost.
 func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
@@ -38,15 +38,15 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 	e.Remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
 	mine := table.AnyOf(
 		table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
-		// The same call again, after its answer was lost.
+		// This call was repeated because the answer to the first was lost.
 		table.Both(e.Is("state", "=", aggregate.CardPosted), e.Is("message_ts", "=", messageTS)),
 	)
 	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
 	return err
 }
 
-// ForgetCard clears the hash before the message is updated: whatever becomes of
-// that call, the card is drawn again. It returns ErrClaimed when the row names another message.
+// ForgetCard clears the hash before the message is updated, so that the card is drawn again even if the update fails.
+// It returns ErrClaimed when the row names another message.
 func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
 	e := table.NewExpression()
 	e.Remove("hash")
@@ -54,8 +54,8 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 	return err
 }
 
-// ShownCard saves the hash of what the message shows now, and notes all as PostedCard does. It returns ErrClaimed when
-// the row names another message.
+// ShownCard saves the hash of the message's current content, and handles all as PostedCard does. It returns ErrClaimed
+// when the row names another message.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
@@ -66,8 +66,8 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 	return err
 }
 
-// ResetCard makes the card one without a message, after Slack lost the one of
-// messageTS. If the row names another meanwhile, it stays.
+// ResetCard removes messageTS from the card after that message was deleted in Slack. A row that names another message
+// is not changed.
 func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardNone)
@@ -79,9 +79,8 @@ func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 	return err
 }
 
-// ReleaseCard gives by's claim back after a post that definitely did not happen:
-// the next try need not wait for the claim to grow stale. It returns ErrClaimed
-// when the claim was lost.
+// ReleaseCard releases by's claim after a post that certainly failed, so that the next try need not wait until the
+// claim is stale. It returns ErrClaimed when the claim was lost.
 func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardNone)
@@ -90,10 +89,9 @@ func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by stri
 	return err
 }
 
-// UnreachableCard notes that Slack refused for good what by posted under its
-// claim, or an update of messageTS (empty: there is none), at which revision of the
-// aggregate and when; TryAgainAt says what follows. It returns ErrClaimed when the
-// claim was lost, or the row names another message.
+// UnreachableCard records that Slack permanently refused by's post, or an update of messageTS if that is not empty,
+// with the aggregate's revision and the time. TryAgainAt decides when to try again. It returns ErrClaimed when the
+// claim was lost or the row names another message.
 func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardUnreachable)
@@ -104,14 +102,14 @@ func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by,
 	mine := table.AnyOf(
 		table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
 		e.Is("message_ts", "=", messageTS),
-		// The same call again, after its answer was lost.
+		// This call was repeated because the answer to the first was lost.
 		table.Both(e.Is("state", "=", aggregate.CardUnreachable), table.Both(e.Is("refusal", "=", refusal), e.Is("tried_rev", "=", rev))),
 	)
 	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, mine)
 	return err
 }
 
-// updateCard writes a card's row on a condition, which also fails when there is no row: aggregate.ErrNotFound.
+// updateCard updates a card's row if condition holds. It returns aggregate.ErrNotFound when there is no row.
 func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *table.Expression, condition string) (aggregate.Card, error) {
 	pk, err := s.partition(ref)
 	if err != nil {

@@ -35,7 +35,7 @@ func testCards(t *testing.T, st *taskStore) {
 	}
 }
 
-// cardTest is a test of one card, which nobody has claimed yet.
+// cardTest tests one card that nobody has claimed yet.
 type cardTest struct {
 	*testing.T
 	st  *taskStore
@@ -76,14 +76,14 @@ func (c cardTest) fromNothing() {
 	got := c.claimed("me", moment)
 	want.State, want.ClaimedBy, want.ClaimedAt = aggregate.CardPosting, "me", &moment
 	expect.Same(c, want, got)
-	for range 2 { // as after a lost answer
+	for range 2 { // the second time as after a lost answer
 		expect.NoError(c, c.post("me", "1.000001"))
 	}
 	want.State, want.ClaimedBy, want.ClaimedAt, want.MessageTS, want.Channel, want.Hash = aggregate.CardPosted, "", nil, "1.000001", "C1", "hash"
 	expect.Same(c, want, c.read())
 }
 
-// claimAgain is what happens to a claim of a card that "me" has claimed so long before.
+// claimAgain claims a card for by, some time after "me" claimed it.
 func (c cardTest) claimAgain(by string, after time.Duration, refused bool) {
 	c.claimed("me", at())
 	got, err := c.claim(by, at().Add(after))

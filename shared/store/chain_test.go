@@ -126,7 +126,7 @@ func testChainRead(t *testing.T, st *taskStore) {
 	expect.Same(t, sealed[1:4], rows)
 }
 
-// What an item says must not depend on how it came here, and two that differ must differ.
+// An item's sealed text must not depend on how the item was read, and different items must have different texts.
 func TestItemsThatDifferAreSealedDifferently(t *testing.T) {
 	seen := []string{}
 	for _, v := range []types.AttributeValue{

@@ -15,16 +15,15 @@ import (
 	"ringi/shared/store/table"
 )
 
-// change commits what was decided about a tenant, in one transaction, or returns what the decision did: err. An empty
-// change is none. Cards that wait and show what changed are drawn anew, a hundred tasks at most.
+// change commits a tenant's change in one transaction, or returns err, the error of the decision that made it. An empty
+// change writes nothing. Waiting cards that show the changed settings are redrawn, at most a hundred tasks.
 //
-// When rows are not as a write expected, it returns the error that the write names, or aggregate.ErrConflict if it
-// names none.
+// When a row is not as a write expected, it returns that write's error, or aggregate.ErrConflict if the write has none.
 func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
 	return s.changeBy(ctx, s.t.TransactPast, c, err)
 }
 
-// changeOnce is change for whileConflict, which tries again itself.
+// changeOnce is change without retries: whileConflict retries it.
 func (s *Store) changeOnce(ctx context.Context, c tenancy.Change, err error) error {
 	return s.changeBy(ctx, s.t.Transact, c, err)
 }
@@ -66,7 +65,7 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 	return nil
 }
 
-// meaning is the error named by the writes whose conditions failed, nil if they name none.
+// meaning joins the errors of the writes whose conditions failed. It returns nil if those writes have no errors.
 func meaning(c tenancy.Change, err error) error {
 	var l *table.Lost
 	if !errors.As(err, &l) {
@@ -81,7 +80,6 @@ func meaning(c tenancy.Change, err error) error {
 	return errors.Join(said...)
 }
 
-// write is the action of one write.
 func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	pk, sk, typ := w.Row.Place()
 	if w.Set == nil && !w.Delete {
@@ -108,7 +106,7 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	return s.t.Move(table.Key(pk, sk), e, conditions...), nil
 }
 
-// whileConflict tries again for up to two seconds while others write.
+// whileConflict repeats try for up to two seconds while it returns aggregate.ErrConflict.
 func whileConflict(ctx context.Context, try func() error) error {
 	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
@@ -118,7 +116,7 @@ func whileConflict(ctx context.Context, try func() error) error {
 	}
 }
 
-// read reads the row that stands where into does, or returns aggregate.ErrNotFound.
+// read reads a row from the keys that into returns. It returns aggregate.ErrNotFound when there is none.
 func (s *Store) read(ctx context.Context, tenant string, into tenancy.Row) error {
 	pk, sk, _ := into.Place()
 	if !table.KeyPart(tenant) {

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A claim relies on what was read of a tool without a row: here an administrator narrows the tools beside it in
-// between.
+// A claim relies on a tool's permission even if the tool has no row: here an administrator restricts the tool between
+// the read and the claim.
 func testClaimBeside(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	decided(t, st, ref, extract, beginPrompt, finishPrompt, approvePrompt, beginProcess, finishProcess(1), approveProcess, start)

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// tables are the data model's, by the type of our items: a column that may be missing
-// ends in ?, JSON columns say what DynamoDB's value is instead.
+// tables are the columns of the data model by item type. A column that may be missing ends in ?; a JSON column has its
+// DynamoDB type instead.
 var tables = map[string]string{
 	"tenant": "id text, name text, slug text, agent_id text?, vault_id text?, created_at text, updated_at text",
 	"task": "id text, tenant_id text, title text, description text, priority text, task_type text, status text, source text, slack_channel text, " +
@@ -31,16 +31,15 @@ var tables = map[string]string{
 		"cancelled_by text?, cancelled_at text?, started_at text?, completed_at text?",
 	"card":  "id text, task_id text, card_type text, channel text, message_ts text, created_at text",
 	"audit": "id text, tenant_id text, timestamp text, actor_type text, actor_id text?, action text, resource_type text, resource_id text?, details text",
-	// One row a tenant each.
+	// Each of these types has one row per tenant.
 	"settings":    "id text, tenant_id text, config object, updated_at text, updated_by text?",
 	"integration": "id text, tenant_id text, provider text, status text, credentials text, metadata text, connected_at text?, updated_at text",
 	"tool":        "id text, tenant_id text, tool_name text, allowed flag, constraints text, created_at text, updated_at text",
-	// What stands in JSON columns.
+	// These are the members of JSON columns.
 	"steps[]":   "stepId text, order integer, tool text, toolInput object, description text, expectedOutput text",
 	"results[]": "stepId text, tool text, status text, result object?, duration_ms integer, started_at text, completed_at text?",
 }
 
-// columns compares an item with its table.
 func columns(t *testing.T, table string, it table.Item) {
 	t.Helper()
 	for _, column := range strings.Split(tables[table], ", ") {
@@ -69,10 +68,10 @@ func columns(t *testing.T, table string, it table.Item) {
 	}
 }
 
-// columnTasks are a task that is finished, one that failed, one that was cancelled, and one that still runs.
+// columnTasks has a task in each state.
 type columnTasks struct{ finished, failed, cancelled, running aggregate.Ref }
 
-// writeColumns writes rows of every kind.
+// writeColumns writes rows of every type.
 func writeColumns(t *testing.T, st *taskStore) columnTasks {
 	t.Helper()
 	tasks := columnTasks{running(t, st, 1, 1), running(t, st, 2, 2), running(t, st, 3, 2), running(t, st, 4, 1)}
@@ -110,7 +109,7 @@ func testColumns(t *testing.T, st *taskStore) {
 		for _, it := range rows(t, st, pk) {
 			kind := table.TextOf(it, "type")
 			if kind == "card" && table.TextOf(it, "state") != string(aggregate.CardPosted) {
-				continue // message_ts comes with the message
+				continue // message_ts is only set when the message is posted
 			}
 			if tables[kind] != "" {
 				seen[kind]++

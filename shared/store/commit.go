@@ -15,13 +15,14 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Commit writes a change of a in one transaction headed by the head row, and
-// returns the aggregate as it is afterwards. An empty change is a itself.
+// Commit writes a change of a in one transaction headed by the head row, and returns the aggregate as it is afterwards.
+// If the change is empty, it returns a.
 //
-// It returns aggregate.ErrConflict when the head, a row that the change writes, or one that it relied on is no longer
-// as a has it, and an Owned's error when only that row has changed: deciding again without reading it would not help.
-// aggregate.ErrFull: a quota leaves no place. A commit whose answer was lost is recognised: it counts.
-// aggregate.ErrUnconfirmed: there was no answer, and it is not to be seen either; it may still come.
+// It returns aggregate.ErrConflict when the head, a row that the change writes, or a row that it relied on has changed
+// since a was read. When only one of the tenant's rows has changed, it returns the error of that row's Owned: deciding
+// again without reading the row would not help. aggregate.ErrFull means that a quota is used up. A commit whose answer
+// was lost but which can be seen in the table succeeds. aggregate.ErrUnconfirmed means that it can't be seen and may
+// still be written.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
 	after, err := s.commit(ctx, []aggregate.Aggregate{a}, []aggregate.Change{c})
 	if err != nil {
@@ -30,13 +31,13 @@ func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.C
 	return after[0], nil
 }
 
-// commit is Commit for several aggregates of one tenant and a change of each. All changes that have a head are made in
-// one transaction, all or none. The rows of a change without a head are put before that, and stay when it is refused.
+// commit is Commit for several aggregates of one tenant with a change each. The changes that have a head are written in
+// one transaction. The rows of a change without a head are put before that, and remain if the transaction is refused.
 func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes []aggregate.Change) ([]aggregate.Aggregate, error) {
 	after := slices.Clone(all)
 	var items []types.TransactWriteItem
 	var counts []aggregate.Count
-	says := map[int]error{} // the error when the condition of the action with this index fails; nil: ErrConflict, whatever else failed
+	says := map[int]error{} // by action: the error if its condition fails; nil means ErrConflict, which takes precedence
 	var first aggregate.Change
 	var moved aggregate.Ref // the aggregate of first
 	for i, c := range changes {
@@ -81,8 +82,8 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	return nil, full(meant(err, says), counts, len(items))
 }
 
-// putAbsent puts rows that no commit conditions on. One that is there stays as it is. A row that moves counters comes
-// with them in one transaction: it counts once.
+// putAbsent puts rows outside of commits, each only if it is absent. A row that changes counters is written together
+// with them in one transaction, so that it counts once.
 func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
 	if len(counts) > 0 {
 		return s.putCounted(ctx, ref, rows, counts)
@@ -96,7 +97,8 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 	return nil
 }
 
-// meant is the error of the tenant's row that has changed, if the condition of no head failed; else err.
+// meant returns the error of the first tenant row that has changed. It returns err if a condition without an error of
+// its own failed.
 func meant(err error, says map[int]error) error {
 	var l *table.Lost
 	if !errors.As(err, &l) {
@@ -118,7 +120,7 @@ func meant(err error, says map[int]error) error {
 	return said
 }
 
-// summed are the counts of both lists, each counter once: a transaction takes one action for an item.
+// summed merges both lists so that each counter occurs once: a transaction takes only one action per item.
 func summed(counts, more []aggregate.Count) []aggregate.Count {
 	for _, c := range more {
 		if i := slices.IndexFunc(counts, func(x aggregate.Count) bool { return x.Key == c.Key }); i >= 0 {
@@ -130,13 +132,13 @@ func summed(counts, more []aggregate.Count) []aggregate.Count {
 	return counts
 }
 
-// wentThrough looks, after a failure, whether an earlier try of the same commit
-// had been done and only its answer was lost.
+// wentThrough reports, after a failure, whether an earlier try of the same commit succeeded and only its answer was
+// lost.
 func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change string, failure error) bool {
 	var l *table.Lost
 	if errors.As(failure, &l) {
 		if !l.Failed(0) {
-			return false // the head is as it was: nothing went through
+			return false // the head is unchanged: nothing was written
 		}
 		if it := l.Found(0); it != nil {
 			return table.TextOf(it, "last_change") == change
@@ -151,23 +153,23 @@ func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change strin
 	return err == nil && h.Common().LastChange == change
 }
 
-// lastLook is how long a commit that was cut off is looked for; it fits into decideMargin.
+// lastLook bounds the check whether a commit that was cut off was written. It fits into decideMargin.
 const lastLook = 150 * time.Millisecond
 
-// answered reports whether a failed transaction was refused, rather than cut off or lost.
+// answered reports whether DynamoDB answered that a transaction failed, as opposed to a timeout or a lost answer.
 func answered(err error) bool {
 	var l *table.Lost
 	var api smithy.APIError
 	return errors.As(err, &l) || errors.As(err, &api)
 }
 
-// numbered gives a change and its audit entries their ids.
+// numbered returns a change with ids for itself and its audit entries.
 func (s *Store) numbered(c aggregate.Change) aggregate.Change {
 	c.ID, c.Audit = s.newID(), s.entries(c.Audit)
 	return c
 }
 
-// moves are all of a change's actions but those on counters, the head's first.
+// moves returns all actions of a change except those on counters, the head's first.
 func (s *Store) moves(a aggregate.Aggregate, c aggregate.Change) ([]types.TransactWriteItem, error) {
 	head, err := s.headUpdate(a, c)
 	if err != nil {
@@ -177,8 +179,8 @@ func (s *Store) moves(a aggregate.Aggregate, c aggregate.Change) ([]types.Transa
 	return append([]types.TransactWriteItem{head}, rest...), err
 }
 
-// actions are all of a change's but the head's: what it relied on of the tenant's comes first, then rows, what else it
-// relied on, audit.
+// actions returns all actions of a change except the head's, in this order: checks of the tenant's rows, the change's
+// rows, checks of other rows, audit entries.
 func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types.TransactWriteItem, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
@@ -221,7 +223,7 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	return out, nil
 }
 
-// entries are audit entries with their ids, which keep their order: their shared timestamp does not.
+// entries returns audit entries with ids that preserve their order, which their shared timestamp does not.
 func (s *Store) entries(all []aggregate.AuditEntry) []aggregate.AuditEntry {
 	all = slices.Clone(all)
 	ids := make([]string, len(all))

@@ -38,7 +38,7 @@ func testCommitReturnsWhatIsLoaded(t *testing.T, st *taskStore) {
 		return a.CompleteExecution(a.Head.Run, "完了しました", at())
 	})
 	loaded := loaded(t, st, ref)
-	after.Head.DueAt = loaded.Head.DueAt // bookkeeping, not of the change
+	after.Head.DueAt = loaded.Head.DueAt // due_at is bookkeeping that the change does not write
 	expect.Same(t, after, loaded)
 	want := loaded.Head.ChangedAt.Add(time.Minute)
 	expect.That(t, loaded.Head.DueAt.Equal(want), "due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
@@ -100,7 +100,7 @@ func testNewerCommitWins(t *testing.T, st *taskStore) {
 
 func testRunOfAnother(t *testing.T, st *taskStore) {
 	a := loaded(t, st, created(t, st, 12))
-	a.Head.Run++ // and nothing else differs
+	a.Head.Run++ // nothing else differs
 	c := expect.Value(extract(a))(t)
 	wantError(t, second(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 }
@@ -177,7 +177,8 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 func testCarriedSteps(t *testing.T, st *taskStore) {
 	const steps = 60
 	ref := running(t, st, 9, steps)
-	// All but the last step done, and the attempt failed: as one commit, for 59 claims take their time.
+	// All steps but the last are done and the attempt failed. This is written as one commit because 59 claims would
+	// take too long.
 	a := loaded(t, st, ref)
 	e, failed := *a.Execution(), *a.Task
 	e.Status, failed.Status = task.ExecutionFailed, task.TaskFailed
@@ -219,7 +220,7 @@ func testTooManyActions(t *testing.T, st *taskStore) {
 
 func testAuditOrder(t *testing.T, st *taskStore) {
 	ref := running(t, st, 11, 1)
-	falling := st.over(nil) // as random ids may
+	falling := st.over(nil) // ids that are not ascending, as random ones may be
 	n := 1_000_000
 	falling.newID = func() string { n--; return fmt.Sprint(n) }
 	decided(t, falling, ref, cancel)

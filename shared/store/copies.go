@@ -11,8 +11,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// AddCopies makes the rows of copies of a card, all or none, if none of them is there. Another that made them was
-// faster, and its rows stand.
+// AddCopies writes the rows of a card's copies, all or none. If one of them exists, another caller was faster, and its
+// rows are not changed.
 func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error {
 	pk, err := s.partition(ref)
 	if err != nil {

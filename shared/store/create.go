@@ -11,10 +11,9 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Create writes an aggregate's first rows, each only if it is absent, without a read
-// before. It returns ErrExists when the head is there: the same message came
-// before. It returns aggregate.ErrFull when a quota leaves no place for one that is not there.
-// While the table is busy it tries again, for two seconds; a caller who has less time says so by ctx.
+// Create writes an aggregate's first rows without reading before, each only if it is absent. It returns ErrExists when
+// the head exists because the same message came before. It returns aggregate.ErrFull when a new aggregate would exceed
+// a quota. While the table is busy it retries for two seconds, or until ctx ends.
 func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
 	if err != nil {

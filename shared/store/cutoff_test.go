@@ -10,7 +10,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// hanging keeps the answers of one operation until whoever asked gives up; reaches says whether the call is made.
+// hanging holds back the answers of one operation until the caller gives up. If reaches is set, the call itself is
+// made.
 type hanging struct {
 	operation string
 	reaches   bool
@@ -31,8 +32,8 @@ func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// A decision whose time ends in the middle of its commit is looked for once more; what
-// can't be seen is not said to be unsaved. Before the commit, nothing was.
+// When a decision's deadline ends during its commit, the store looks once more for the commit. It must not report an
+// unseen commit as unsaved, unless the deadline ended before the commit.
 func testCutOff(t *testing.T, st *taskStore) {
 	for i, tt := range []struct {
 		name        string

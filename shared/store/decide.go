@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	decideFor    = 10 * time.Second       // when the caller sets no deadline
-	decideMargin = 200 * time.Millisecond // left to the caller to say that it failed
-	// tornReads is how often a decision may find one head's rows at odds with each other before they count as
-	// inconsistent rather than as a torn read.
+	decideFor    = 10 * time.Second       // if the caller sets no deadline
+	decideMargin = 200 * time.Millisecond // left for the caller to report the failure
+	// tornReads is how many times in a row a decision may find the rows of one head inconsistent before that counts as
+	// an error instead of a torn read.
 	tornReads = 3
 )
 
-// Decide loads an aggregate, lets decide make a change of it, and commits that. When
-// somebody else was faster it does so again, until shortly before ctx's
-// deadline, ten seconds at most when there is none. It returns the aggregate as
-// it became, and with it the change's Then.
+// Decide loads an aggregate, calls decide to make a change of it, and commits that. When another commit was faster it
+// starts again, until shortly before ctx's deadline, or for ten seconds if there is none. It returns the aggregate
+// after the commit and the change's Then.
 //
-// An error of decide ends it and is returned wrapped; so does a conflict that lasts.
+// An error of decide, or a conflict that persists, is returned wrapped.
 func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	all, err := s.decide(ctx, []aggregate.Ref{ref}, func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
 		c, err := decide(all[0])
@@ -36,9 +35,9 @@ func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.
 	return all[0], err
 }
 
-// DecideBoth is Decide for two aggregates of a tenant at once: what decide makes of them is written in one
-// transaction, both changes or neither. An empty change leaves its aggregate alone; the rows of a change without a head
-// are put even if the other change is refused.
+// DecideBoth is Decide for two aggregates of one tenant: both changes are written in one transaction, or neither. An
+// empty change does not touch its aggregate. The rows of a change without a head are put even if the other change is
+// refused.
 func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	decide func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error),
 ) error {
@@ -52,13 +51,12 @@ func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	return err
 }
 
-// decide is Decide for some aggregates of a tenant.
 func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, decide func([]aggregate.Aggregate) ([]aggregate.Change, error)) ([]aggregate.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
 	wait := table.NewBackoff(10*time.Millisecond, 500*time.Millisecond)
-	odd := 0 // decisions in a row that found the rows of one head at odds
+	odd := 0 // decisions in a row that found the rows of one head inconsistent
 	revs := make([]int, len(refs))
 	for {
 		all := make([]aggregate.Aggregate, len(refs))
@@ -84,9 +82,9 @@ func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, decide func([]
 	}
 }
 
-// DecideOn is Decide for a caller who has just loaded the aggregate or committed to it: as long as nobody else moved
-// it there is nothing to read. Since the caller's rows may be out of date, only a change of the head that commits is
-// final: after an error of decide, a change without a head or a conflict, the rows are read and decided on again.
+// DecideOn is Decide for a caller who has just loaded or committed the aggregate: if its head has not changed, nothing
+// is read. The caller's rows may be stale. Therefore an error of decide, a change without a head or a conflict is not
+// final: DecideOn reads the rows and decides again.
 func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	refs := []aggregate.Ref{a.Ref()}
 	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
@@ -103,7 +101,6 @@ func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate, decide aggr
 	return s.Decide(ctx, refs[0], decide)
 }
 
-// decideUntil is when a decision gives up.
 func decideUntil(ctx context.Context) time.Time {
 	if at, ok := ctx.Deadline(); ok {
 		return at.Add(-decideMargin)
@@ -111,7 +108,7 @@ func decideUntil(ctx context.Context) time.Time {
 	return time.Now().Add(decideFor)
 }
 
-// told is the error that the decider of committed changes gets: the first one's Then.
+// told returns the first Then of the committed changes as the caller's error.
 func told(refs []aggregate.Ref, changes []aggregate.Change) error {
 	for _, c := range changes {
 		if c.Then != nil {

@@ -159,7 +159,7 @@ func testRefusalAtOnce(t *testing.T, st *taskStore) {
 func testUncoveredWrite(t *testing.T, st *taskStore) {
 	ref := running(t, st, 4, 1)
 	a := decided(t, st, ref, claim(1), cancel)
-	// The lease of a cancelled task's call ends; the task is made one that failed, as a crash would leave it.
+	// The lease of a cancelled task's call expires. The task's status is then set to failed, as a crash would leave it.
 	e := *a.Execution()
 	e.Status = task.ExecutionFailed
 	failed := *a.Task

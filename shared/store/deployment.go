@@ -13,18 +13,18 @@ import (
 	"ringi/shared/store/table"
 )
 
-// deploymentFor is how long a process believes the deployment's row, which hardly ever changes.
+// deploymentFor is how long a process caches the deployment's row, which hardly ever changes.
 const deploymentFor = time.Minute
 
-// deployment is the deployment's row as a process remembers it.
+// deployment caches the deployment's row.
 type deployment struct {
 	mu   sync.Mutex
 	row  tenancy.Deployment
 	read time.Time
 }
 
-// CapFurther bounds, by the settings that are read from now on, what a further workspace may cost on a day. It returns
-// an error for a text that is no amount of US dollars above 0.
+// CapFurther sets the daily budget in US dollars that settings read from now on have for further workspaces. It returns
+// an error for a text that is no amount above 0.
 func (s *Store) CapFurther(usd string) error {
 	most, err := strconv.ParseFloat(usd, 64)
 	if err != nil || !(aggregate.USD(most) > 0) {
@@ -34,7 +34,7 @@ func (s *Store) CapFurther(usd string) error {
 	return nil
 }
 
-// Further reports whether a tenant is another workspace than the deployment's own, and reads it then.
+// Further reports whether a tenant is not the deployment's own workspace. Only then it also returns the tenant.
 func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error) {
 	d, err := s.deployment(ctx)
 	if err != nil || !d.Further(tenant) {
@@ -46,8 +46,8 @@ func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, f
 	return t, true, err
 }
 
-// FurtherDay is what a tenant may cost on a day as a further workspace, whatever it saves, as the deployment's row
-// says: 0 if nothing bounds it.
+// FurtherDay returns the daily budget that the deployment's row sets for a tenant as a further workspace, whatever its
+// own settings are. It returns 0 if there is no such bound.
 func (s *Store) FurtherDay(ctx context.Context, tenant string) (aggregate.MicroUSD, error) {
 	d, err := s.deployment(ctx)
 	if err != nil || !d.Further(tenant) {
@@ -56,8 +56,8 @@ func (s *Store) FurtherDay(ctx context.Context, tenant string) (aggregate.MicroU
 	return d.FurtherDay, nil
 }
 
-// NoteDeployment commits tenancy.Deployment.Note, with what CapFurther was told. While the row is known to say so it
-// calls nothing.
+// NoteDeployment commits tenancy.Deployment.Note with the budget of CapFurther. It makes no call if the cached row
+// already has it.
 func (s *Store) NoteDeployment(ctx context.Context, own string, now time.Time) error {
 	is, err := s.deployment(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) NoteDeployment(ctx context.Context, own string, now time.Time) e
 	})
 }
 
-// deployment is the row as it was read within the minute; one that is not there is looked for each time.
+// deployment returns the row, cached for a minute. A missing row is not cached.
 func (s *Store) deployment(ctx context.Context) (tenancy.Deployment, error) {
 	s.known.mu.Lock()
 	is, read := s.known.row, s.known.read

@@ -1,6 +1,6 @@
-// Package store is the area of the one DynamoDB table and the bucket of large results. This package keeps aggregates,
-// whose rows change by commits, and a tenant's settings; it knows no kind but those that it is given. What else stands
-// in the table has a package of its own above table: websession, seal, sums, exports, slackstate.
+// Package store is the area of the one DynamoDB table and the bucket of large results. This package stores aggregates,
+// whose rows change by commits, and tenants' settings. It knows only the kinds of aggregates that it is given. Other
+// rows of the table have their own packages: websession, seal, sums, exports, slackstate.
 //
-// It imports explain and what stands below. Begin with Load and Commit, then tasks, conversations and contests.
+// Begin with Load and Commit, then tasks, conversations and contests.
 package store

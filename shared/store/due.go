@@ -14,12 +14,11 @@ import (
 	"ringi/shared/store/table"
 )
 
-// duePage is how many due aggregates are read at a time.
 const duePage = 50
 
-// Due walks the aggregates of a shard (0 to Shards-1) that are due at now, the longest due first, reading them page
-// by page as it goes. An aggregate that is postponed during the walk is still returned only once. It reads an index,
-// which may be a moment behind: load before deciding. An error ends the walk.
+// Due returns the aggregates of a shard (0 to Shards-1) that are due at now, the longest due first. It reads page by
+// page; an aggregate that is postponed meanwhile is still returned only once. It reads an index, which may be slightly
+// stale: load before deciding. An error ends the sequence.
 func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
 	return func(yield func(aggregate.Ref, error) bool) {
 		if shard < 0 || shard >= Shards {
@@ -47,9 +46,8 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 	}
 }
 
-// Postpone sets when the aggregate is due next, nil for never, after every effect of the head
-// as it was read was done. It returns aggregate.ErrConflict when it moved on, or is to be
-// drawn anew: then it is due as it is.
+// Postpone sets when the aggregate is due next, nil for never, once all effects of the given head are done. It returns
+// aggregate.ErrConflict, and changes nothing, when the head has changed or a redraw was requested.
 func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error {
 	e := table.NewExpression()
 	e.Remove("sweep_failures")
@@ -65,8 +63,8 @@ func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Hea
 	return err
 }
 
-// SweepFailed keeps how often in a row the aggregate could not be handled at now, and when
-// to try again. One that moved meanwhile is due as that move says.
+// SweepFailed saves how many times in a row the sweeper failed to handle the aggregate, and when to retry. If the
+// aggregate changed meanwhile, it keeps the due time of that change.
 func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
 	return s.dueBy(ctx, "note a failed sweep", ref, due, now, func(e *table.Expression) { e.Set("sweep_failures", failures) })
 }

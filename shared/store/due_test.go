@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// walked is all that is due in a shard.
+// walked collects everything that is due in a shard.
 func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.Ref {
 	t.Helper()
 	var out []aggregate.Ref
@@ -23,7 +23,7 @@ func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.R
 	return out
 }
 
-// testDueMany walks more than a page of one shard, and puts off each task that it meets.
+// testDueMany walks more than one page of a shard and postpones each task that it meets.
 func testDueMany(t *testing.T, st *taskStore) {
 	want := map[aggregate.Ref]bool{}
 	for n := 1; len(want) < 2*duePage+7; n++ {
@@ -49,14 +49,14 @@ func testDueMany(t *testing.T, st *taskStore) {
 	expect.That(t, len(left) == 0, "%d are due still", len(left))
 }
 
-// Of the tasks of testDue the first is due a millisecond after firstDue, each other one a millisecond later.
+// In testDue the first task is due a millisecond after firstDue, each further one a millisecond later.
 const dueTasks = 40
 
 var firstDue = at().Add(time.Minute)
 
 func byID(a, b aggregate.Ref) int { return strings.Compare(a.ID, b.ID) }
 
-// due is what is due in all shards.
+// due collects everything that is due in any shard.
 func due(t *testing.T, st *taskStore, now time.Time) (out []aggregate.Ref) {
 	t.Helper()
 	for shard := range Shards {

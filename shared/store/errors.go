@@ -9,8 +9,8 @@ import (
 var (
 	// ErrExists is aggregate.ErrExists.
 	ErrExists = aggregate.ErrExists
-	// ErrStale: a wait of a newer state, run or retry is there.
+	// ErrStale: the row is of a wait in a newer state, run or retry.
 	ErrStale = errors.New("a newer wait is there")
-	// ErrClaimed: the card's message is another's to post, or the row names another message.
+	// ErrClaimed: another caller may post the card's message, or the row names another message.
 	ErrClaimed = errors.New("the card is another's")
 )

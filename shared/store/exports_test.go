@@ -40,7 +40,7 @@ func testExportFinished(t *testing.T, st *taskStore) {
 	begun(t, st, "01A", "01EXPORT1", now)
 	x := expect.Value(st.TryExport(t.Context(), "01EXPORT1", "01A", now))(t)
 	x.Rows, x.Bytes = 7, 4096
-	for _, want := range []error{nil, aggregate.ErrSuperseded} { // told twice, it is done once
+	for _, want := range []error{nil, aggregate.ErrSuperseded} { // the second call changes nothing
 		expect.Fails(t, st.FinishExport(t.Context(), x, now), want)
 	}
 	got := expect.Value(st.Export(t.Context(), "01EXPORT1", "01A"))(t)

@@ -16,7 +16,7 @@ import (
 )
 
 func testFacts(t *testing.T, st *taskStore) {
-	since(t, st, tenant, today(31)) // its days until then are folded
+	since(t, st, tenant, today(31)) // the days before are folded
 	st.parts(t, []part{
 		{"what a task's audit entries say is in its day's sum, however often it is told", testFactsOfATask},
 		{"a day is folded anew until no fact can come, then left alone", testFoldOnce},
@@ -28,7 +28,7 @@ func testFacts(t *testing.T, st *taskStore) {
 	})
 }
 
-// today is a time on a day of its own for each test.
+// today returns a time on a day that only the test n uses.
 func today(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC) }
 
 func counted(n int, when time.Time) daily.Fact {
@@ -109,12 +109,12 @@ func testFoldRace(t *testing.T, st *taskStore) {
 		})
 	}
 	wait.Wait()
-	if s := sumOf(t, st, day, day); s.Tasks != 40 { // as the last of them folded it
+	if s := sumOf(t, st, day, day); s.Tasks != 40 { // the sum of the last fold
 		t.Errorf("%d of 40", s.Tasks)
 	}
 }
 
-// countedBy is a fact of a tenant with a little of everything.
+// countedBy returns a fact with all numbers set.
 func countedBy(of string, n int, when time.Time) daily.Fact {
 	ms := int64(n) * 1000
 	return daily.Fact{
@@ -123,7 +123,7 @@ func countedBy(of string, n int, when time.Time) daily.Fact {
 	}
 }
 
-// since has the store count a tenant's facts from a time on.
+// since makes the store count a tenant's facts from a time on.
 func since(t *testing.T, st *taskStore, of string, when time.Time) {
 	t.Helper()
 	row := struct {
@@ -141,7 +141,7 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 		facts = append(facts, countedBy(of, n, day))
 	}
 	var wait sync.WaitGroup
-	for n := range 4 { // as many lanes tell overlapping parts, each twice
+	for n := range 4 { // four goroutines put overlapping parts, each part twice
 		wait.Go(func() {
 			part := facts[n*50 : n*50+80]
 			for range 2 {
@@ -160,10 +160,11 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 	}
 }
 
-// atOnce is how many facts are counted together.
+// atOnce is how many facts one transaction counts.
 const atOnce = 50
 
-// What is told of one task costs two rows, however many facts it is, and what tasks have of a day adds up to it.
+// Facts of one task are counted in two rows, however many there are, and the tasks' sums of a day add up to the day's
+// sum.
 func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	const of = "01ONEROW"
 	day := today(27)
@@ -175,7 +176,7 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 		facts = append(facts, f)
 	}
 	var wait sync.WaitGroup
-	for n := range 4 { // overlapping parts, the first two of them larger than what is counted together
+	for n := range 4 { // overlapping parts, the first two larger than one transaction takes
 		wait.Go(func() {
 			for range 2 {
 				err := st.PutFacts(t.Context(), facts[n*atOnce/2:min((n+3)*atOnce/2, len(facts))])
@@ -198,9 +199,9 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
 	const of = "01BEGINS"
 	day := today(26)
-	early := countedBy(of, 1, day.Add(-time.Hour)) // kept by an earlier release, which counted nothing
+	early := countedBy(of, 1, day.Add(-time.Hour)) // stored by an earlier release, which counted nothing
 	write(t, st, expect.Value(table.Pack("fact", "FACT#"+of+"#"+daily.Day(day), early.Key(), early))(t))
-	again := countedBy(of, 4, day.Add(-time.Hour)) // and told once more
+	again := countedBy(of, 4, day.Add(-time.Hour)) // and put once more
 	write(t, st, expect.Value(table.Pack("fact", "FACT#"+of+"#"+daily.Day(day), again.Key(), again))(t))
 	since(t, st, of, day)
 	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A further workspace's settings have what bounds its day, whatever is saved; the own workspace's never have, whatever
-// earlier releases wrote in its row.
+// The settings of a further workspace always have the deployment's daily budget. The settings of the deployment's own
+// workspace never have it, whatever earlier releases saved.
 func testFurther(t *testing.T, st *taskStore) {
 	own := expect.Value(st.Bootstrap(t.Context(), workspace("T0OWN"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
@@ -27,20 +27,20 @@ func testFurther(t *testing.T, st *taskStore) {
 		expect.That(t, st.CapFurther(usd) != nil, "%q is taken", usd)
 	}
 	expect.NoError(t, st.CapFurther("2.5"))
-	bounds(own.ID, 0) // nobody has said whose the deployment is: its own workspace is bounded by nothing
+	bounds(own.ID, 0) // no row says which workspace is the deployment's own, so nothing is bounded
 	bounds(second.ID, 0)
 	expect.NoError(t, st.NoteDeployment(t.Context(), own.ID, at()))
 	bounds(own.ID, 0)
 	bounds(second.ID, 2.5)
 	bounds(aggregate.TenantID("T0WITHOUTAROW"), 2.5)
 
-	// Elsewhere the row says what bounds them; who knows nothing of it leaves it as it is.
+	// A process without the parameter reads the budget from the row, and does not change the row.
 	other := newcomer(st)
 	expect.NoError(t, other.NoteDeployment(t.Context(), second.ID, at()))
 	for tenant, want := range map[string]float64{own.ID: 2.5, second.ID: 0} {
 		expect.Is(t, expect.Value(other.FurtherDay(t.Context(), tenant))(t), aggregate.USD(want), "%s may cost", tenant)
 	}
-	if bounds(own.ID, 0); t.Failed() { // a process believes for a minute what it has read
+	if bounds(own.ID, 0); t.Failed() { // the row is cached for a minute
 		return
 	}
 	st.t.Now = func() time.Time { return at().Add(deploymentFor) }
@@ -48,14 +48,14 @@ func testFurther(t *testing.T, st *taskStore) {
 	bounds(second.ID, 0)
 }
 
-// newcomer is a store over the same table that has read nothing yet, and holds no parameter.
+// newcomer is a store over the same table with an empty cache and without the parameter.
 func newcomer(st *taskStore) *taskStore {
 	other := st.over(nil)
 	other.known, other.furtherDay = &deployment{}, 0
 	return other
 }
 
-// Who holds further workspaces to their day reads the settings alone, once it knows whose the deployment is.
+// Enforcing the budget of further workspaces reads only the settings once the deployment's row is cached.
 func testFurtherReads(t *testing.T, st *taskStore) {
 	own := expect.Value(st.Bootstrap(t.Context(), workspace("T0OWN"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
@@ -78,7 +78,7 @@ func testFurtherReads(t *testing.T, st *taskStore) {
 		}
 	}
 	reads(10, "settings of two, five times")
-	expect.NoError(t, counted.NoteDeployment(t.Context(), own.ID, at())) // with what bounds the others
+	expect.NoError(t, counted.NoteDeployment(t.Context(), own.ID, at())) // together with the budget
 	reads(1, "what was not noted yet")
 	for range 5 {
 		expect.NoError(t, counted.NoteDeployment(t.Context(), own.ID, at()))
@@ -86,8 +86,8 @@ func testFurtherReads(t *testing.T, st *taskStore) {
 	reads(0, "what is noted")
 }
 
-// The workspaces of an organization are found by it, by that which was noted last; one without an organization is
-// written nothing.
+// Workspaces are found by the organization that was noted last. For a workspace without an organization nothing is
+// written.
 func testOrganizations(t *testing.T, st *taskStore) {
 	first := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)

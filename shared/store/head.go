@@ -15,19 +15,18 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Shards is how many partitions the due index has.
+// Shards is the number of partitions of the due index.
 const Shards = 8
 
 func duePartition(shard int) string { return "DUE#" + strconv.Itoa(shard) }
 
-// shardOf spreads aggregates evenly: ids begin with a time, so their hash decides.
+// shardOf spreads aggregates evenly by a hash of their id: ids begin with a time.
 func shardOf(id string) int {
 	h := fnv.New32a()
 	h.Write([]byte(id)) // never fails
 	return int(h.Sum32() % Shards)
 }
 
-// headItem is the first head of an aggregate.
 func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (table.Item, error) {
 	it, err := table.Pack(root.Type(), pk, aggregate.HeadKey, root)
 	if err != nil {
@@ -37,8 +36,8 @@ func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (table.Item, er
 	return it, nil
 }
 
-// headUpdate moves the head by an expression, never by a put: its bookkeeping
-// attributes are written beside commits and must survive them. What c leaves as it was read is not written.
+// headUpdate updates the head by an expression instead of a put: bookkeeping attributes are written outside of commits
+// and must be preserved. It writes only attributes that c changes.
 func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.TransactWriteItem, error) {
 	ref, was := a.Ref(), a.Root()
 	if id := c.Head.ID(); id != ref.ID || c.Head.Common().TenantID != ref.Tenant {
@@ -77,10 +76,10 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 	})}, nil
 }
 
-// untouched are the attributes that are not copied from the change's head.
+// untouched are the attributes that headUpdate does not copy from the change's head.
 var untouched = append([]string{"rev", "last_change"}, aggregate.Bookkeeping...)
 
-// setDue sets when the sweeper looks at the aggregate.
+// setDue sets when the sweeper checks the aggregate next.
 func setDue(e *table.Expression, id string, at time.Time) {
 	e.Set("due_at", at)
 	e.Set("GSI1PK", duePartition(shardOf(id)))

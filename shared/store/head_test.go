@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// beside are the head's members that a Change does not write: what names the task, and the bookkeeping.
+// beside are the head's members that a Change does not write: those that identify the task, and the bookkeeping.
 var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev", "Redraws", "DrawAt", "SweepFailures"}
 
 func testHead(t *testing.T, st *taskStore) {
@@ -47,7 +47,7 @@ func testHead(t *testing.T, st *taskStore) {
 	}
 }
 
-// members are a head's, those that all kinds have among them, by name.
+// members returns a head's fields by name, including those of the embedded root.
 func members(h *task.Head) map[string]reflect.Value {
 	out := map[string]reflect.Value{}
 	for _, v := range []reflect.Value{reflect.ValueOf(h).Elem(), reflect.ValueOf(&h.Head).Elem()} {
@@ -67,7 +67,7 @@ func ignored() cmp.Option {
 	}, cmp.Ignore())
 }
 
-// fill gives v a value that is not its type's zero.
+// fill sets v to a value that is not its type's zero.
 func fill(t *testing.T, v reflect.Value) {
 	switch {
 	case v.Type() == reflect.TypeFor[time.Time]():

@@ -7,10 +7,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// held is what a single write meets while a transaction has its item.
+// held is DynamoDB's answer to a single write while a transaction holds its item.
 const held = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"Transaction is ongoing for the item"}`
 
-// Commits are transactions on rows that other calls write one by one: a short wait, and they get their turn.
+// Transactions hold rows that other calls update one by one: these calls wait shortly and then succeed.
 func testHinderedWrites(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 	wait := aggregate.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}

@@ -58,7 +58,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	}
 }
 
-// testRenewedIntegrations: one of many may write over a revision, and the audit log has nothing of it.
+// Of several renewals of one revision only one succeeds, and renewals write no audit entry.
 func testRenewedIntegrations(t *testing.T, st *taskStore) {
 	x := expect.Value(st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "one"}, approver(), at()))(t)
 	since := x.ConnectedAt
@@ -95,7 +95,7 @@ func testEndedIntegrations(t *testing.T, st *taskStore) {
 	for _, provider := range []string{"freee", "google", "mcp:rooms"} {
 		expect.Value(st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: provider}.Fresh("sealed", "{}"), approver(), first))(t)
 	}
-	for want := range 2 { // it comes again
+	for want := range 2 { // the second time it is already done
 		if n, err := st.EndIntegrations(t.Context(), tenant, tenancy.TokensRevoked, first.Add(time.Hour), first); err != nil || n != 1-want {
 			t.Errorf("ended %d, %v", n, err)
 		}

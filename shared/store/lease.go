@@ -8,9 +8,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// PutLease takes, renews or releases a lease of a's: it is put over the one that a has, as it was read. It is no
-// commit: the head stays as it is. It returns aggregate.ErrInFlight when another was faster; a write whose answer was
-// lost counts.
+// PutLease takes, renews or releases a lease if it is as a has read it. The head does not change. It returns
+// aggregate.ErrInFlight when another caller was faster. A write whose answer was lost counts as successful.
 func (s *Store) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error {
 	ref := a.Ref()
 	e := table.NewExpression()

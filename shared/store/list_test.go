@@ -18,7 +18,6 @@ import (
 	"ringi/shared/store/table"
 )
 
-// write puts items as they are.
 func write(t *testing.T, s *taskStore, items ...table.Item) {
 	t.Helper()
 	for batch := range slices.Chunk(items, 25) {
@@ -47,8 +46,8 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (table.Page[T
 	}
 }
 
-// taskRows are the head and the task's row of the n-th of many tasks: every
-// fifth by another requester, every third failed, several at the same moment.
+// taskRows returns the head and the task's row of the n-th task: every fifth has another requester, every third failed,
+// and several have the same time.
 func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 	t.Helper()
 	made := at().Add(time.Duration(n/4) * time.Second)
@@ -70,7 +69,7 @@ func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 
 const manyTasks = 1100
 
-// writeTasks writes many tasks of the tenant, which it returns, and a few of another.
+// writeTasks writes many tasks of the tenant and returns them. It also writes a few tasks of another tenant.
 func writeTasks(t *testing.T, st *taskStore) (all []task.Task) {
 	t.Helper()
 	head, _ := taskRows(t, tenant, manyTasks)
@@ -201,7 +200,7 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 	first := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
 	newer, _ := taskRows(t, tenant, manyTasks+100)
 	write(t, st, newer...)
-	// The row that the cursor stands on is gone.
+	// The row at the cursor is deleted.
 	last := first.Items[len(first.Items)-1]
 	k := table.Key("TASK#"+tenant+"#"+last.ID, "TASK")
 	removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")

@@ -11,10 +11,9 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Load reads every row of an aggregate by one consistent query. It returns
-// aggregate.ErrNotFound when this tenant has no such one, ErrNewerSchema when a
-// later release wrote one of its rows in another form. Rows of types that are not known
-// are a later release's, and skipped.
+// Load reads every row of an aggregate by one consistent query. It returns aggregate.ErrNotFound when the tenant has no
+// such aggregate, and ErrNewerSchema when a later release wrote a row in a newer form. Rows of unknown types are
+// skipped: a later release wrote them.
 func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	a, err := s.load(ctx, ref, "")
 	if err != nil {
@@ -27,8 +26,7 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 	return a, nil
 }
 
-// Uses reads what the models' calls for an aggregate came to, and none of its other rows. Of one that is not there it
-// finds none.
+// Uses reads only an aggregate's usage rows. For an aggregate that doesn't exist it returns none.
 func (s *Store) Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error) {
 	a, err := s.load(ctx, ref, (&aggregate.Use{}).Key())
 	if err != nil {
@@ -37,7 +35,7 @@ func (s *Store) Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, 
 	return a.Common().Uses, nil
 }
 
-// load reads the rows of an aggregate whose sort keys begin with prefix; all of them, if it is empty.
+// load reads the rows of an aggregate whose sort keys begin with prefix.
 func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (aggregate.Aggregate, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
@@ -71,15 +69,15 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 	return a, nil
 }
 
-// Head reads the head alone, consistently: what has to be asked often while a call is out.
-// It returns aggregate.ErrNotFound as Load does.
+// Head reads the head alone, consistently. It serves frequent checks during a long call. It returns
+// aggregate.ErrNotFound as Load does.
 func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
 	kind, _ := s.kinds.Of(ref.Kind)
 	h, _ := kind.Row("head").(aggregate.Root)
 	return h, s.RowAt(ctx, Place{ref, aggregate.HeadKey}, h)
 }
 
-// Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.
+// Refs returns the newest aggregates that have a row in a partition of an index, at most limit.
 func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
 	e := table.NewExpression()
 	name := fmt.Sprintf("GSI%d", index)

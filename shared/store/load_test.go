@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// items compares items by what they hold.
+// items compares items by content.
 func items() cmp.Option {
 	return cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberBOOL{},
 		types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberNULL{})

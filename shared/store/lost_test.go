@@ -39,7 +39,7 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 		})
 		t.Run("of a claim of a card, "+c.name, func(t *testing.T) {
 			if c.lose > 1 || c.options != nil {
-				return // such an answer is lost to the caller as well
+				return // the answer to this call is lost too
 			}
 			ref := created(t, st, 10*i+1)
 			through, _ := losing("UpdateItem")
@@ -62,7 +62,7 @@ func testLostCreate(t *testing.T, st *taskStore) {
 }
 
 func testForgottenToken(t *testing.T, st *taskStore) {
-	// The repeated call meets its own earlier write.
+	// The repeated call finds its own earlier write.
 	ref := waitingPrompt(t, st, 101)
 	d := dropping("TransactWriteItems", 1)
 	committed(t, st.over(&forgetful{next: d}), ref, approvePrompt)
@@ -83,7 +83,7 @@ func testNoArrival(t *testing.T, st *taskStore) {
 	}
 }
 
-// committed is a decision in one try: deciding again would hide what the commit said.
+// committed commits a decision in one try: deciding again would hide the commit's error.
 func committed(t *testing.T, s *taskStore, ref aggregate.Ref, d decision) *task.Aggregate {
 	t.Helper()
 	a := loaded(t, s, ref)

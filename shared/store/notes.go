@@ -7,8 +7,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It
-// returns ErrClaimed otherwise.
+// PutNote puts a row outside of commits. With first it requires that there is no such row, else that the existing row's
+// attribute "of" equals of. It returns ErrClaimed if that doesn't hold.
 func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error {
 	e := table.NewExpression()
 	var asRead string
@@ -24,7 +24,7 @@ func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row,
 	return table.Wrapped(err, "note %s of %s", r.Key(), ref)
 }
 
-// DropNote deletes a row that PutNote put, unless it is of something else by now.
+// DropNote deletes a row that PutNote put, unless its attribute "of" has changed.
 func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error {
 	return table.Wrapped(s.dropIf(ctx, ref, r.Key(), "of", of), "drop note %s of %s", r.Key(), ref)
 }

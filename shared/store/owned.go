@@ -12,8 +12,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// owned reads all of a tenant's rows of one type, by key: those that stand with an empty one, and whose sort keys begin
-// with prefix.
+// owned reads all of a tenant's rows of one type, by key: those in the partition of none whose sort keys begin with
+// prefix.
 func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, prefix string) ([]T, error) {
 	pk, _, _ := none.Place()
 	if !table.KeyPart(tenant) {

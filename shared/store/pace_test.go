@@ -10,12 +10,12 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// budget is the workspace's own: four calls in ten seconds.
+// budget allows a workspace four calls in ten seconds.
 func budget(workspace string) slackstate.Budget {
 	return slackstate.Budget{Workspace: workspace, Name: "chat.update", Calls: 4, Window: 10 * time.Second}
 }
 
-// take is when a call may be made: now, if that is zero.
+// take returns when a call may be made; zero means now.
 func take(t *testing.T, st *taskStore, b slackstate.Budget, spare int, now time.Time) time.Time {
 	t.Helper()
 	return expect.Value(st.TakePace(t.Context(), b, spare, now))(t)

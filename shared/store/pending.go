@@ -8,16 +8,15 @@ import (
 	"ringi/shared/store/table"
 )
 
-// WaitingItem is what waits for a person.
+// WaitingItem is a gate at which an aggregate waits for a person.
 type WaitingItem struct {
 	Ref aggregate.Ref
 	aggregate.Question
 	Row aggregate.Asking `json:"-"` // that asks, as the index has it
 }
 
-// Waiting lists what waits for a decision in a tenant, the oldest first. The
-// index may be a moment behind. It returns aggregate.ErrField for a limit outside 1 to
-// MaxPage, or a cursor that is not this list's.
+// Waiting lists a tenant's gates that wait for a decision, the oldest first. The index may be slightly stale. It
+// returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
 	l := table.List{Name: "pending", Tenant: tenant, Index: "GSI1", Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
 	for _, k := range s.kinds {
@@ -29,7 +28,7 @@ func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (
 func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 	ref, ok := s.kinds.Ref(table.TextOf(it, "PK"))
 	if !ok {
-		return nil, nil // of a kind of a later release
+		return nil, nil // the kind is of a later release
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
 	r, err := s.unpackRow(kind, it)

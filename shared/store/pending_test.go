@@ -11,7 +11,6 @@ import (
 	"ringi/shared/store/table"
 )
 
-// waiting is all that waits for somebody in the tenant.
 func waiting(t *testing.T, st *taskStore) []WaitingItem {
 	t.Helper()
 	return walk(t, 2, func(cursor string) (table.Page[WaitingItem], error) {
@@ -19,7 +18,7 @@ func waiting(t *testing.T, st *taskStore) []WaitingItem {
 	})
 }
 
-// waitingPrompts are tasks whose prompts wait.
+// waitingPrompts makes tasks whose prompts wait for a decision.
 func waitingPrompts(t *testing.T, st *taskStore) (refs []aggregate.Ref) {
 	t.Helper()
 	for n := range 5 {

@@ -11,20 +11,18 @@ import (
 	"ringi/shared/store/table"
 )
 
-// quotas begins the key of a tenant's counters. A tenant's own two rows are written
-// once as a task begins and once as it ends. DynamoDB lets one row have 1,000 write units a
-// second, of which a transaction takes two for each kilobyte: 500 of these a second at best,
-// and some tens before transactions that meet there have to be repeated. A tenant has
-// tens of tasks a minute; one with thousands would have its sum spread over several rows.
+// quotas begins the key of a tenant's counters. A tenant's own two counters are written once when a task begins and
+// once when it ends. DynamoDB allows 1,000 write units per second for one row, and a transaction takes two for each
+// kilobyte: 500 writes a second at best, and some tens before conflicting transactions must be repeated. A tenant
+// begins tens of tasks a minute. For one with thousands the sum would have to be spread over several rows.
 const quotas = "QUOTA#"
 
-// quota is a counter's row.
 type quota struct {
 	N int `json:"n"`
 }
 
-// countMoves are the actions that move counters. An action that gives a place back has no condition, so that a task's
-// end never fails because of a counter.
+// countMoves returns the actions that change counters. Decrements have no condition, so that a task's end never fails
+// because of a counter.
 func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
 	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {
@@ -48,8 +46,8 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 	return out, nil
 }
 
-// full is aggregate.ErrFull if only counters, which begin at action first, refused the transaction; of several full
-// counters, the one that has a place again last. Else it is err.
+// full returns aggregate.ErrFull if only counters, whose actions begin at first, refused the transaction; else it
+// returns err. If several counters are full, it names the first that has an end time, or else the first one.
 func full(err error, counts []aggregate.Count, first int) error {
 	var l *table.Lost
 	if !errors.As(err, &l) {
@@ -72,7 +70,7 @@ func full(err error, counts []aggregate.Count, first int) error {
 	return *none
 }
 
-// Quota reads a counter, 0 when there is none.
+// Quota reads a counter. A missing counter is 0.
 func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) {
 	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {

@@ -23,7 +23,7 @@ func accept(s tenancy.Settings) decision {
 	}
 }
 
-// places are those that a person's tasks have taken, or with * the tenant's: of the open ones, and of this hour's.
+// places returns how many open tasks, and how many tasks of this hour, a person has, or the tenant for *.
 func places(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
 	t.Helper()
 	for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {

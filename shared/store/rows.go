@@ -5,7 +5,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// packRow makes the item of a row as the commit rev writes it, with the indexes that lists find it by.
+// packRow makes a row's item for the commit with revision rev, with its index keys.
 func packRow(kind aggregate.Kind, head aggregate.Root, pk string, r aggregate.Row, rev int) (table.Item, error) {
 	if x, checked := r.(aggregate.Checked); checked {
 		if err := x.Check(); err != nil {
@@ -30,8 +30,8 @@ func packRow(kind aggregate.Kind, head aggregate.Root, pk string, r aggregate.Ro
 	return it, nil
 }
 
-// unpackRow is the row of an item of a kind's partition; nil when TTL may delete it any
-// time, and for a type that is not known: a later release's.
+// unpackRow makes a row of an item. It returns nil when the TTL has passed, and for unknown types, which a later
+// release wrote.
 func (s *Store) unpackRow(kind aggregate.Kind, it table.Item) (aggregate.Row, error) {
 	r := kind.Row(table.TextOf(it, "type"))
 	if r == nil || table.Expired(it, s.t.Now()) {

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// auditOfTenant returns the entries of April, in order.
+// auditOfTenant returns a tenant's audit entries of April, in order.
 func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditEntry {
 	t.Helper()
 	var out []aggregate.AuditEntry
@@ -56,7 +56,7 @@ func testSettings(t *testing.T, st *taskStore) {
 	t.Run("an agent that can't be read keeps no settings from being read", func(t *testing.T) { testSettingsWithAgents(t, st) })
 }
 
-// A row may hold what somebody wrote by hand, or a later release.
+// A row may have been edited by hand or written by a later release.
 func testSettingsWithAgents(t *testing.T, st *taskStore) {
 	entry := func(id string, more table.Item) *types.AttributeValueMemberM {
 		it := table.Item{"id": table.Text(id), "provider": table.Text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("code")}}, "later": table.Number(1)}
@@ -149,7 +149,7 @@ func testSlugMovesAlone(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	}
 }
 
-// meanwhile does something just before the first transaction leaves.
+// meanwhile calls do just before the first transaction is sent.
 type meanwhile struct{ do func() }
 
 func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// asRead is the condition that nobody asked for a redraw since the head was read.
+// asRead is the condition that nobody requested a redraw since the head was read.
 func asRead(e *table.Expression, h aggregate.Head) string {
 	if h.Redraws == 0 {
 		return e.Lacks("redraws")
@@ -17,7 +17,7 @@ func asRead(e *table.Expression, h aggregate.Head) string {
 	return e.Is("redraws", "=", h.Redraws)
 }
 
-// allShown notes on a card's row what Shown notes on the head, unless h is nil.
+// allShown records on a card's row what Shown records on the head, unless h is nil.
 func allShown(e *table.Expression, h *aggregate.Head) {
 	if h != nil {
 		e.Set("shown_rev", h.Rev)
@@ -25,9 +25,9 @@ func allShown(e *table.Expression, h *aggregate.Head) {
 	}
 }
 
-// Shown notes that all cards show the aggregate as of the head as it was read. A later rev
-// stands; and so does a redraw that was asked for meanwhile: it may be about what the
-// rows don't say, such as the settings.
+// Shown records that all cards show the aggregate as of the given head. It does nothing if a later revision was
+// recorded, or if a redraw was requested since the head was read: a redraw may be due to something outside the rows,
+// such as the settings.
 func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("shown_rev", h.Rev)
@@ -40,8 +40,8 @@ func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) 
 	return err
 }
 
-// Redraw has all cards of an aggregate compared with its rows again. The sweeper checks an ended one too; an earlier
-// due time is kept.
+// Redraw requests that all cards of an aggregate are compared with its rows again. The sweeper also does this for ended
+// aggregates. An earlier due time is not changed.
 func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	return s.dueBy(ctx, "redraw", ref, s.t.Now().Add(dueAfterCommit), time.Time{}, func(e *table.Expression) {
 		e.Remove("shown_rev")
@@ -49,7 +49,8 @@ func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	})
 }
 
-// DrawAt keeps an aggregate's place in line for Slack's pace. With due the sweeper asks for its cards then.
+// DrawAt saves when Slack's rate limit lets an aggregate's cards be drawn. With due the sweeper redraws them at that
+// time.
 func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
 	write := func(e *table.Expression) { e.Set("draw_at", at) }
 	if due {
@@ -60,7 +61,8 @@ func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due
 	return s.updateHead(ctx, "keep a place in line", ref, e, table.All(e.Exists()))
 }
 
-// dueBy writes bookkeeping of a head and makes it due at a time, unless it is due sooner and that is after passed.
+// dueBy writes bookkeeping of a head and makes it due at a time. An existing due time between passed and at is not
+// changed.
 func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at, passed time.Time, write func(*table.Expression)) error {
 	e := table.NewExpression()
 	write(e)
@@ -74,7 +76,7 @@ func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at, p
 	return s.updateHead(ctx, what, ref, e, table.All(e.Exists()))
 }
 
-// updateHead writes bookkeeping attributes, which carry no state of the aggregate and give it no new rev.
+// updateHead writes bookkeeping attributes, which are not part of the aggregate's state and don't change its revision.
 func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *table.Expression, condition *string) error {
 	pk, err := s.partition(ref)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Spent sums what a tenant's tasks have cost by their days: at most 31 small rows.
+// Spent sums the daily costs of a tenant's tasks. It reads at most 31 small rows.
 func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
 	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {
@@ -39,8 +39,7 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 	return sums, nil
 }
 
-// putCounted puts rows that are absent with the counters that they move, in one transaction. Where one is there, they
-// were counted.
+// putCounted puts absent rows together with their counters in one transaction. A row that exists was counted before.
 func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
 	pk, err := s.partition(ref)
 	if err != nil {

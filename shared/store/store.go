@@ -11,13 +11,13 @@ import (
 	"ringi/shared/store/table"
 )
 
-// dueAfterCommit is when the sweeper looks whether a commit's effects were done.
+// dueAfterCommit is how long after a commit the sweeper checks whether its effects are done.
 const dueAfterCommit = time.Minute
 
 // MaxPage is the largest page of a list.
 const MaxPage = table.MaxPage
 
-// Page is a part of a list.
+// Page is one page of a list.
 type Page[T any] = table.Page[T]
 
 // Store reads and writes the table. It is safe for concurrent use.
@@ -26,22 +26,22 @@ type Store struct {
 	kinds aggregate.Kinds
 	newID func() string
 
-	furtherDay aggregate.MicroUSD // what a further workspace may cost on a day; 0: nobody said
-	known      *deployment        // the deployment's row
+	furtherDay aggregate.MicroUSD // daily budget of a further workspace; 0: none set
+	known      *deployment        // the cached row of the deployment
 }
 
-// New returns a store over the table of that name, of these kinds of aggregates.
+// New returns a store over the named table for these kinds of aggregates.
 func New(db *dynamodb.Client, name string, kinds ...aggregate.Kind) *Store {
 	return &Store{t: table.New(db, name), kinds: kinds, newID: aggregate.NewID, known: &deployment{}}
 }
 
-// Table is where its rows stand, for what else stands there.
+// Table returns the table, for other packages whose rows are in it.
 func (s *Store) Table() *table.Table { return s.t }
 
-// Kinds are the kinds that it was given.
+// Kinds returns the kinds of aggregates that the store was made for.
 func (s *Store) Kinds() aggregate.Kinds { return s.kinds }
 
-// Of is a store of one kind of aggregates. Its methods do what those of Store do.
+// Of is a store of one kind of aggregates, with the methods of Store.
 type Of[A aggregate.Aggregate] struct{ *Store }
 
 func (s Of[A]) Load(ctx context.Context, ref aggregate.Ref) (A, error) {
@@ -75,8 +75,7 @@ func on[A aggregate.Aggregate](decide aggregate.Decision[A]) aggregate.Decision[
 	return func(a aggregate.Aggregate) (aggregate.Change, error) { return decide(a.(A)) }
 }
 
-// partition is the key of an aggregate. Ids may come from outside: what
-// cannot be one names none, so aggregate.ErrNotFound.
+// partition returns the key of an aggregate. Ids may come from outside: an invalid id yields aggregate.ErrNotFound.
 func (s *Store) partition(ref aggregate.Ref) (string, error) {
 	pk, known := s.kinds.Partition(ref)
 	if !known || !table.KeyPart(ref.Tenant) || !table.KeyPart(ref.ID) {

@@ -30,8 +30,8 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's
-// own engine, side by side. Each part has a table of its own.
+// TestStore runs the compliance suite against the emulator that the local stack uses and against Amazon's DynamoDB
+// Local. Each part has its own table.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, map[string]string{"Stage": "dev"}))(t)
@@ -93,13 +93,12 @@ func (s *suite) run(t *testing.T) {
 	}
 }
 
-// part is a named part of what the store must do.
 type part struct {
 	name string
 	run  func(*testing.T, *taskStore)
 }
 
-// parts runs them one after the other over the same table.
+// parts runs the parts one after the other over the same table.
 func (s *taskStore) parts(t *testing.T, parts []part) {
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) { p.run(t, s) })
@@ -112,10 +111,10 @@ type suite struct {
 	tables    atomic.Int32
 }
 
-// at is when tests begin.
+// at is the time at which tests begin.
 func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 
-// store returns one over a new table, which is made as template.yaml says.
+// store returns a store over a new table that is created as template.yaml describes it.
 func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
 	st := s.tasksIn(New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind()))
@@ -124,7 +123,7 @@ func (s *suite) store(t *testing.T) *taskStore {
 	return st
 }
 
-// over returns a store on the same table whose calls go through the transport.
+// over returns a store on the same table that uses the given transport.
 func (s *taskStore) over(transport http.RoundTripper, options ...func(*dynamodb.Options)) *taskStore {
 	other, rows := *s.Store, *s.t
 	rows.DB = s.suite.client(transport, options...)
@@ -143,12 +142,12 @@ func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Op
 	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){promptly}, options...)...)
 }
 
-// promptly keeps the client's own repetitions but not its patience.
+// promptly keeps the client's retries but shortens its waits.
 func promptly(o *dynamodb.Options) {
 	o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 5*time.Millisecond)
 }
 
-// oneTry leaves the client no repetitions.
+// oneTry disables the client's retries.
 func oneTry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 const (
@@ -176,7 +175,7 @@ func wantField(t *testing.T, err error, field string) {
 	expect.That(t, errors.As(err, &bad) && bad.Field == field, "%v, want ErrField of %s", err, field)
 }
 
-// request is the n-th message.
+// request returns the n-th message.
 func request(n int) task.Request {
 	ts := fmt.Sprintf("%d.%06d", at().Unix()+int64(n/1000), (n%1000)*1000)
 	return task.Request{
@@ -192,7 +191,6 @@ func received(t *testing.T, n int) (aggregate.Change, aggregate.Ref) {
 	return c, ref
 }
 
-// created makes a task of the n-th message.
 func created(t *testing.T, s *taskStore, n int) aggregate.Ref {
 	t.Helper()
 	c, ref := received(t, n)
@@ -212,7 +210,6 @@ func headOf(t *testing.T, s *taskStore, ref aggregate.Ref) task.Head {
 
 type decision = task.Decision
 
-// decided commits decisions one after the other.
 func decided(t *testing.T, s *taskStore, ref aggregate.Ref, decisions ...decision) *task.Aggregate {
 	t.Helper()
 	var a *task.Aggregate
@@ -247,7 +244,7 @@ func beginProcess(a *task.Aggregate) (aggregate.Change, error) {
 	return a.BeginProcess(a.Head.Run, at())
 }
 
-// finishProcess plans n steps, the last of which writes.
+// finishProcess plans n steps, of which the last one writes.
 func finishProcess(n int) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		var steps []task.Step
@@ -290,7 +287,7 @@ func finishStep(order int) decision {
 	}
 }
 
-// waitingPrompt is a task whose prompt waits for a decision.
+// waitingPrompt makes a task whose prompt waits for a decision.
 func waitingPrompt(t *testing.T, s *taskStore, n int) aggregate.Ref {
 	t.Helper()
 	ref := created(t, s, n)
@@ -298,7 +295,7 @@ func waitingPrompt(t *testing.T, s *taskStore, n int) aggregate.Ref {
 	return ref
 }
 
-// running is a task whose execution has begun on so many steps.
+// running makes a task that executes the given number of steps.
 func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 	t.Helper()
 	ref := waitingPrompt(t, s, n)
@@ -306,14 +303,13 @@ func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 	return ref
 }
 
-// raw reads an item as the table has it.
+// raw reads an item as it is stored.
 func raw(t *testing.T, s *taskStore, pk, sk string) table.Item {
 	t.Helper()
 	out := expect.Value(s.t.DB.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.t.Name, Key: table.Key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
 	return out.Item
 }
 
-// rows returns every item of a partition.
 func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 	t.Helper()
 	e := table.NewExpression()
@@ -324,7 +320,7 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 	return out.Items
 }
 
-// taskStore is the store as package tasks has it, and the suite that made its table.
+// taskStore is the store of package tasks and the suite that created its table.
 type taskStore struct {
 	Of[*task.Aggregate]
 	websession.Sessions
@@ -335,7 +331,7 @@ type taskStore struct {
 	suite *suite
 }
 
-// tasksIn are those of a store, with what else stands in its table.
+// tasksIn returns a store's tasks and the packages of the other rows in its table.
 func (s *suite) tasksIn(of *Store) *taskStore {
 	return &taskStore{
 		Of[*task.Aggregate]{of}, websession.Of(of.t), seal.Of(of.t), exports.Of(of.t), slackstate.Of(of.t), sums.Of(of.t, of.kinds), s,

@@ -11,11 +11,11 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Tell adds rows to an aggregate that nobody has read: each is put if it is absent, and the head gets a new rev, so
-// that whatever reads the rows afterwards meets them. c has no head, since the head is moved by an expression, and
-// last_change stays: a commit whose answer was lost is recognised by it. The rows count as written by the first commit.
+// Tell adds rows to an aggregate without reading it first. Each row must be absent. The head gets a new revision, so
+// that the next commit or effect sees the rows. c has no head because an expression updates it. last_change stays
+// unchanged because a commit whose answer was lost is recognised by it. The rows count as written by the first commit.
 //
-// It returns ErrExists when one of the rows is there, and aggregate.ErrNotFound when there is no head, or one that is
+// It returns ErrExists when one of the rows exists, and aggregate.ErrNotFound when there is no head or the aggregate is
 // forgotten.
 func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
@@ -39,7 +39,7 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	case errors.As(err, &l) && l.Failed(0):
 		err = aggregate.ErrNotFound
 	case errors.As(err, &l) && !l.OnlyInTheWay():
-		err = ErrExists // also when an earlier try went through and its answer was lost
+		err = ErrExists // also if an earlier try succeeded and its answer was lost
 	}
 	return fmt.Errorf("tell %s: %w", ref, err)
 }

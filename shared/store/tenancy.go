@@ -14,8 +14,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Settings returns a tenant's settings, the defaults when it has saved none; after CapFurther with what bounds a
-// further workspace.
+// Settings returns a tenant's settings, or the defaults if it has saved none. After CapFurther the settings of a
+// further workspace have the daily budget set there.
 func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
 	row, err := s.settings(ctx, tenant)
 	x := row.Settings()
@@ -29,7 +29,7 @@ func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 	return x, err
 }
 
-// settings reads the row; what a release adds to the settings has its default in rows that are older.
+// settings reads the row. Settings that are missing in an older row have their defaults.
 func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRow, error) {
 	row := tenancy.SettingsRow{TenantID: tenant, Config: tenancy.DefaultSettings()}
 	err := s.read(ctx, tenant, &row)
@@ -39,8 +39,8 @@ func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRo
 	return row, err
 }
 
-// SaveSettings commits Settings.Save of the settings and the tenant as they are. It returns aggregate.ErrConflict
-// when somebody saved in between.
+// SaveSettings reads the settings and the tenant and commits Settings.Save. It returns aggregate.ErrConflict when
+// somebody saved in between.
 func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Settings, by aggregate.Actor, now time.Time) (tenancy.Settings, error) {
 	was, err := s.settings(ctx, tenant)
 	if err != nil {
@@ -54,9 +54,9 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Setti
 	return x, s.change(ctx, c, err)
 }
 
-// ToolPermission reads whether a tenant's tasks may call a tool. Without a row it is as tenancy.Standing has it, else a
-// tool of Ringi's own is allowed and one of an MCP server is not: then found is false and the revision 0, which a claim
-// relies on as well.
+// ToolPermission returns whether a tenant's tasks may call a tool. Without a row it applies tenancy.Standing; failing
+// that, Ringi's own tools are allowed and tools of MCP servers are not. Then found is false and the revision is 0,
+// which claims check as well.
 func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error) {
 	p = tenancy.ToolPermission{TenantID: tenant, ToolName: name}
 	err = s.read(ctx, tenant, &p)
@@ -79,7 +79,7 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tena
 	return p, p.Rev > 0, err
 }
 
-// ToolPermissions returns all rows of a tenant, by name.
+// ToolPermissions returns all of a tenant's permissions, by tool name.
 func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error) {
 	return owned(ctx, s, tenant, tenancy.ToolPermission{TenantID: tenant}, tenancy.ToolPrefix)
 }
@@ -90,7 +90,8 @@ func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission
 	return x, s.change(ctx, c, err)
 }
 
-// NoteToolChanged commits x.NoteChanged, unless that is noted already or the permission was saved since x was read.
+// NoteToolChanged commits x.NoteChanged, unless the change is already recorded or the permission was saved since x was
+// read.
 func (s *Store) NoteToolChanged(ctx context.Context, x tenancy.ToolPermission, now time.Time) error {
 	if err := s.change(ctx, x.NoteChanged(now), nil); !errors.Is(err, aggregate.ErrConflict) {
 		return err
@@ -98,8 +99,7 @@ func (s *Store) NoteToolChanged(ctx context.Context, x tenancy.ToolPermission, n
 	return nil
 }
 
-// Integration reads a tenant's connection to a provider. It returns
-// aggregate.ErrNotFound when there never was one.
+// Integration reads a tenant's connection to a provider. It returns aggregate.ErrNotFound if the tenant never had one.
 func (s *Store) Integration(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
 	x := tenancy.Integration{TenantID: tenant, Provider: provider}
 	if err := s.read(ctx, tenant, &x); err != nil {
@@ -131,8 +131,8 @@ func (s *Store) RenewIntegration(ctx context.Context, x tenancy.Integration, now
 	return x, s.change(ctx, c, err)
 }
 
-// EndIntegrations commits tenancy.EndBySlack, and returns how many ended: none when it is known already. It tries
-// again for up to two seconds while others write; then it returns aggregate.ErrConflict.
+// EndIntegrations commits tenancy.EndBySlack and returns how many integrations ended: 0 if that was done before. It
+// retries conflicts for up to two seconds, then it returns aggregate.ErrConflict.
 func (s *Store) EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (n int, err error) {
 	err = whileConflict(ctx, func() error {
 		rows, err := s.Integrations(ctx, tenant)
@@ -155,7 +155,7 @@ func (s *Store) Tenant(ctx context.Context, tenant string) (tenancy.Tenant, erro
 	return t, nil
 }
 
-// Bootstrap makes a tenant at first contact, as tenancy.Founding says. A tenant that is there is returned as it is.
+// Bootstrap creates a tenant at first contact, by tenancy.Founding. An existing tenant is returned unchanged.
 func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (is tenancy.Tenant, err error) {
 	next := tenancy.Founding{Tenant: t}
 	err = whileConflict(ctx, func() error {
@@ -171,8 +171,8 @@ func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) 
 	return is, err
 }
 
-// NameTenant commits t.Rename. It returns aggregate.ErrNotFound without a tenant, and does
-// nothing when somebody was faster. While others write it tries again, for two seconds at most.
+// NameTenant commits t.Rename. It returns aggregate.ErrNotFound if there is no such tenant, and does nothing if another
+// caller was faster. It retries conflicts for up to two seconds.
 func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error {
 	return whileConflict(ctx, func() error {
 		err := s.changeOnce(ctx, t.Rename(name, now), nil)
@@ -185,12 +185,13 @@ func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, n
 	})
 }
 
-// NoteOrganization commits t.Belong. While others write it tries again, for two seconds at most.
+// NoteOrganization commits t.Belong. It retries conflicts for up to two seconds.
 func (s *Store) NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, bot string, now time.Time) error {
 	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Belong(enterprise, bot, now), nil) })
 }
 
-// OfOrganization are the tenants that are workspaces of an organization, by an index that may be a moment behind.
+// OfOrganization returns the tenants that are workspaces of an organization. It reads an index, which may be slightly
+// stale.
 func (s *Store) OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
@@ -198,7 +199,7 @@ func (s *Store) OfOrganization(ctx context.Context, enterprise string) iter.Seq2
 	}), table.UnpackAs[tenancy.Tenant])
 }
 
-// SaveTenant commits t.Save over the tenant of revision t.Rev. It returns aggregate.ErrNotFound without a tenant,
+// SaveTenant commits t.Save over revision t.Rev. It returns aggregate.ErrNotFound if there is no such tenant, and
 // aggregate.ErrConflict when somebody saved in between.
 func (s *Store) SaveTenant(ctx context.Context, t tenancy.Tenant, by aggregate.Actor, now time.Time) error {
 	was, err := s.Tenant(ctx, t.ID)
@@ -209,8 +210,8 @@ func (s *Store) SaveTenant(ctx context.Context, t tenancy.Tenant, by aggregate.A
 	return s.change(ctx, c, err)
 }
 
-// SaveAgent commits t.UseAgent. It returns the tenant as it then is: with another's agent,
-// when somebody was faster. It returns aggregate.ErrNotFound without a tenant.
+// SaveAgent commits t.UseAgent and returns the saved tenant. If another caller was faster, that tenant has the other
+// caller's agent. It returns aggregate.ErrNotFound if there is no such tenant.
 func (s *Store) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
 	if err := s.change(ctx, t.UseAgent(agent, environment, now), nil); err != nil && !errors.Is(err, aggregate.ErrConflict) {
 		return t, err

@@ -38,7 +38,7 @@ func testTools(t *testing.T, st *taskStore) {
 	testServerTool(t, st)
 }
 
-// testAddedTool saves what an administrator forbade before a tool came.
+// testAddedTool saves permissions that forbid a tool before the tool exists.
 func testAddedTool(t *testing.T, st *taskStore) {
 	standing := func(allowed bool) {
 		t.Helper()
@@ -75,7 +75,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 	if log := auditOfTenant(t, st, tenant); log[len(log)-1].Details != `{"allowed":true,"effect":"write","hash":"h","tool":"rooms.book","url":"https://example.com"}` {
 		t.Errorf("%s", log[len(log)-1].Details)
 	}
-	for range 2 { // the second time it is known
+	for range 2 { // the second time it is already recorded
 		expect.NoError(t, st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)))
 	}
 	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
@@ -88,7 +88,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 	}
 	noted.ChangedAt = nil
 	noted = expect.Value(st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)))(t)
-	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // what was found concerns the tool of before
+	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // this change was found in the tool's earlier version
 		t.Fatal(err)
 	}
 	again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book")

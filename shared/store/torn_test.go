@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A query is no snapshot: it may return one row as it was before a commit
-// beside a head as it is after. No decision over such rows may go through.
+// A query is no snapshot: it may return a row from before a commit together with the head from after it. No decision
+// over such rows may be committed.
 func testTornReads(t *testing.T, st *taskStore) {
 	toPrompt := []decision{extract, beginPrompt, finishPrompt}
 	toExecution := append(append([]decision{}, toPrompt...), approvePrompt, beginProcess, finishProcess(1), approveProcess, start)
@@ -19,9 +19,9 @@ func testTornReads(t *testing.T, st *taskStore) {
 	for i, c := range []struct {
 		name   string
 		before []decision
-		row    func(*task.Aggregate) aggregate.Row // whose old image is seen
-		moves  decision                            // it, meanwhile
-		torn   decision                            // over the old row and the new head
+		row    func(*task.Aggregate) aggregate.Row // the row whose old version is returned
+		moves  decision                            // changes that row meanwhile
+		torn   decision                            // is made over the old row and the new head
 	}{
 		{
 			"a claim that did not see the cancelled execution", toExecution,
@@ -68,7 +68,7 @@ func testTornReads(t *testing.T, st *taskStore) {
 	}
 }
 
-// forgetEnd lets a decision pass that the head's end alone would refuse.
+// forgetEnd hides the head's end, so that not only the end refuses the decision.
 func forgetEnd(d decision) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		open := *a
@@ -77,7 +77,7 @@ func forgetEnd(d decision) decision {
 	}
 }
 
-// wire is the answer to a query as it was sent.
+// wire is the raw answer to a query.
 type wire struct{ items []map[string]json.RawMessage }
 
 func (w *wire) keep(body []byte) []byte {
@@ -90,7 +90,7 @@ func (w *wire) keep(body []byte) []byte {
 	return body
 }
 
-// into puts the kept image of one row into another answer.
+// into replaces one row of another answer by its saved version.
 func (w *wire) into(body []byte, sortKey string) []byte {
 	var now wire
 	now.keep(body)

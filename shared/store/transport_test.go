@@ -18,7 +18,7 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// actionCounter notes the size of the largest transaction.
+// actionCounter records the size of the largest transaction.
 type actionCounter struct{ most atomic.Int32 }
 
 func (c *actionCounter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -42,10 +42,10 @@ func operation(r *http.Request) string {
 	return name
 }
 
-// dropper lets calls of one operation through and loses their answers.
+// dropper lets calls of one operation through and drops their answers.
 type dropper struct {
 	operation string
-	left      atomic.Int32 // how many answers it still loses
+	left      atomic.Int32 // answers that it still drops
 	dropped   atomic.Int32
 }
 
@@ -109,7 +109,7 @@ func answer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// forgetful keeps a repeated transaction from being known as such.
+// forgetful removes the token by which DynamoDB recognises a repeated transaction.
 type forgetful struct{ next http.RoundTripper }
 
 func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -132,7 +132,7 @@ func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(r)
 }
 
-// unreachable lets no transaction arrive.
+// unreachable fails all transactions before they are sent.
 type unreachable struct{}
 
 func (unreachable) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -57,7 +57,7 @@ func testUsage(t *testing.T, st *taskStore) {
 	expect.Is(t, len(none), 0, "of a task that is not there")
 }
 
-// testSpent relies on two usages of 3.50 dollars, of which one was charged three times.
+// testSpent needs two usages of 3.50 dollars each, one of which was charged three times.
 func testSpent(t *testing.T, st *taskStore, ref aggregate.Ref, u aggregate.Usage) {
 	t.Helper()
 	spent := func(now time.Time, day, month float64) {
@@ -69,7 +69,7 @@ func testSpent(t *testing.T, st *taskStore, ref aggregate.Ref, u aggregate.Usage
 	spent(at(), 7, 7)
 	spent(at().AddDate(0, 0, 1), 0, 7)
 	spent(at().AddDate(0, 1, 0), 0, 0)
-	// Calls that came to nothing cost as much as others, also when a whole run was superseded, and each once.
+	// Failed calls cost as much as others and are charged once each, even if the whole run was superseded.
 	superseded := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrSuperseded }
 	var wg sync.WaitGroup
 	for i := range 10 {

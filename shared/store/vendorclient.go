@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// VendorClient is a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.
+// VendorClient returns a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.
 func (s *Store) VendorClient(ctx context.Context, tenant, provider string) (tenancy.VendorClient, error) {
 	x := tenancy.VendorClient{TenantID: tenant, Provider: provider}
 	if err := s.read(ctx, tenant, &x); err != nil {
