@@ -69,7 +69,7 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tena
 	rows, err := s.ToolPermissions(ctx, tenant)
 	p = tenancy.Unsaved(tenant, name)
 	for _, x := range tenancy.Standing(rows) {
-		if x.ToolName == name { // a row only if it was saved since it was not there
+		if x.ToolName == name { // has a revision if it was saved after the first read
 			p = x
 		}
 	}

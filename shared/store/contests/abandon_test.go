@@ -12,8 +12,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestAContestThatIsClosedOverCrashesIsPaidForOnce kills whoever sums an abandoned contest up after each of its calls
-// of the table in turn: in the end there is one summary of what was scored, and one sum of what it cost.
+// TestAContestThatIsClosedOverCrashesIsPaidForOnce crashes the code that closes an abandoned contest after each of its
+// calls to the table in turn. In the end there is one summary of the scored rounds and one sum of their cost.
 func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	server := storetest.Start(t)
 	w := newWorld(t, server)
@@ -26,7 +26,7 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 		k := contests.Kept{Store: w.Store, Team: team.Ref(), Execution: id}
 		expect.NoError(t, k.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.MicroUSD(100 * (i + 1))}))
 	}
-	for range 6 { // its runs die
+	for range 6 { // its runs crash
 		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) })
 		expect.NoError(t, err)
 	}
@@ -61,8 +61,7 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 }
 
-// A contest that was cancelled before its teams' time was over says so of all teams, however late their last calls came
-// back.
+// All teams of a contest that was cancelled before their time was up say so, however late their last calls returned.
 func TestACancelledTeamWasNotTooLate(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	id := contest.NewID()

@@ -5,7 +5,7 @@ import (
 	"ringi/shared/domain/contest"
 )
 
-// Alone is a contest that a person asks for, which stands alone.
+// Alone is a contest that a person starts directly, not for a task.
 type Alone struct {
 	Tenant    string             `json:"tenant"`
 	Execution string             `json:"execution_id"`
@@ -18,14 +18,14 @@ type Alone struct {
 	By        aggregate.Actor    `json:"by"`
 }
 
-// Asked is what begin-contest is asked: to begin one, or, without, what contests there are.
+// Asked is the input of begin-contest: it begins a contest, or lists the available ones if Begin is nil.
 type Asked struct {
 	Tenant string `json:"tenant"` // who asks what there is
 	Begin  *Alone `json:"begin,omitempty"`
 }
 
-// Answered is the answer to Asked. Begun is true once the contest is there. Otherwise OverBudget or NotSet is true, or
-// Contests says what is wrong with the contest's file.
+// Answered is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet is
+// true, or Contests says what is wrong with the contest's file.
 type Answered struct {
 	Begun      bool        `json:"begun"`
 	OverBudget bool        `json:"over_budget"` // the day, or the month, has no room for its budget

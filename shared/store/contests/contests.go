@@ -1,5 +1,5 @@
-// Package contests is the store of contests: the table, what its rows leave to the bucket, and the queries that rank
-// teams.
+// Package contests is the store of contests: their rows in the table, their large values in the bucket, and the queries
+// that rank teams.
 package contests
 
 import (
@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// MaxInline is how much of a configuration, or of all teams' results, stays in a row, in bytes.
+	// MaxInline is the largest configuration, or results of all teams, that is stored in a row, in bytes.
 	MaxInline = 64 << 10
-	// MaxRoundInline is MaxInline of each of a round's three texts: a team's ten rounds are one page to read.
+	// MaxRoundInline is MaxInline for each of a round's three texts, so that a team's ten rounds fit in one page of a
+	// query.
 	MaxRoundInline = 16 << 10
 )
 
@@ -40,7 +41,7 @@ type Store struct {
 	Sleep  func(ctx context.Context, d time.Duration) error
 }
 
-// Of is the store of the contests among the kinds of s, which must be contest.Kind and contest.TeamKind at least.
+// Of is the store of the contests in s, whose kinds must include contest.Kind and contest.TeamKind.
 func Of(s *store.Store, v Values) *Store {
 	return &Store{
 		Of: store.Of[*contest.Aggregate]{Store: s}, Teams: store.Of[*contest.Work]{Store: s}, Sums: sums.Of(s.Table(), s.Kinds()),
@@ -48,18 +49,18 @@ func Of(s *store.Store, v Values) *Store {
 	}
 }
 
-// KeepConfig keeps what a contest's teams, evaluator and judge are, for its Order.
+// KeepConfig stores a contest's configuration (teams, evaluator and judge) and returns its reference for an Order.
 func (s *Store) KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error) {
 	return s.Values.KeepContest(ctx, contest.Ref(tenant, execution), config, MaxInline)
 }
 
-// Config is what KeepConfig kept.
+// Config returns the configuration that KeepConfig stored.
 func (s *Store) Config(ctx context.Context, a *contest.Aggregate) (json.RawMessage, error) {
 	return s.Values.Open(ctx, a.Ref(), a.Contest.Config)
 }
 
-// Begin opens a contest that nothing else asks for. It returns aggregate.ErrExists when it is there, aggregate.ErrFull
-// when the day has no room for its budget, aggregate.ErrField for what can't be.
+// Begin opens a contest that was started directly. It returns aggregate.ErrExists if it exists, aggregate.ErrFull if
+// its budget exceeds the rest of the day's, and aggregate.ErrField for an invalid value.
 func (s *Store) Begin(ctx context.Context, o contest.Order) error {
 	c, err := contest.Begin(o, s.Now())
 	if err != nil {
@@ -68,8 +69,8 @@ func (s *Store) Begin(ctx context.Context, o contest.Order) error {
 	return s.Of.Create(ctx, contest.Ref(o.Tenant, o.Execution), c)
 }
 
-// Over reports whether no team of a contest may call a model any more in this run of it. It is one small read, for
-// before each call.
+// Over reports whether the teams of a contest must not call models any more in this run. It makes one small read, so
+// that it can be asked before each call.
 func (s *Store) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {
 	root, err := s.Of.Head(ctx, ref)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Store) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, err
 	return h.OverAt != nil || h.Run != run, nil
 }
 
-// Spent is what a team's calls have cost so far. It reads nothing else of the team: it is for before each call.
+// Spent returns what a team's calls have cost so far. It reads nothing else, so that it can be asked before each call.
 func (s *Store) Spent(ctx context.Context, team aggregate.Ref) (sum aggregate.MicroUSD, err error) {
 	uses, err := s.Of.Uses(ctx, team)
 	for _, u := range uses {
@@ -88,7 +89,7 @@ func (s *Store) Spent(ctx context.Context, team aggregate.Ref) (sum aggregate.Mi
 	return sum, err
 }
 
-// Enter is the work of the contest's team at a place, from 1. The team's time counts from when this was first asked.
+// Enter returns the work of the contest's team at a place, counted from 1. The team's time starts at the first call.
 func (s *Store) Enter(ctx context.Context, a *contest.Aggregate, place int) (*contest.Work, error) {
 	entry, err := a.Entrant(place)
 	if err != nil {
@@ -109,12 +110,12 @@ func (s *Store) Enter(ctx context.Context, a *contest.Aggregate, place int) (*co
 	return s.Teams.Load(ctx, ref)
 }
 
-// End stops a team: at its best scored round, or as failed when none was scored. One that has stopped stays as it is.
+// End stops a team. Its result is its best scored round; without one it has failed. A stopped team is not changed.
 func (s *Store) End(ctx context.Context, team aggregate.Ref, exit contest.ExitReason, why aggregate.Reason, detail string) (*contest.Work, error) {
 	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) { return w.End(exit, why, detail, s.Now()) })
 }
 
-// EndAt is End for a caller who knows the team as w. It returns aggregate.ErrMoved for a team that has scored another
+// EndAt is End for a caller who has loaded the team as w. It returns aggregate.ErrMoved if the team has scored another
 // round since.
 func (s *Store) EndAt(ctx context.Context, w *contest.Work, exit contest.ExitReason, why aggregate.Reason, detail string) (*contest.Work, error) {
 	return s.Teams.Decide(ctx, w.Ref(), func(is *contest.Work) (aggregate.Change, error) {
@@ -125,9 +126,8 @@ func (s *Store) EndAt(ctx context.Context, w *contest.Work, exit contest.ExitRea
 	})
 }
 
-// Settle closes a contest: teams that still run are stopped, those that never began have failed, and the summary says
-// what all came to. Of one that is settled it is no change. It returns aggregate.ErrSuperseded when the contest's run
-// is another.
+// Settle closes a contest: it stops running teams, marks teams that never began as failed, and writes the summary. A
+// closed contest is not changed. It returns aggregate.ErrSuperseded when the contest is in another run.
 func (s *Store) Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error) {
 	a, err := s.Of.Load(ctx, ref)
 	if err != nil || a.Contest == nil || a.Contest.SettledAt != nil {
@@ -170,13 +170,13 @@ func (s *Store) Settle(ctx context.Context, ref aggregate.Ref, run int) (*contes
 		return nil, err
 	}
 	after, err := s.Of.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Close(run, all, kept, s.Now()) })
-	if errors.Is(err, aggregate.ErrNotDue) { // another was faster
+	if errors.Is(err, aggregate.ErrNotDue) { // another caller was faster
 		return s.Of.Load(ctx, ref)
 	}
 	return after, err
 }
 
-// stopped is a team's work once the team has stopped.
+// stopped stops a team and returns its work.
 func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*contest.Work, error) {
 	entry, err := a.Entrant(place)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*
 	}
 	why := contest.ReasonUnfinished
 	w, err := s.Teams.Load(ctx, contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, entry.TeamID))
-	if errors.Is(err, aggregate.ErrNotFound) { // it begins only to end: whoever still wants to enter it finds that
+	if errors.Is(err, aggregate.ErrNotFound) { // it is entered only to be ended, so that a later Enter finds it ended
 		why = contest.ReasonNeverBegan
 		w, err = s.Enter(ctx, a, place)
 	}
@@ -192,7 +192,7 @@ func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*
 		return w, err
 	}
 	at := s.Now()
-	if a.Contest.Status == contest.Cancelled && a.Head.OverAt != nil { // what became of a team's time later ended nothing
+	if a.Contest.Status == contest.Cancelled && a.Head.OverAt != nil { // a team's deadline after the cancellation ended nothing
 		at = *a.Head.OverAt
 	}
 	exit := w.Next(at)

@@ -33,7 +33,6 @@ func TestContestsInTheTable(t *testing.T) {
 	t.Run("a write that fails is tried four times", func(t *testing.T) { testRetries(t, newWorld(t, server), server) })
 }
 
-// example reads a published example.
 func example(t *testing.T, name string, into any) {
 	t.Helper()
 	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../../domain/contest/testdata/"+name))(t), into))
@@ -56,7 +55,7 @@ func testExamples(t *testing.T, w *world) {
 		mine := record
 		mine.TeamID, mine.TeamName = r.TeamID, r.TeamName
 		for j := range mine.Submissions {
-			mine.Submissions[j].AgentType = contest.Plain // what stands in records of before is not written any more
+			mine.Submissions[j].AgentType = contest.Plain // only older records have this member
 		}
 		expect.Value(w.SaveRound(t.Context(), team.Ref(), contests.Played{ScoredRound: contest.ScoredRound{Result: r, Record: mine, Messages: messages}}))(t)
 		expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
@@ -120,7 +119,7 @@ func testUpsert(t *testing.T, w *world) {
 	if _, err := w.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || err.Error() != "evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification." {
 		t.Errorf("%v", err)
 	}
-	// Also whoever gets past the decision is refused where the row is packed.
+	// The check when the row is packed refuses what the decision let through.
 	c.EvaluationScore = 1.5
 	head := second.Head
 	if _, err := w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c}, Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "This violates the contract specification.") {
@@ -242,7 +241,7 @@ func testTurns(t *testing.T, w *world) {
 	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
 		expect.That(t, strings.HasPrefix(key, "turns/"), "it is kept for ever: %s", key)
 	}
-	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // by an earlier release
+	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // as an earlier release stored it
 	expect.Value(w.AddListed(t.Context(), tenant, contest.TurnsList, teams[0].Ref().ID, &contest.Turn{Name: "1/leader/3", Answer: before, CreatedAt: w.Now(), DeleteAfter: w.Now().Add(time.Hour).Unix()}))(t)
 	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long), "1/leader/3": string(long)} {
 		got, ok, err := kept.Turn(t.Context(), key)

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// meter counts calls, and what they read and write in the units by which DynamoDB charges.
+// meter counts calls and their read and write units.
 type meter struct {
 	mu            sync.Mutex
 	calls         int
@@ -83,7 +83,7 @@ func (m *meter) count(asked, said []byte) {
 	}
 }
 
-// weight is about what DynamoDB takes a value of its JSON for.
+// weight estimates the size that DynamoDB counts for a JSON value.
 func weight(v any) (n int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -102,8 +102,7 @@ func weight(v any) (n int) {
 	return n
 }
 
-// TestQueriesCostTheSameHoweverManyRowsThereAre fills a table with 10, 1,000 and 10,000 scored rounds of one tenant,
-// and asks.
+// TestQueriesCostTheSameHoweverManyRowsThereAre runs the queries over 10, 1,000 and 10,000 scored rounds of one tenant.
 func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)
@@ -145,7 +144,7 @@ func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 
 func failed(_ any, err error) error { return err }
 
-// fill makes one contest with two rounds, as any, and rows of so many more rounds.
+// fill writes one contest with two rounds, and the rows of the given number of further rounds.
 func (w *world) fill(t *testing.T, server *storetest.Server, rows int) string {
 	t.Helper()
 	id := contest.NewID()
@@ -171,7 +170,7 @@ func (w *world) fill(t *testing.T, server *storetest.Server, rows int) string {
 	for i := range rows {
 		b := *board
 		b.EvaluationScore, b.CreatedAt, b.RoundNumber = float64(i%101)/100, board.CreatedAt.Add(time.Duration(i)*time.Second), i%5+1
-		if i >= 10 && i%20 != 0 { // a contest has some rounds, a tenant many contests
+		if i >= 10 && i%20 != 0 { // few rounds in one contest, many contests in the tenant
 			b.ExecutionID = contest.NewID()
 		}
 		it := map[string]types.AttributeValue{

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// DefaultLimit is how many rows of a board are read when nobody says.
+// DefaultLimit is the page size of a board if the caller gives none.
 const DefaultLimit = 10
 
 // Filter narrows a board to one contest, or to one team; empty fields narrow nothing.
@@ -22,8 +22,8 @@ type Filter struct {
 	Best      bool // only each team's best round of a contest
 }
 
-// Board are a tenant's scored rounds by rank: the highest score first, of equal ones the earlier. limit 0 is
-// DefaultLimit. It returns aggregate.ErrField as table.Rows does.
+// Board lists a tenant's scored rounds by rank: highest score first, of equal scores the earlier first. A limit of 0
+// means DefaultLimit. It returns aggregate.ErrField as table.Rows does.
 func (s *Store) Board(ctx context.Context, tenant string, f Filter, cursor string, limit int) (store.Page[contest.Board], error) {
 	if limit == 0 {
 		limit = DefaultLimit
@@ -45,7 +45,7 @@ func (s *Store) Board(ctx context.Context, tenant string, f Filter, cursor strin
 	})
 }
 
-// Statistics are a team's, over all contests.
+// Statistics sums up a team's rounds in all contests.
 type Statistics struct {
 	TotalRounds       int     `json:"total_rounds"`
 	AvgScore          float64 `json:"avg_score"`
@@ -54,8 +54,8 @@ type Statistics struct {
 	TotalOutputTokens int     `json:"total_output_tokens"`
 }
 
-// TeamStatistics are a team's statistics, of one without rounds zeros. A round is in them some seconds after it was
-// scored.
+// TeamStatistics returns a team's statistics, zeros for a team without rounds. A round is included some seconds after
+// it was scored.
 func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
 	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
 	if err != nil {
@@ -76,16 +76,16 @@ func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out St
 	return out, nil
 }
 
-// Count adds a scored round to its team's statistics, as seal-audit does. A repair calls it for rounds that seal-audit
-// may have given up. A row counts once, and its newest revision replaces what an older one added.
+// Count adds a scored round to its team's statistics, as seal-audit does from the stream. Repairs call it for rounds
+// that seal-audit may have skipped. A row counts once, and its newest revision replaces an older one.
 func (s *Store) Count(ctx context.Context, b *contest.Board) error {
 	of, adds := b.Counts()
 	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
 	return s.Sums.Count(ctx, sums.Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
 }
 
-// LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. For a round
-// that doesn't exist it returns nil and no messages, without an error.
+// LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. If the
+// round doesn't exist it returns nil without an error.
 func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team string, number int) (*contest.MemberSubmissionsRecord, []contest.ModelMessage, error) {
 	none := []contest.ModelMessage{}
 	if !contest.ValidID(execution) || number < 1 || number > contest.MaxRounds {
@@ -112,8 +112,8 @@ func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team st
 	return &record, messages, err
 }
 
-// Summary is a contest's execution_summary, with its teams' results whole. It returns aggregate.ErrNotFound before the
-// end.
+// Summary returns a contest's execution_summary with the complete results of its teams. It returns
+// aggregate.ErrNotFound before the contest has ended.
 func (s *Store) Summary(ctx context.Context, tenant, execution string) (out ExecutionSummary, err error) {
 	ref := contest.Ref(tenant, execution)
 	var x contest.Summary
@@ -125,8 +125,7 @@ func (s *Store) Summary(ctx context.Context, tenant, execution string) (out Exec
 	return out, err
 }
 
-// Submission is a team's best round, by the hash of its text. It returns aggregate.ErrNotFound for one that the contest
-// did not come to.
+// Submission returns a team's best round if its text has the given hash. Otherwise it returns aggregate.ErrNotFound.
 func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (r contest.RoundResult, err error) {
 	x, err := s.Summary(ctx, tenant, execution)
 	if err != nil {
@@ -140,14 +139,13 @@ func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash st
 	return r, fmt.Errorf("the contest has no such submission of that team: %w", aggregate.ErrNotFound)
 }
 
-// Contests are a tenant's, the newest first.
+// Contests lists a tenant's contests, newest first.
 func (s *Store) Contests(ctx context.Context, tenant, cursor string, limit int) (store.Page[contest.Contest], error) {
 	l := table.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
 }
 
-// Asked are contests as their rows say, by execution; one that is not there is left out. The rows may be a moment
-// behind.
+// Asked returns the rows of contests by execution, without those that don't exist. The rows may be slightly stale.
 func (s *Store) Asked(ctx context.Context, tenant string, executions ...string) (map[string]contest.Contest, error) {
 	var places []store.Place
 	for _, id := range executions {
@@ -164,13 +162,13 @@ func (s *Store) Asked(ctx context.Context, tenant string, executions ...string) 
 	return out, nil
 }
 
-// ExecutionSummary is a row of execution_summary with what it refers to.
+// ExecutionSummary is a row of execution_summary with the complete results of the teams.
 type ExecutionSummary struct {
 	contest.Summary
 	TeamResults []contest.RoundResult `json:"team_results"`
 }
 
-// turn reads an answer of a model.
+// turn reads a saved answer of a model.
 func (s *Store) turn(ctx context.Context, team aggregate.Ref, key string) (contest.Turn, bool, error) {
 	found, err := store.Listed[contest.Turn](ctx, s.Of.Store, team.Tenant, contest.TurnsList, team.ID, key, key, false, 1)
 	if err != nil || len(found) == 0 {
@@ -179,7 +177,7 @@ func (s *Store) turn(ctx context.Context, team aggregate.Ref, key string) (conte
 	return found[0], true, nil
 }
 
-// spend puts what calls came to among a team's rows.
+// spend saves a usage row of a team.
 func (s *Store) spend(ctx context.Context, team aggregate.Ref, use *aggregate.Use) error {
 	w := &contest.Work{Head: contest.TeamHead{Head: aggregate.Head{TenantID: team.Tenant}, WorkID: team.ID}}
 	_, err := s.Teams.Commit(ctx, w, aggregate.Change{Rows: []aggregate.Row{use}, Now: use.CreatedAt})

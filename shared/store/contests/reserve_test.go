@@ -13,8 +13,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// settled begins a contest as somebody does who presses again until there is an answer: a busy machine gives none in
-// time.
+// settled begins a contest and retries until there is an answer, because a busy machine may time out.
 func (w *world) settled(t *testing.T, o contest.Order) (err error) {
 	for range 20 {
 		if err = w.Begin(t.Context(), o); err == nil || errors.Is(err, aggregate.ErrExists) || errors.As(err, new(aggregate.ErrFull)) {
@@ -24,7 +23,8 @@ func (w *world) settled(t *testing.T, o contest.Order) (err error) {
 	return err
 }
 
-// TestContestsBegunAtOnceNeverShareWhatTheDayLeaves begins several at once, each of which saw the same rest of the day.
+// TestContestsBegunAtOnceNeverShareWhatTheDayLeaves begins several contests at once, all of which see the same
+// remaining budget of the day.
 func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
 	server := storetest.Start(t)
 	for _, tt := range []struct{ contests, fit int }{{2, 1}, {20, 7}} {
@@ -49,7 +49,7 @@ func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
 				case !errors.As(err, new(aggregate.ErrFull)) || !errors.Is(missing, aggregate.ErrNotFound):
 					t.Errorf("%v, and of it there is %v", err, missing)
 				}
-				if again := w.settled(t, all[i]); !errors.As(err, new(aggregate.ErrFull)) && !errors.Is(again, aggregate.ErrExists) { // sent twice, when nothing is left
+				if again := w.settled(t, all[i]); !errors.As(err, new(aggregate.ErrFull)) && !errors.Is(again, aggregate.ErrExists) { // repeated when nothing is left
 					t.Errorf("the same one again: %v", again)
 				}
 			}
@@ -61,7 +61,7 @@ func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
 	}
 }
 
-// TestOneContestSentTwentyTimesReservesOnce sends one order by many at once.
+// TestOneContestSentTwentyTimesReservesOnce sends one order many times at once.
 func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	o := order(contest.NewID(), "a")

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// refusing fails writes as long as there are some to fail.
+// refusing fails as many writes as left says.
 type refusing struct{ left, tried atomic.Int32 }
 
 func (r *refusing) RoundTrip(q *http.Request) (*http.Response, error) {

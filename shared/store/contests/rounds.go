@@ -13,21 +13,21 @@ import (
 	"ringi/shared/domain/contest"
 )
 
-// waits are between the tries of a write. It is given up after one more than these.
+// waits are the pauses between the tries of a write. After the last pause there is one more try.
 var waits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 
 // tryFor is how long one try may take.
 const tryFor = 5 * time.Second
 
-// Played is a round to be saved.
+// Played is a scored round to be saved.
 type Played struct {
 	contest.ScoredRound
-	Once bool // a round that is there already stays, unless it is this one: whoever saved it has gone on from it
+	Once bool // a round that was saved by another invocation stays: that invocation has continued from it
 }
 
-// SaveRound writes a scored round of a team: history, submissions, the board's row and the team's best round are one
-// transaction. A write that fails is tried again after 1, 2 and 4 seconds; after the fourth try the error is a
-// *contest.DatabaseWriteError. What can't be written is an error at once: see contest.Work.ScoreRound.
+// SaveRound writes a team's scored round in one transaction: history, submissions, the board's row and the team's best
+// round. It retries a failed write after 1, 2 and 4 seconds; after the fourth try it returns
+// *contest.DatabaseWriteError. Errors of contest.Work.ScoreRound for invalid rounds are returned at once.
 func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -49,14 +49,13 @@ func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 	}
 }
 
-// lasting reports whether another try finds the same.
+// lasting reports whether a retry can't help.
 func lasting(err error) bool {
 	var field aggregate.ErrField
 	var score contest.ScoreError
 	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound)
 }
 
-// saveRound is one try.
 func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
@@ -86,7 +85,7 @@ func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 	})
 }
 
-// encode is a value as JSON that people can read.
+// encode returns v as JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -97,7 +96,7 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// Content is the whole submission of a round.
+// Content returns the complete submission of a round.
 func (s *Store) Content(ctx context.Context, tenant string, r *contest.Round) (content string, err error) {
 	err = s.open(ctx, contest.Ref(tenant, r.ExecutionID), r.SubmissionContent, &content)
 	return content, err
@@ -114,7 +113,7 @@ func (s *Store) open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, i
 	return nil
 }
 
-// Result is a scored round of a team, whole. It returns aggregate.ErrNotFound for a round that was not scored.
+// Result returns the complete scored round of a team. It returns aggregate.ErrNotFound for a round that was not scored.
 func (s *Store) Result(ctx context.Context, w *contest.Work, number int) (contest.RoundResult, error) {
 	r := aggregate.Find(w.Rounds, contest.RoundKey(number))
 	if r == nil {
@@ -128,7 +127,7 @@ func (s *Store) Result(ctx context.Context, w *contest.Work, number int) (contes
 	}, err
 }
 
-// History are all scored rounds of a team, in their order.
+// History returns all scored rounds of a team in order.
 func (s *Store) History(ctx context.Context, w *contest.Work) ([]contest.RoundResult, error) {
 	out := []contest.RoundResult{}
 	for _, r := range w.Rounds {
@@ -141,19 +140,19 @@ func (s *Store) History(ctx context.Context, w *contest.Work) ([]contest.RoundRe
 	return out, nil
 }
 
-// turnsLast is how long a model's answer is kept for a round that was cut off. The bucket keeps an
-// answer that is too large for a row for a day longer.
+// turnsLast is how long a model's answer is kept so that an interrupted round can continue. The bucket keeps an answer
+// that is too large for a row one day longer.
 const turnsLast = 7 * 24 * time.Hour
 
-// Kept are the answers of models that a team has so far; it is round.Kept.
+// Kept saves the answers that models gave a team; it implements round.Kept.
 type Kept struct {
 	Store     *Store
 	Team      aggregate.Ref
 	Execution string
-	ChargedTo string // id of what the contest is for, whose own usage has the contest's in its sum; empty: nothing's
+	ChargedTo string // id of the aggregate that the contest is for and whose usage includes the contest's; empty: none
 }
 
-// Turn is the answer that was kept under a key.
+// Turn returns the answer that was saved under a key.
 func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err error) {
 	t, ok, err := k.Store.turn(ctx, k.Team, key)
 	if err != nil || !ok {
@@ -180,7 +179,6 @@ func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggrega
 	}
 }
 
-// keep is one try.
 func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
 	now := k.Store.Now().UTC().Truncate(time.Millisecond)
 	if spent.ID != "" {

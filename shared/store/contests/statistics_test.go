@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// told are the rows of the table as its stream would tell them now.
+// told returns the table's rows as the stream would deliver them.
 func (w *world) told(t *testing.T) (all []sums.Counted) {
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(w.db, &dynamodb.ScanInput{TableName: &w.table, ConsistentRead: aws.Bool(true)})
@@ -50,7 +50,7 @@ func testStatistics(t *testing.T, w *world) {
 		wait.Go(func() {
 			for i, c := range all {
 				if i%4 == lane {
-					for t.Context().Err() == nil && sums.Of(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil { // the stream tells again what was not counted
+					for t.Context().Err() == nil && sums.Of(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil { // the stream repeats a row that was not counted
 					}
 				}
 			}

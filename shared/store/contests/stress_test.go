@@ -27,8 +27,9 @@ const (
 	stressRounds = 5
 )
 
-// TestTeamsInParallelLoseNoRound plays 10 teams of 5 rounds at once: undisturbed; with one of ten writes failing, half
-// of them after they were made; and with invocations killed at random besides. The rows that are left are the same.
+// TestTeamsInParallelLoseNoRound plays 10 teams of 5 rounds in parallel three times: undisturbed; with every tenth
+// write failing, half of them after they were made; and with invocations killed at random in addition. All three must
+// leave the same rows.
 func TestTeamsInParallelLoseNoRound(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)
@@ -54,13 +55,13 @@ func TestTeamsInParallelLoseNoRound(t *testing.T) {
 	}
 }
 
-// faults disturb calls of the table.
+// faults makes calls to the table fail.
 type faults struct {
 	fail, killed  bool
 	failed, kills atomic.Int32
 }
 
-// invocation is the transport of one invocation. After its end, when it is killed, nothing of it gets through.
+// invocation is the transport of one invocation. After the invocation was killed it lets no call through.
 type invocation struct {
 	*faults
 	left   atomic.Int32 // calls until it is killed
@@ -81,7 +82,7 @@ func (v *invocation) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, errDown
 	}
 	res, err := http.DefaultTransport.RoundTrip(q)
-	if err == nil && v.fail && writes && chance == 1 { // it was made, and nobody hears of it
+	if err == nil && v.fail && writes && chance == 1 { // the write was made but its answer is lost
 		v.failed.Add(1)
 		_, _ = io.Copy(io.Discard, res.Body)
 		res.Body.Close()
@@ -90,7 +91,7 @@ func (v *invocation) RoundTrip(q *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// invoke calls a function over and over until it ends undisturbed.
+// invoke repeats an invocation until one is not killed.
 func (w *world) invoke(t *testing.T, server *storetest.Server, f *faults, do func(ctx context.Context, x *world) error) {
 	for try := 0; ; try++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -114,7 +115,7 @@ func (w *world) invoke(t *testing.T, server *storetest.Server, f *faults, do fun
 	}
 }
 
-// playAll is a contest from its beginning to its summary.
+// playAll plays a contest from its beginning to its summary.
 func (w *world) playAll(t *testing.T, server *storetest.Server, f *faults, id string) {
 	var names []string
 	for i := range stressTeams {
@@ -142,7 +143,7 @@ func (w *world) playAll(t *testing.T, server *storetest.Server, f *faults, id st
 	})
 }
 
-// playRound is an invocation for one round of one team.
+// playRound plays one round of one team in one invocation.
 func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (over bool, err error) {
 	a, err := w.Load(ctx, ref)
 	if err != nil {
@@ -183,12 +184,11 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 	return false, err
 }
 
-// demo is the model of every agent.
 type demo struct{}
 
 func (demo) Open(string) (model.Wire, error) { return round.Demo{}, nil }
 
-// left is what a contest left behind, but for times, ids, revisions and what repeated calls cost.
+// left prints the rows of a contest without times, ids, revisions and the cost of repeated calls.
 func (w *world) left(t *testing.T, id string) (out string) {
 	t.Helper()
 	a := expect.Value(w.Load(t.Context(), contest.Ref(tenant, id)))(t)

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// slow is a demo whose every answer takes three seconds.
+// slow is a demo model that takes three seconds for each answer.
 type slow struct{ calls *atomic.Int32 }
 
 func (s slow) Open(string) (model.Wire, error) { return s, nil }

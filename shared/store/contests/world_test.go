@@ -25,7 +25,7 @@ import (
 
 var tenant = aggregate.TenantID("T1")
 
-// bucket keeps values in memory.
+// bucket stores values in memory.
 type bucket struct {
 	mu   sync.Mutex
 	kept map[string]json.RawMessage
@@ -62,7 +62,7 @@ func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (j
 	return nil, large.ErrExpired
 }
 
-// world is a table of contests.
+// world is a table with contests.
 type world struct {
 	*contests.Store
 	db     *dynamodb.Client
@@ -81,7 +81,7 @@ func over(db *dynamodb.Client, table string, b *bucket) *world {
 	return &world{contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b, demo{}}
 }
 
-// through is the same table with another transport.
+// through returns the same table with another transport.
 func (w *world) through(server *storetest.Server, transport http.RoundTripper) *world {
 	cfg := server.Config.Copy()
 	cfg.HTTPClient = &http.Client{Transport: transport}
@@ -111,7 +111,7 @@ func (w *world) begin(t *testing.T, execution string, teams ...string) (*contest
 	return a, all
 }
 
-// played is a round that follows from what it is of.
+// played returns a round whose content is derived from the arguments.
 func played(execution, team string, round int, score float64) contests.Played {
 	at := time.Date(2025, 11, 5, 10, 0, round, 0, time.UTC)
 	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
@@ -130,7 +130,6 @@ func played(execution, team string, round int, score float64) contests.Played {
 	}}
 }
 
-// save scores a round.
 func (w *world) save(t *testing.T, execution, team string, round int, score float64) {
 	t.Helper()
 	expect.Value(w.SaveRound(t.Context(), contest.TeamRef(tenant, execution, team), played(execution, team, round, score)))(t)

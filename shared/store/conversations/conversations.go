@@ -1,4 +1,4 @@
-// Package conversations is the store of conversations: the table, with the lists that only conversations have.
+// Package conversations is the store of conversations and of the lists that only conversations have.
 package conversations
 
 import (
@@ -16,13 +16,13 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Store reads and writes conversations, and what a tenant owns beside them.
+// Store reads and writes conversations.
 type Store struct {
 	store.Of[*conversation.Aggregate]
 	Now func() time.Time
 }
 
-// Open is New for a function, by its environment.
+// Open returns a function's store by its environment.
 func Open(cfg aws.Config, env config.Table) *Store {
 	return New(dynamodb.NewFromConfig(cfg), env.TableName)
 }
@@ -32,12 +32,12 @@ func New(db *dynamodb.Client, table string) *Store {
 	return Of(store.New(db, table, conversation.Kind))
 }
 
-// Of is the store of the conversations among the kinds of s.
+// Of returns the store of the conversations in s.
 func Of(s *store.Store) *Store {
 	return &Store{Of: store.Of[*conversation.Aggregate]{Store: s}, Now: time.Now}
 }
 
-// Load is store.Store.Load. One that is forgotten is not found, whatever is left of it.
+// Load is store.Store.Load. A conversation that is forgotten is not found, even if some of its rows remain.
 func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
 	a, err := s.Of.Load(ctx, ref)
 	if err == nil && a.Head.Forgotten(s.Now()) {
@@ -55,22 +55,22 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (conversation.Head,
 	return *root.(*conversation.Head), nil
 }
 
-// Begin opens a conversation with its first message. It returns store.ErrExists when its thread has one: the message
-// came before, or belongs to that one.
+// Begin opens a conversation with its first message. It returns store.ErrExists when its thread has a conversation: the
+// message came before, or belongs to that conversation.
 func (s *Store) Begin(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*conversation.Head)
 	return s.Of.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
-// Filter narrows a list of conversations to a status, or to those that a person opened; empty fields narrow nothing.
+// Filter narrows a list of conversations to a status or to the person who opened them. Empty fields don't filter.
 type Filter struct {
 	Status conversation.Status
 	Opener string
 }
 
-// Listed are a tenant's conversations of a filter, the newest first, of which keep leaves some out; nil: none. most is
-// how many a page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as table.Rows
-// does.
+// Listed lists a tenant's conversations, newest first. If keep is not nil, it selects which of them are returned. A
+// page reads at most most rows, so it may be short and still have a next one. It returns aggregate.ErrField as
+// table.Rows does.
 func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error) {
 	l := table.List{
 		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
@@ -87,8 +87,8 @@ func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor stri
 	})
 }
 
-// Titled are the rows of these conversations by id, for showing; one that is not there is left out. At most a hundred are
-// read.
+// Titled returns the rows of these conversations by id, for display only. It reads at most a hundred and leaves out
+// those that don't exist.
 func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error) {
 	places := make([]store.Place, len(ids))
 	for i, id := range ids {

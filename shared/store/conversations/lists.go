@@ -10,17 +10,17 @@ import (
 	"ringi/shared/store"
 )
 
-// usageKeys is where the rows of a conversation's usage begin in the list of its messages, whose keys begin with a
-// year.
+// usageKeys is the key prefix of usage rows in a conversation's list. The keys of messages in the same list begin with
+// a year.
 const usageKeys = "USAGE#"
 
-// Messages reads what was said in a conversation, the oldest first: from the message with a key on, all if it is empty.
+// Messages reads a conversation's messages, oldest first, from a key on. An empty key means all.
 func (s *Store) Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error) {
 	return store.Listed[conversation.Message](ctx, s.Of.Store, tenant, conversation.MessagesList, id, from, usageKeys, false, 0)
 }
 
-// Newest reads the newest messages of a conversation, the oldest of them first; those before a key, the newest of all
-// if it is empty.
+// Newest reads the newest messages of a conversation that are older than the key before, if it is not empty. They are
+// returned oldest first.
 func (s *Store) Newest(ctx context.Context, tenant, id, before string, limit int) ([]conversation.Message, error) {
 	if before == "" {
 		before = usageKeys
@@ -44,25 +44,25 @@ func (s *Store) Message(ctx context.Context, tenant, id, key string) (conversati
 	return found[0], nil
 }
 
-// Uses reads what the models' calls for a conversation came to.
+// Uses reads the usage of a conversation's model calls.
 func (s *Store) Uses(ctx context.Context, tenant, id string) ([]aggregate.Use, error) {
 	return store.Listed[aggregate.Use](ctx, s.Of.Store, tenant, conversation.MessagesList, id, usageKeys, "", false, 0)
 }
 
-// Archived reads the actions that have left a conversation's partition, by number.
+// Archived reads the actions that were moved out of a conversation's partition, by number.
 func (s *Store) Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error) {
 	return store.Listed[conversation.Action](ctx, s.Of.Store, tenant, conversation.ActionsList, id, "", "", false, 0)
 }
 
-// Log reads an action's output: its newest lines, the oldest of them first; all that are kept, if limit is 0.
+// Log reads the newest lines of an action's output, returned oldest first. A limit of 0 means all lines.
 func (s *Store) Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error) {
 	found, err := store.Listed[conversation.LogEntry](ctx, s.Of.Store, tenant, conversation.LogList, action, "", "", true, limit)
 	slices.Reverse(found)
 	return found, err
 }
 
-// AppendLog keeps lines of an action's output, and of all its lines only the newest conversation.MostLines. Only whoever has
-// the action's claim may write, and writing lines again changes nothing.
+// AppendLog adds lines to an action's output and deletes all but the newest conversation.MostLines. Only the holder of
+// the action's claim may write. Writing the same lines again changes nothing.
 func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry) error {
 	if len(lines) > conversation.MostLines {
 		lines = lines[len(lines)-conversation.MostLines:]

@@ -17,7 +17,7 @@ import (
 
 const root = "1775034000.000100"
 
-// world is one conversation in a table of its own.
+// world has one conversation in a new table.
 type world struct {
 	*conversations.Store
 	ref aggregate.Ref
@@ -149,7 +149,7 @@ func testLog(t *testing.T, w *world) {
 		}
 		return out
 	}
-	for _, part := range [][2]int{{0, 300}, {300, 300}, {600, 7}, {600, 7}} { // the last one twice, as after a lost answer
+	for _, part := range [][2]int{{0, 300}, {300, 300}, {600, 7}, {600, 7}} { // the last one is repeated, as after a lost answer
 		expect.NoError(t, w.AppendLog(context.Background(), w.ref.Tenant, "A", entries(part[0], part[1])))
 	}
 	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)

@@ -1,4 +1,4 @@
-// Package exports keeps which files of the audit log administrators have asked for, and how far each file is.
+// Package exports stores which exports of the audit log administrators have requested, and the progress of each.
 package exports
 
 import (
@@ -16,13 +16,13 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Exports are the rows of exports in the table.
+// Exports reads and writes the rows of exports.
 type Exports struct{ t *table.Table }
 
-// Of are those of a table.
+// Of returns the exports in a table.
 func Of(t *table.Table) Exports { return Exports{t} }
 
-// exportKey is among the tenant's exports, whose ids sort by time.
+// exportKey returns an export's key in its tenant's partition, where ids sort by time.
 func exportKey(x auditlog.Export) (table.Item, error) {
 	if !table.KeyPart(x.Tenant) || !table.KeyPart(x.ID) {
 		return nil, fmt.Errorf("export %.40q: %w", x.ID, aggregate.ErrNotFound)
@@ -30,18 +30,18 @@ func exportKey(x auditlog.Export) (table.Item, error) {
 	return table.Key("EXPORT#"+x.Tenant, x.ID), nil
 }
 
-// lastExport names a tenant's newest export. Whoever begins one moves it on, so that of those who count at once only
-// one goes on.
+// lastExport names a tenant's newest export. Beginning an export updates it on condition, so that of several callers
+// who count at the same time only one succeeds.
 type lastExport struct {
 	ID string `json:"id"`
 }
 
-// lastExportKey sorts behind all exports: their ids begin with a digit.
+// lastExportKey sorts after all exports because their ids begin with a digit.
 const lastExportKey = "LAST"
 
-// BeginExport keeps an export that nobody has begun to write. It returns auditlog.ErrBusy while too many are under way.
+// BeginExport saves a new export. It returns auditlog.ErrBusy while too many are in progress.
 func (s Exports) BeginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
-	for range auditlog.MaxAtOnce + 1 { // as often as others can be faster before they are too many
+	for range auditlog.MaxAtOnce + 1 { // more conflicts would mean that too many are in progress
 		err := s.beginExport(ctx, x, now)
 		if !errors.Is(err, aggregate.ErrMoved) {
 			return err
@@ -50,13 +50,13 @@ func (s Exports) BeginExport(ctx context.Context, x auditlog.Export, now time.Ti
 	return auditlog.ErrBusy
 }
 
-// beginExport returns aggregate.ErrMoved when another was begun since those under way were counted.
+// beginExport returns aggregate.ErrMoved when another export began since those in progress were counted.
 func (s Exports) beginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
 	k, err := exportKey(x)
 	if err != nil {
 		return err
 	}
-	var last lastExport // read before the others: they are in the table when it names them
+	var last lastExport // read first, so that the export that it names is among those read next
 	if err := s.t.Get(ctx, table.TextOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("read the last export: %w", err)
 	}
@@ -121,7 +121,7 @@ func (s Exports) newestExports(ctx context.Context, tenant string) ([]auditlog.E
 	return list, nil
 }
 
-// Export reads one of a tenant's exports. It returns aggregate.ErrNotFound when there is none, or its time is over.
+// Export reads an export. It returns aggregate.ErrNotFound when there is none or it has expired.
 func (s Exports) Export(ctx context.Context, tenant, id string) (auditlog.Export, error) {
 	x := auditlog.Export{Tenant: tenant, ID: id}
 	k, err := exportKey(x)
@@ -132,8 +132,8 @@ func (s Exports) Export(ctx context.Context, tenant, id string) (auditlog.Export
 	return x, table.Wrapped(err, "read an export")
 }
 
-// TryExport makes the caller the one who writes an export, and returns it with its try. It returns
-// aggregate.ErrSuperseded when the export is finished, or too old to be begun.
+// TryExport begins a new try of an export for the caller and returns it. It returns aggregate.ErrSuperseded when the
+// export is finished or too old.
 func (s Exports) TryExport(ctx context.Context, tenant, id string, now time.Time) (auditlog.Export, error) {
 	x, err := s.Export(ctx, tenant, id)
 	if err != nil {
@@ -147,8 +147,8 @@ func (s Exports) TryExport(ctx context.Context, tenant, id string, now time.Time
 	return x, s.moveExport(ctx, x, was, nil)
 }
 
-// FinishExport notes that x.Try has written the file, in one transaction with its audit entry. It returns
-// aggregate.ErrSuperseded when another try began meanwhile.
+// FinishExport records that x.Try has written the file, together with an audit entry. It returns
+// aggregate.ErrSuperseded when another try has begun.
 func (s Exports) FinishExport(ctx context.Context, x auditlog.Export, now time.Time) error {
 	at := now.UTC().Truncate(time.Millisecond)
 	x.Status, x.EndedAt, x.Key = auditlog.Done, &at, x.File()
@@ -162,14 +162,14 @@ func (s Exports) FinishExport(ctx context.Context, x auditlog.Export, now time.T
 	return s.moveExport(ctx, x, x.Try, &put)
 }
 
-// FailExport notes why x.Try came to nothing. It returns aggregate.ErrSuperseded as FinishExport does.
+// FailExport records why x.Try failed. It returns aggregate.ErrSuperseded as FinishExport does.
 func (s Exports) FailExport(ctx context.Context, x auditlog.Export, why auditlog.Problem, now time.Time) error {
 	at := now.UTC().Truncate(time.Millisecond)
 	x.Status, x.EndedAt, x.Problem = auditlog.Failed, &at, why
 	return s.moveExport(ctx, x, x.Try, nil)
 }
 
-// moveExport writes an export that was under way in its try was, with another item.
+// moveExport updates an export that must be in progress in its try was, together with another item.
 func (s Exports) moveExport(ctx context.Context, x auditlog.Export, was int, beside *types.TransactWriteItem) error {
 	k, err := exportKey(x)
 	if err != nil {

@@ -16,17 +16,18 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Open is a function's store of all kinds, by its environment.
+// Open returns a function's store of all kinds by its environment.
 func Open(cfg aws.Config, env config.Table) *store.Store {
 	return store.New(dynamodb.NewFromConfig(cfg), env.TableName, All()...)
 }
 
-// All are the kinds that this release knows.
+// All returns the kinds that this release knows.
 func All() aggregate.Kinds {
 	return aggregate.Kinds{tasks.Kind(), conversation.Kind, contest.Kind, contest.TeamKind}
 }
 
-// RefOf names the aggregate with this id, whose form tells its kind. The table has none of a form that no kind has.
+// RefOf returns the reference of the aggregate with this id. The id's form determines the kind; an id of no known form
+// names an aggregate that doesn't exist.
 func RefOf(tenant, id string) aggregate.Ref {
 	ref := aggregate.Ref{Tenant: tenant, Kind: "unknown", ID: id}
 	for _, k := range All() {
@@ -37,12 +38,12 @@ func RefOf(tenant, id string) aggregate.Ref {
 	return ref
 }
 
-// Asks reports whether people approve or reject what this type of card asks.
+// Asks reports whether people approve or reject on cards of this type.
 func Asks(card aggregate.CardType) bool {
 	return slices.ContainsFunc(All(), func(k aggregate.Kind) bool { return slices.Contains(k.Asks, card) })
 }
 
-// Machines are the ARNs of the state machines that run aggregates, by kind. A kind may have none.
+// Machines returns the ARNs of the state machines by kind. A kind may have none.
 func Machines(env config.Effects) map[string]string {
 	return map[string]string{task.Kind.Name: env.StateMachineARN, conversation.Kind.Name: env.ChatARN, contest.Kind.Name: env.ContestARN}
 }

@@ -23,47 +23,47 @@ import (
 )
 
 const (
-	// pageSize is how many objects one call lists, and deletes; S3 takes no more.
+	// pageSize is S3's limit for one listing and for one deletion.
 	pageSize = 1000
-	// placesAtOnce is how many places are looked through side by side, and tasksAtOnce of how many of a page's tasks is
-	// read at once whether they have ended.
+	// placesAtOnce is how many prefixes are processed in parallel. For tasksAtOnce tasks of a page the table is asked
+	// in parallel whether they have ended.
 	placesAtOnce, tasksAtOnce = 8, 16
-	// expireSpare: no further page is begun when less than this is left of the caller's time.
+	// expireSpare is the time that must be left to begin another page.
 	expireSpare = 5 * time.Second
 )
 
-// Rows are what decides whether a result may go.
+// Rows reads from the table what decides whether a result may be deleted.
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
-// Retention deletes results, and prompts, that are older than their tenant's retain_results_days. It stores no cursor
-// and goes on where it stopped: task ids sort by time, so each tenant's listing begins with the oldest results that are
-// left. Those of conversations and contests are all listed, each time from another place on: what there is no time for
-// is listed first another time. One tenant does not take the time of the others.
+// Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
+// task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
+// don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
+// in parallel, so that none uses up the time of the others.
 type Retention struct {
 	Results Store
 	Rows    Rows
 	Now     func() time.Time
 }
 
-// place is a prefix with results, or prompts, of a tenant. An early release put results and arguments
-// under one prefix (together): there the task's rows tell which is which.
+// place is a prefix with results or prompts of a tenant. An early release stored results and arguments under one prefix
+// (together): there the task's rows tell them apart.
 type place struct {
 	prefix, tenant string
 	together       bool
 }
 
-// Expired is what a run did.
+// Expired is the outcome of a run.
 type Expired struct {
 	Deleted int
-	Lag     time.Duration // how long after its day the oldest object was found that may go
-	Left    bool          // there was no time to look through all
+	Lag     time.Duration // how far past its expiry the oldest deletable object was
+	Left    bool          // the time did not suffice to look through everything
 }
 
-// run is Expired while it is made.
+// run is an Expired that parallel workers update.
 type run struct {
 	mu sync.Mutex
 	Expired
@@ -92,8 +92,8 @@ func (r *run) goesOn(ctx context.Context) bool {
 	return false
 }
 
-// Expire deletes old results of every tenant, as long as there is time. An error of one tenant does not stop the
-// others; all errors are joined.
+// Expire deletes old results of every tenant until the time is up. An error for one tenant does not stop the others;
+// all errors are joined.
 func (r Retention) Expire(ctx context.Context) (Expired, error) {
 	places, err := r.places(ctx)
 	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
@@ -116,7 +116,7 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 	return x.Expired, errors.Join(err, errors.Join(errs...))
 }
 
-// places are the prefixes that have objects which may expire.
+// places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
 	for _, above := range []string{results, prompts, versions, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
@@ -136,7 +136,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 	return list, nil
 }
 
-// expire deletes the old results of one place.
+// expire deletes the old objects of one prefix.
 func (r Retention) expire(ctx context.Context, p place, x *run) error {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 	if err := r.expireFrom(ctx, p, before, p.prefix, "", x); err != nil || !strings.HasPrefix(p.prefix, prompts) {
 		return err
 	}
-	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small
-	// letters where they don't begin with digits: these stand behind the newest task.
+	// Prompts of tasks have ids that sort by time. Ids of conversations and contests don't sort by time; where they
+	// don't begin with a digit they begin with a small letter, so they follow the newest task.
 	behind := p.prefix + aggregate.NewID()[:2] + "`"
 	begin := max(behind, fmt.Sprintf("%s%02x", p.prefix, rand.IntN(256)))
 	if err := r.expireFrom(ctx, p, before, begin, "", x); err != nil {
@@ -156,7 +156,7 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 	return r.expireFrom(ctx, p, before, behind, begin, x)
 }
 
-// expireFrom deletes the old results of one place behind a key, and up to another unless that is empty.
+// expireFrom deletes the old objects of one prefix after the key from, and up to upTo unless that is empty.
 func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
 	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
 	for last := false; !last && pages.HasMorePages() && x.goesOn(ctx); {
@@ -184,8 +184,8 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 	return nil
 }
 
-// old are the objects of a page that were stored before a time and may go. done says that all
-// further objects belong to tasks that were created later.
+// old returns the objects of a page that were stored before a time and may be deleted. done reports that all further
+// objects belong to tasks that were created later.
 func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.Object, done bool, err error) {
 	of := func(o types.Object) string {
 		id, _, _ := strings.Cut(strings.TrimPrefix(aws.ToString(o.Key), p.prefix), "/")
@@ -220,10 +220,10 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 	return slices.DeleteFunc(page, func(o types.Object) bool { return !may[of(o)](aws.ToString(o.Key)) }), done, nil
 }
 
-// mayGo says which of a task's old objects may be deleted: its prompts, and none of its results while it has not ended,
-// since it may need them. Under a common prefix arguments stay, and everything of a task without rows.
+// mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
+// until then it may need them. Under a common prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
-	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // no function needs them, and a session begins anew
+	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // no function reads old prompts, and a conversation can do without its old versions
 		return func(string) bool { return true }, nil
 	}
 	if !p.together {

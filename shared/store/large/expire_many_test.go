@@ -24,7 +24,7 @@ import (
 	"ringi/shared/store/large"
 )
 
-// busy is a bucket with the results of many tasks, one object of each. Its calls take as long as S3's.
+// busy is a bucket with one result each of many tasks. Its calls take as long as S3's.
 type busy struct {
 	mu      sync.Mutex
 	tenants []string
@@ -86,7 +86,7 @@ func (b *busy) remove(found [][]string) {
 	}
 }
 
-// ended says of each task that it has ended, as soon as the table does.
+// ended reports every task as ended.
 type ended struct{ *world }
 
 func (ended) Settings(context.Context, string) (tenancy.Settings, error) {
@@ -100,8 +100,8 @@ func (ended) Head(context.Context, aggregate.Ref) (task.Head, error) {
 	return task.Head{Ended: &task.Ended{}}, nil
 }
 
-// A workspace with 40,000 results past their day, and nine small ones: one run deletes all, and the small ones wait for
-// nobody.
+// One run deletes the 40,000 expired results of one workspace and those of nine small ones, and the small ones don't
+// wait for the large one.
 func TestOneRunDeletesWhatManyTasksLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{keys: map[string][]string{}, stored: time.Now().AddDate(0, 0, -33)}

@@ -21,13 +21,13 @@ import (
 	"ringi/shared/store/large"
 )
 
-// slow is a bucket that lists five objects at a time, and a few pages only before the caller's time is over.
+// slow is a bucket that lists five objects per page, and whose deadline passes after a few pages.
 type slow struct {
 	stored map[string]time.Time
-	left   int // pages until then
+	left   int // pages until the deadline
 }
 
-// hour is the time of a run, which is nearly over once the bucket has listed its pages.
+// hour is the context of a run whose deadline is near once the bucket has listed its pages.
 type hour struct {
 	context.Context
 	b *slow
@@ -73,7 +73,7 @@ func (b *slow) list(out *strings.Builder, after string) {
 	b.left--
 }
 
-// A workspace has more prompts of contests than one run has time to list, and those that are old don't stand first.
+// A workspace has more prompts of contests than one run can list, and the old ones are not listed first.
 func TestOldPromptsOfContestsExpireHoweverManyYoungOnesThereAre(t *testing.T) {
 	now := time.Now()
 	b := &slow{stored: map[string]time.Time{"prompts/T1/" + aggregate.NewID() + "/a": now}}

@@ -22,7 +22,7 @@ import (
 
 const day = 24 * time.Hour
 
-// world is a tenant with a bucket, and how long it keeps results.
+// world is a tenant with a bucket and retention settings.
 type world struct {
 	*pipelinetest.World
 	days int
@@ -48,13 +48,13 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 
 func (k *world) results() large.Store { return large.Store{S3: k.S3(), Bucket: k.Bucket} }
 
-// expire is the work of expire-results so long from now.
+// expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
 	return expect.Value(large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
-// keep keeps a result and arguments of a task.
+// keep stores a result and arguments of a task.
 func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
 	t.Helper()
 	of, err := k.results().Keep(t.Context(), ref, text(n))
@@ -91,8 +91,8 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	}
 }
 
-// The ids of tasks sort by time, those of conversations and contests don't: what was kept of them stands behind a
-// younger task's.
+// Ids of tasks sort by time, those of conversations and contests don't: their objects may be listed after those of a
+// younger task.
 func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	now := time.Now().Add(31 * day)
@@ -119,8 +119,8 @@ func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	}
 }
 
-// Only what was asked for is looked at: old tasks stand first, so that the listing of
-// those that were begun since ends with its first page.
+// The listing stays small: old tasks come first, so it ends on its first page once the tasks are younger than the
+// limit.
 func TestExpiringIsBounded(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 1}
 	k.Cancel()
@@ -137,8 +137,8 @@ func TestExpiringIsBounded(t *testing.T) {
 	expect.That(t, n == 5, "%d deleted, want 5", n)
 }
 
-// Before results and arguments had places of their own they stood together: there only
-// what was no call's arguments goes, by the same days and not before its task has ended.
+// An early release stored results and arguments under one prefix. Everything there except arguments expires by the same
+// rules.
 func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	put := func(id, name string) aggregate.Blob {
@@ -188,7 +188,7 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 
 func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 2, Preview: "{}"} }
 
-// What was kept before results and arguments had places of their own is still read.
+// Objects that an early release stored under a common prefix can still be read.
 func TestOlderKeysAreRead(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t)}
 	key := k.Ref.Tenant + "/" + k.Ref.ID + "/old.json"
@@ -197,7 +197,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 	expect.That(t, err == nil && json.Valid(v), "%s, %v", v, err)
 }
 
-// Workspaces of chat sessions are kept as long as results, and no tenant is called after their prefix.
+// Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	s, of := versions.Open(k.Config, k.Bucket), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}

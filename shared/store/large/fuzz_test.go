@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// FuzzPreview: whatever a tool returned or is to be given, its preview is short text.
+// FuzzPreview checks that the preview of any result or argument is short text.
 func FuzzPreview(f *testing.F) {
 	for _, s := range []string{`{"recipient":"U1","rows":[{"a":1},2]}`, `{"a":1e99999,"a":{}}`, strings.Repeat("[", 12_000), strings.Repeat(`{"a":[`, 500), "\"\xff\"", `"\ud800"`, "[]x", "", "null", `{"` + strings.Repeat("長", 2000) + `":1}`} {
 		f.Add([]byte(s))

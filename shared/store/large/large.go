@@ -1,4 +1,4 @@
-// Package large keeps what tools returned, small values in the row and larger ones in S3, and what models were sent.
+// Package large stores results of tools, small ones in the row and larger ones in S3, and the prompts sent to models.
 package large
 
 import (
@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// MaxInline is how much of a value stays in a row, in bytes: 60 steps with
-	// arguments and results must fit one Query's megabyte.
+	// MaxInline is the largest value stored in a row, in bytes: 60 steps with arguments and results must fit into one
+	// Query's megabyte.
 	MaxInline = 4 << 10
-	// MaxBytes is how large a value may be at all.
+	// MaxBytes is the largest value that can be stored.
 	MaxBytes = 8 << 20
 )
 
-// ErrTooLarge is a value over MaxBytes; trying again does not help.
+// ErrTooLarge means a value over MaxBytes. Retrying does not help.
 var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
 
-// Prefixes of the bucket's keys. Results, and the prompts that may repeat what people wrote of them, are deleted after
-// retain_results_days; arguments are never deleted, like the audit log that says who approved them.
+// Prefixes of the bucket's keys. Results and prompts may contain what people wrote, so they are deleted after
+// retain_results_days. Arguments are never deleted, like the audit log that says who approved them.
 const (
 	results   = "results/"
 	prompts   = "prompts/"
@@ -39,12 +39,12 @@ const (
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
-	// Of chat sessions (shared/store/versions): versions expire like results, the rest the bucket deletes.
+	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
 	workspaces = "workspaces/"
 	versions   = workspaces + "versions/"
 )
 
-// ErrExpired is a value that was deleted when its tenant's retain_results_days were over.
+// ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
 
 // Store keeps values in an S3 bucket.
@@ -53,25 +53,26 @@ type Store struct {
 	Bucket string
 }
 
-// Open is a function's store, by its environment. Path style: a bucket's name need not resolve as a host.
+// Open returns a function's store by its environment. It uses path-style addresses because a bucket's name need not
+// resolve as a host.
 func Open(cfg aws.Config, env config.Results) Store {
 	return Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket}
 }
 
-// Keep returns a result as a Blob. A value over MaxInline is put under the task's own
-// prefix, named by its hash: keeping it twice is the same object. It returns
-// ErrTooLarge for one that can't be kept; beside any error, the Blob has a preview.
+// Keep stores a result and returns its Blob. A value over MaxInline is stored in the bucket under the task's prefix,
+// named by its hash, so that storing it twice makes one object. It returns ErrTooLarge for a value over MaxBytes. Even
+// with an error, the Blob has a preview.
 func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return s.keep(ctx, results+under(ref), v, func() string { return preview(v) })
 }
 
-// KeepArguments is Keep for the arguments of a call, which never expire; members are what their text says.
+// KeepArguments is Keep for the arguments of a call, which never expire. members is the decoded v.
 func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
-// KeepContest is Keep for what a contest came to, which is kept as long as its rows: inline is how much of it stays in
-// a row, in bytes.
+// KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
+// row.
 func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
@@ -79,8 +80,8 @@ func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMes
 	return s.put(ctx, contests+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
-// KeepTurn is KeepContest for a model's answer that a contest's round goes on from: the bucket deletes it after eight
-// days.
+// KeepTurn is KeepContest for a model's answer that an interrupted round continues from. The bucket deletes it after
+// eight days.
 func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
@@ -88,14 +89,15 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 	return s.put(ctx, turns+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
-// Prompts keeps what models are sent about a task: always in the bucket, never in the row, named by its hash.
+// Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
+// their hash.
 func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
 	return func(ctx context.Context, body []byte) (aggregate.Blob, error) {
 		return s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
 	}
 }
 
-// under is a task's own prefix below one of the three.
+// under returns the part of a key that names the task.
 func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.ID + "/" }
 
 func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob, error) {
@@ -105,7 +107,7 @@ func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, previ
 	return s.put(ctx, prefix, v, aggregate.Blob{Preview: preview()})
 }
 
-// put stores a value in the bucket, and says in b where it is. Beside an error b does not.
+// put stores a value in the bucket and returns b with its key. With an error, it returns b unchanged.
 func (s Store) put(ctx context.Context, prefix string, v []byte, b aggregate.Blob) (aggregate.Blob, error) {
 	b.Bytes = len(v)
 	if len(v) > MaxBytes {
@@ -122,7 +124,7 @@ func (s Store) put(ctx context.Context, prefix string, v []byte, b aggregate.Blo
 	return b, nil
 }
 
-// Open returns the whole value of a Blob of this task, or ErrExpired.
+// Open returns the complete value of a Blob of this task, or ErrExpired.
 func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		if b.JSON == "" {
@@ -130,7 +132,7 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		}
 		return json.RawMessage(b.JSON), nil
 	}
-	own := b.S3Key // as an older key is, without any prefix
+	own := b.S3Key // keys of the early release have no prefix
 	for _, prefix := range []string{results, prompts, arguments, contests, turns} {
 		own = strings.TrimPrefix(own, prefix)
 	}

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Opened returns a copy of a task for drawing the card of one gate, named by its key or id: with the
-// whole arguments of that gate's step, which may be megabytes, and only the previews of the others.
-// The copy must not be written. If the arguments' object is gone, the preview is drawn.
+// Opened returns a copy of a task for drawing the card of one gate, given by its key or id. The arguments of that
+// gate's step, which may be megabytes, are complete; other steps have previews. The copy must not be saved. If the
+// arguments were deleted, the card shows the preview.
 func (s Store) Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	for i, g := range a.Gates {
 		if gate != g.Key() && gate != g.ID || g.Arguments.JSON != "" || g.Arguments.S3Key == "" {

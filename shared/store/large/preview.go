@@ -11,11 +11,11 @@ import (
 
 const (
 	maxPreview = 1500 // characters
-	maxText    = 120  // characters of one text in it
+	maxText    = 120  // characters of one text in the preview
 )
 
-// previewArguments is the preview of a call's arguments, which a person reads before approving it:
-// personal data is masked except in destinations.
+// previewArguments returns the preview of a call's arguments that a person reads before approving it. Personal data is
+// masked except in destinations.
 func previewArguments(members map[string]any) string {
 	out := map[string]any{}
 	for name, member := range members {
@@ -27,8 +27,8 @@ func previewArguments(members map[string]any) string {
 	return short(out)
 }
 
-// preview is a value in short, for people: every name is there, texts are cut, a
-// list shows its first element and how many more there are, and personal data is masked.
+// preview shortens a value for people: it has every name, but texts are cut, and a list shows only its first element
+// and the number of further ones. Personal data is masked.
 func preview(v json.RawMessage) string {
 	var x any
 	d := json.NewDecoder(bytes.NewReader(v))
@@ -43,13 +43,13 @@ func short(x any) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(x); err != nil { // of decoded JSON
+	if err := e.Encode(x); err != nil { // x was decoded from JSON, so this does not happen
 		return ""
 	}
 	return cut(string(bytes.TrimSpace(out.Bytes())), maxPreview)
 }
 
-// text masks before it cuts: half of an e-mail address would not be recognized, and would be shown.
+// text masks before it cuts: the rest of an e-mail address that was cut would not be recognised and masked.
 func text(s string, limit int) string { return cut(mask.Text(cut(s, limit+400)), limit) }
 
 func abridged(v any) any {

@@ -15,16 +15,15 @@ import (
 	"ringi/shared/store/large"
 )
 
-// text is a JSON value of so many bytes.
+// text is a JSON value of n bytes.
 func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
 
-// keep keeps a value of a world's task.
 func keep(t *testing.T, s large.Store, w *pipelinetest.World, v json.RawMessage) aggregate.Blob {
 	t.Helper()
 	return expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
 }
 
-// opens opens what was kept of a world's task, and compares it.
+// opens fails the test unless the stored value equals want.
 func opens(t *testing.T, s large.Store, w *pipelinetest.World, b aggregate.Blob, want json.RawMessage) {
 	t.Helper()
 	got, err := s.Open(t.Context(), w.Ref, b)

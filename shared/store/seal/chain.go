@@ -17,7 +17,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Rows of a tenant's chain: CHAIN#<tenant>, its head and a row for each link.
+// A tenant's partition CHAIN#<tenant> has the chain's head and a row for each link.
 const (
 	chainPrefix = "CHAIN#"
 	chainHead   = "HEAD"
@@ -25,22 +25,22 @@ const (
 	chains      = "CHAINS" // all heads, in GSI1
 )
 
-// Chain is how far a tenant's chain goes, and what was done with it.
+// Chain is the state of a tenant's chain: its last link, and how far it was stored and checked.
 type Chain struct {
 	chain.Head
 	Kept    int       `json:"kept,omitempty"`      // seq of the newest head that was put away
 	Checked time.Time `json:"checked_at,omitzero"` // all rows before this were looked at once more
 }
 
-// Rows are those of chains in the table.
+// Rows reads and writes the rows of chains.
 type Rows struct{ t *table.Table }
 
-// Of are those of a table.
+// Of returns the chains in a table.
 func Of(t *table.Table) Rows { return Rows{t} }
 
 func linkKey(seq int) string { return linkPrefix + fmt.Sprintf("%010d", seq) }
 
-// Chain is a tenant's. Of one that has none it is empty but for the tenant.
+// Chain returns a tenant's chain. If there is none, only the tenant is set.
 func (s Rows) Chain(ctx context.Context, tenant string) (Chain, error) {
 	is := Chain{Head: chain.Head{Tenant: tenant}}
 	pk, err := table.TenantPartition(chainPrefix, tenant)
@@ -53,8 +53,8 @@ func (s Rows) Chain(ctx context.Context, tenant string) (Chain, error) {
 	return is, nil
 }
 
-// AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the
-// same link twice is to append it once.
+// AppendLink appends a link to its chain. It returns aggregate.ErrConflict when another link was appended first.
+// Appending the same link again changes nothing.
 func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 	pk, err := table.TenantPartition(chainPrefix, l.Tenant)
 	if err != nil {
@@ -92,17 +92,17 @@ func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 	return table.Wrapped(err, "append link %d of %s", l.Seq, l.Tenant)
 }
 
-// HeadKept notes that the head of seq was put away.
+// HeadKept records that the head with this seq was stored in the bucket.
 func (s Rows) HeadKept(ctx context.Context, tenant string, seq int) error {
 	return s.noteChain(ctx, tenant, "kept", seq)
 }
 
-// ChainChecked notes that no row before a time waits to be sealed.
+// ChainChecked records that no row before a time still has to be sealed.
 func (s Rows) ChainChecked(ctx context.Context, tenant string, through time.Time) error {
 	return s.noteChain(ctx, tenant, "checked_at", through)
 }
 
-// noteChain moves a note forward; one that is further already stays.
+// noteChain sets an attribute of the chain's head unless its value is already higher.
 func (s Rows) noteChain(ctx context.Context, tenant, name string, v any) error {
 	pk, err := table.TenantPartition(chainPrefix, tenant)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s Rows) noteChain(ctx context.Context, tenant, name string, v any) error {
 	return table.Wrapped(table.Unless(err, table.ErrCondition), "note %s of the chain of %s", name, tenant)
 }
 
-// Chains are those of all tenants, by an index that may be a moment behind.
+// Chains returns the chains of all tenants. It reads an index, which may be slightly stale.
 func (s Rows) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 	e := table.NewExpression()
 	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
@@ -122,12 +122,12 @@ func (s Rows) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 	}), table.UnpackAs[Chain])
 }
 
-// Links are a tenant's from the first on, or, backwards, from the last.
+// Links returns a tenant's links from the first on, or from the last on if backwards is set.
 func (s Rows) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
 	return s.links(ctx, tenant, 0, backwards)
 }
 
-// LinksFrom are a tenant's from seq on.
+// LinksFrom returns a tenant's links from seq on.
 func (s Rows) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
 	return s.links(ctx, tenant, seq, false)
 }
@@ -140,14 +140,13 @@ func (s Rows) links(ctx context.Context, tenant string, from int, backwards bool
 	}), table.UnpackAs[chain.Link])
 }
 
-// Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.
+// Link returns one of a tenant's links. It returns aggregate.ErrNotFound if there is none with that seq.
 func (s Rows) Link(ctx context.Context, tenant string, seq int) (l chain.Link, err error) {
 	err = s.t.Get(ctx, chainPrefix+tenant, linkKey(seq), &l)
 	return l, table.Wrapped(err, "read link %d of %.40s", seq, tenant)
 }
 
-// RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in
-// the table.
+// RowsOfLog returns the rows of a tenant's audit log from a time until before another, in order, with all attributes.
 func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
 	if from.Before(table.AuditBegins()) {
 		from = table.AuditBegins()
@@ -169,7 +168,7 @@ func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Tim
 	}
 }
 
-// SealedRow is an audit row's item as it is sealed: all of its attributes. A key without a time is of no time.
+// SealedRow returns an audit row as it is sealed, with all of its attributes. If its key has no time, the row has none.
 func SealedRow(it map[string]types.AttributeValue) (chain.Row, error) {
 	members := map[string]any{}
 	for name, v := range it {

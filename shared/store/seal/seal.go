@@ -1,5 +1,5 @@
-// Package seal signs what chains of audit logs say, with a key that nobody can read, and keeps their heads where nobody
-// can take them back.
+// Package seal signs the heads of audit log chains with a KMS key, and stores them in a bucket with object lock, where
+// nobody can delete them.
 package seal
 
 import (
@@ -44,7 +44,7 @@ func (s Signer) Sign(ctx context.Context, text []byte) ([]byte, error) {
 	return out.Signature, nil
 }
 
-// Public is the key's public half, as X.509 has it (DER).
+// Public returns the public key in DER (X.509).
 func (s Signer) Public(ctx context.Context) ([]byte, error) {
 	out, err := s.KMS.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &s.Key})
 	if err != nil {
@@ -53,7 +53,7 @@ func (s Signer) Public(ctx context.Context) ([]byte, error) {
 	return out.PublicKey, nil
 }
 
-// Check is who checks signatures of the key whose public half this is.
+// Check returns a function that checks signatures against a public key.
 func Check(public []byte) (chain.Signed, error) {
 	parsed, err := x509.ParsePKIXPublicKey(public)
 	if err != nil {
@@ -69,27 +69,27 @@ func Check(public []byte) (chain.Signed, error) {
 	}, nil
 }
 
-// Heads are the heads in a bucket whose objects are locked.
+// Heads stores heads in a bucket with object lock.
 type Heads struct {
 	S3     *s3.Client
 	Bucket string
 }
 
-// Open is a function's bucket. Path style: a bucket's name need not resolve as a host.
+// Open returns a function's bucket. It uses path-style addresses because a bucket's name need not resolve as a host.
 func Open(cfg aws.Config, bucket string) Heads {
 	return Heads{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: bucket}
 }
 
 func prefix(tenant string) string { return "heads/" + tenant + "/" }
 
-// Keep puts a head away. The bucket's own default retention locks it.
+// Keep stores a head. The bucket's default retention locks it.
 func (h Heads) Keep(ctx context.Context, head chain.Head) error {
 	body, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("write a head: %w", err)
 	}
 	key := fmt.Sprintf("%s%s/%010d.json", prefix(head.Tenant), head.At.UTC().Format("2006-01-02"), head.Seq)
-	// S3 takes no object under a lock without a checksum of it.
+	// S3 requires a checksum for objects with a lock.
 	_, err = h.S3.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &h.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json"), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256,
 	})
@@ -99,12 +99,12 @@ func (h Heads) Keep(ctx context.Context, head chain.Head) error {
 	return nil
 }
 
-// readAtOnce is how many heads are read at a time.
+// readAtOnce is how many heads are read in parallel.
 const readAtOnce = 16
 
-// All are a tenant's heads that were signed, the longest chain's last, and the names of objects that are no such heads.
-// It looks at all versions of all days: an object can be hidden by a delete marker or another version, and stays all
-// the same, and where it stands is not signed.
+// All returns a tenant's signed heads, the longest chain's last, and the names of objects that are not signed heads. It
+// reads all versions of all days: a delete marker or newer version may hide an object, and the signature does not cover
+// the object's key.
 func (h Heads) All(ctx context.Context, tenant string, signed chain.Signed) (heads []chain.Head, strange []string, err error) {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(readAtOnce)
@@ -141,7 +141,7 @@ func (h Heads) All(ctx context.Context, tenant string, signed chain.Signed) (hea
 	return heads, strange, nil
 }
 
-// get reads one version, nil if it is no head.
+// get reads one version of an object. It returns nil if the object is not a head.
 func (h Heads) get(ctx context.Context, key string, version *string) (*chain.Head, error) {
 	out, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &h.Bucket, Key: &key, VersionId: version})
 	if err != nil {

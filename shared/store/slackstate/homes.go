@@ -1,5 +1,5 @@
-// Package slackstate keeps what functions note for each other about Slack, all of it for a while: how much may be
-// called, whether it answers, who has the app's Home tab open, what was begun already.
+// Package slackstate stores, for a limited time, what functions tell each other about Slack: rate budgets, whether
+// Slack answers, who has the app's Home tab open, and what was already begun.
 package slackstate
 
 import (
@@ -10,19 +10,19 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Rows of who has the app's Home tab before them: HOME#<tenant>, one for each person, with a TTL.
+// Rows of people who have the app's Home tab open: HOME#<tenant>, one per person, with a TTL.
 const homes = "HOME#"
 
-// Notes are in the table.
+// Notes reads and writes the table.
 type Notes struct{ t *table.Table }
 
-// Of are those of a table.
+// Of returns the notes in a table.
 func Of(t *table.Table) Notes { return Notes{t} }
 
 const (
-	// HomeFor is how long a Home tab that was opened is kept up to date.
+	// HomeFor is how long a Home tab is kept up to date after it was opened.
 	HomeFor = time.Hour
-	// HomeEvery is the least time between two publications of one person's tab that nobody asked for.
+	// HomeEvery is the minimum time between two automatic updates of a person's tab.
 	HomeEvery = 30 * time.Second
 )
 
@@ -33,15 +33,15 @@ type Home struct {
 	OpenedAt time.Time `json:"opened_at"`
 }
 
-// HomeOpened notes that a person opened their Home tab; what reads the table's stream has it published then. A tab that
-// was opened a moment ago is up to date.
+// HomeOpened records that a person opened their Home tab, and the table's stream triggers its update. If it was opened
+// just before, nothing happens.
 func (s Notes) HomeOpened(ctx context.Context, tenant string, h Home) error {
 	return s.home(ctx, tenant, h, func(e *table.Expression) string {
 		return table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
 	})
 }
 
-// HomeChanged has a person's Home tab published again, after they decided something there.
+// HomeChanged triggers an update of a person's Home tab after they decided something there.
 func (s Notes) HomeChanged(ctx context.Context, tenant string, h Home) error {
 	return s.home(ctx, tenant, h, func(e *table.Expression) string { return table.AnyOf(e.Absent(), e.Exists()) })
 }
@@ -61,7 +61,7 @@ func (s Notes) home(ctx context.Context, tenant string, h Home, when func(*table
 	return table.Wrapped(table.Unless(err, table.ErrCondition), "note an open Home tab")
 }
 
-// OpenHome is the person's row. It returns aggregate.ErrNotFound for somebody who has not opened the tab for an hour.
+// OpenHome returns the person's row. It returns aggregate.ErrNotFound if they have not opened the tab within an hour.
 func (s Notes) OpenHome(ctx context.Context, tenant, user string) (Home, error) {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
@@ -75,8 +75,7 @@ func (s Notes) OpenHome(ctx context.Context, tenant, user string) (Home, error) 
 	return h, table.Wrapped(err, "read an open Home tab")
 }
 
-// OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment
-// behind.
+// OpenHomes returns up to most people of a tenant who opened the tab within the hour. The list may be slightly stale.
 func (s Notes) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
@@ -87,7 +86,7 @@ func (s Notes) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, 
 	return page.Items, err
 }
 
-// HomeOf reads the key of such a row from the table's stream.
+// HomeOf parses the key of a Home tab's row from the table's stream.
 func HomeOf(partition, sort string) (tenant, user string, ok bool) {
 	if len(partition) <= len(homes) || partition[:len(homes)] != homes {
 		return "", "", false

@@ -10,21 +10,21 @@ import (
 	"ringi/shared/store/table"
 )
 
-// onceFor is how long it is remembered that something was begun: Slack repeats nothing after so long.
+// onceFor is how long Once remembers; Slack repeats nothing after that time.
 const onceFor = 24 * time.Hour
 
-// once is the key of something that is to be done once.
+// once returns the key of the row for something that must happen once.
 func once(tenant, what string) (pk, sk string, err error) {
 	pk, err = table.TenantPartition("QUOTA#", tenant)
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
-// Came is the outcome of something that was begun by Once: a word of whoever began it, and the place in Slack. It is
-// zero while the outcome is not known.
+// Came is the outcome of something that Once began: a code chosen by the caller, and a message in Slack. It is zero
+// while the outcome is unknown.
 type Came struct{ As, Channel, TS string }
 
-// Once reports whether nobody began this in the tenant before, and remembers that it was begun; else what became of it.
-// What is its name from outside, such as the trigger of a command.
+// Once reports whether nobody in the tenant began what before, and records that it has begun. If somebody did, it
+// returns the outcome. what is an external name, such as the trigger of a command.
 func (s Notes) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s Notes) Once(ctx context.Context, tenant, what string) (first bool, came 
 	return true, came, nil
 }
 
-// Came notes what became of what was begun by Once, for whoever begins it again.
+// Came saves the outcome of something that Once began, for callers who begin it again.
 func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
 	return table.Wrapped(err, "note what became of it")
 }
 
-// Again lets what was begun by Once begin again, after nothing came of it.
+// Again lets something that Once began be begun again after it had no effect.
 func (s Notes) Again(ctx context.Context, tenant, what string) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {

@@ -14,22 +14,21 @@ import (
 	"ringi/shared/store/table"
 )
 
-// MaxPaceCalls is the most calls that a budget's row remembers.
+// MaxPaceCalls is the largest Calls of a budget.
 const MaxPaceCalls = 10
 
-// paceRowsLast is how long a budget's row that nobody uses is kept.
+// paceRowsLast is how long an unused budget's row is kept.
 const paceRowsLast = 24 * time.Hour
 
-// Budget is what may be called of a method of Slack's: Calls in any Window, by all functions together. Its row is
-// PACE#<workspace>/<name> and holds the times of the last calls and until when Slack said no. Nothing depends on it:
-// losing it costs at most a 429.
+// Budget limits calls to a method of Slack: Calls in any Window, for all functions together. Its row
+// PACE#<workspace>/<name> holds the times of the last calls, and the time until which Slack refuses calls. Losing the
+// row costs at most one 429.
 //
-// A call costs one write unit more for it, of a row below 1 KiB, beside the two that
-// a card's own row takes. The times of ten calls in a sixth of a minute say the same as
-// those of fifty in a minute, and keep the row small.
+// Each call costs one more write unit, because the row is below 1 KiB; a card's own row takes two. Ten calls in a sixth
+// of a minute are the same rate as fifty or sixty in a minute, and keep the row small.
 type Budget struct {
 	Workspace string
-	Name      string // Slack's method, with what it is limited by behind it, such as a channel
+	Name      string // Slack's method, followed by its scope, such as a channel
 	Calls     int    // 1 to MaxPaceCalls
 	Window    time.Duration
 }
@@ -43,8 +42,8 @@ func (b Budget) key() (table.Item, error) {
 
 func callName(n int) string { return "call_" + strconv.Itoa(n) }
 
-// TakePace takes one call of a budget if spare others are left after it. It returns
-// the zero time once it is taken, else when there may be one.
+// TakePace takes one call of a budget if spare calls remain after it. It returns the zero time if it did, else the time
+// at which to try again.
 func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
 	k, err := b.key()
 	if err != nil {
@@ -52,7 +51,7 @@ func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time)
 	}
 	nth := max(0, b.Calls-1-spare)
 	e := table.NewExpression()
-	if b.Calls > 1 { // a budget of one call moves none along
+	if b.Calls > 1 { // with a budget of one call no earlier times remain
 		zero := e.Value(0)
 		for n := b.Calls - 1; n > 0; n-- {
 			e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.Name(callName(n)), e.Name(callName(n-1)), zero))
@@ -78,9 +77,9 @@ func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time)
 	return time.Time{}, nil
 }
 
-// JoinLine reserves the next time, not before now, for a call of a budget that must leave spare others; each value of
-// spare has a line of its own. Reserved times are as far apart as such calls may be. Like the budget they are only
-// hints.
+// JoinLine reserves the next time, not before now, for a call that must leave spare calls of a budget. Each value of
+// spare has a queue of its own. Reserved times are as far apart as the budget allows. They are hints: TakePace still
+// decides.
 func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
 	k, err := b.key()
 	if err != nil {
@@ -112,7 +111,7 @@ func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time)
 	return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, aggregate.ErrConflict)
 }
 
-// SparePace is how many calls of a budget are left, as a moment ago.
+// SparePace returns how many calls of a budget are left. The value may be slightly stale.
 func (s Notes) SparePace(ctx context.Context, b Budget, now time.Time) (int, error) {
 	k, err := b.key()
 	if err != nil {
@@ -134,7 +133,7 @@ func (s Notes) SparePace(ctx context.Context, b Budget, now time.Time) (int, err
 	return left, nil
 }
 
-// HoldPace notes that Slack wants no call of a budget before until. A later time stands.
+// HoldPace records that Slack refuses calls of a budget until a time. A later recorded time is not changed.
 func (s Notes) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	k, err := b.key()
 	if err != nil {

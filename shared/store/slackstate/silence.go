@@ -12,13 +12,14 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Probes is the budget of calls to a workspace whose Slack does not answer: one in each stretch of every. Its row says
-// since when that is so.
+// Probes is the budget of calls to a workspace whose Slack does not answer: one call in each interval of length every.
+// Its row holds since when Slack does not answer.
 func Probes(workspace string, every time.Duration) Budget {
 	return Budget{Workspace: workspace, Name: "answers", Calls: 1, Window: every}
 }
 
-// SilentSince is since when a workspace's Slack does not answer, as a moment ago; zero if it does.
+// SilentSince returns since when a workspace's Slack has not answered, zero if it answers. The value may be slightly
+// stale.
 func (s Notes) SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error) {
 	k, err := Probes(workspace, 1).key()
 	if err != nil {
@@ -34,7 +35,8 @@ func (s Notes) SilentSince(ctx context.Context, workspace string, now time.Time)
 	return time.UnixMilli(int64(table.IntOf(out.Item, "silent_since"))), nil
 }
 
-// NoteSilence notes that a workspace's Slack did not answer. That holds until a time, or until it is known to answer.
+// NoteSilence records that a workspace's Slack did not answer. The record expires at until, or is deleted by
+// NoteAnswer.
 func (s Notes) NoteSilence(ctx context.Context, workspace string, now, until time.Time) error {
 	k, err := Probes(workspace, 1).key()
 	if err != nil {
@@ -49,7 +51,7 @@ func (s Notes) NoteSilence(ctx context.Context, workspace string, now, until tim
 	return table.Wrapped(err, "note that Slack does not answer")
 }
 
-// NoteAnswer notes that a workspace's Slack answers again.
+// NoteAnswer records that a workspace's Slack answers again.
 func (s Notes) NoteAnswer(ctx context.Context, workspace string) error {
 	k, err := Probes(workspace, 1).key()
 	if err != nil {

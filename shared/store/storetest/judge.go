@@ -21,17 +21,17 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// judging is a transport that judges the calls which a function's code makes in its own tests by its role, as the local
-// stack does. What the role doesn't allow is answered as AWS answers it, and fails the test.
+// judging is a transport that checks the calls of a function's code in the function's tests against its role, as the
+// local stack does. A call that the role doesn't allow gets AWS's answer and fails the test.
 type judging struct {
 	next     http.RoundTripper
-	function string // whose tests these are
+	function string // the function under test
 	bench    *iam.Bench
 	mu       sync.Mutex
 	refused  []string
 }
 
-// judged is next, judged if these are the tests of a function.
+// judged wraps next in the function's tests, and returns next in all others.
 func judged(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	t.Helper()
 	function := tested()
@@ -51,7 +51,7 @@ func judged(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	return j
 }
 
-// tested is the logical id of the function of which this process tests a package, "" if it is none's.
+// tested returns the logical id of the function whose package this process tests, "" for other packages.
 func tested() string {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -70,7 +70,7 @@ func tested() string {
 	return id + "Function"
 }
 
-// ofTemplate are the roles of all that template.yaml may deploy.
+// ofTemplate has the roles of all functions that template.yaml may deploy.
 var ofTemplate = sync.OnceValues(func() (*iam.Bench, error) {
 	root, err := process.ModuleRoot()
 	if err != nil {
@@ -136,11 +136,11 @@ func (j *judging) refusals() []string {
 	return j.refused
 }
 
-// tableOfTest is a table's name in a call: each test has one of its own.
+// tableOfTest matches a table's name in a call: each test has its own table.
 var tableOfTest = regexp.MustCompile(`"rows-[0-9]+"`)
 
-// same is the resource of a function's that one stands for which a test has made: those that the statements on the
-// action name.
+// same maps a resource that a test has created to those of the deployment: the resources of the role's statements on
+// the action.
 func same(role iam.Role, q iam.Request) []string {
 	if strings.HasPrefix(q.Action, "dynamodb:") {
 		return []string{q.Resource}
@@ -163,11 +163,11 @@ func same(role iam.Role, q iam.Request) []string {
 	return all
 }
 
-// byFunction reports whether the code of a function asks for the call that is made: of the function's frames and the
-// test's, its own stand nearest behind AWS's client. In a goroutine that shared code began there are neither: nobody
-// knows for whom.
+// byFunction reports whether the function's code makes the current call: below the AWS client's frames, a frame of the
+// function must come before one of its test. In a goroutine that shared code has started there is neither, and it
+// returns false.
 func byFunction() bool {
-	callers := make([]uintptr, 200) // of which the client takes some seventy
+	callers := make([]uintptr, 200) // of which the client's take about seventy
 	frames, behind := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]), false
 	for {
 		f, more := frames.Next()

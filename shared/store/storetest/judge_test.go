@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// observed is a test whose errors are looked at.
+// observed is a test whose errors are recorded.
 type observed struct {
 	testing.TB
 	errors []string
@@ -29,14 +29,14 @@ func (o *observed) Errorf(format string, args ...any) {
 }
 func (o *observed) Cleanup(end func()) { o.ends = append(o.ends, end) }
 
-// TestWhatARoleRefusesFailsTheTest: in the tests of close-task, whose role writes tasks and no settings.
+// TestWhatARoleRefusesFailsTheTest acts as a test of close-task, whose role may write tasks but no settings.
 func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 	t.Setenv(iam.NotesVariable, "") // what is refused here is no finding
 	t.Chdir(filepath.Join(expect.Value(process.ModuleRoot())(t), "functions", "close-task"))
 	for name, tt := range map[string]struct {
 		put    func(ctx context.Context, db *dynamodb.Client, table, key string) error
 		key    string
-		refuse string // part of what the test is told; "" for nothing
+		refuse string // part of the test's error; "" for no error
 	}{
 		"its code, what it may":     {putByItsCode, "TASK#t#1", ""},
 		"its code, what it may not": {putByItsCode, "TENANT#t", "dynamodb:PutItem"},

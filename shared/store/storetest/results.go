@@ -10,11 +10,11 @@ import (
 	"ringi/shared/store/large"
 )
 
-// Bucket stands in for the bucket of results in tests that only draw: large arguments by their key.
-// It counts, under FetchCount, how often some were asked for.
+// Bucket stands in for the bucket of results in tests that only draw cards. It maps keys to large arguments, and counts
+// under FetchCount how often they were opened.
 type Bucket map[string]aggregate.JSON
 
-// FetchCount is the key under which a Bucket has a digit for each time that arguments were opened.
+// FetchCount is the key under which a Bucket has one digit for each time that arguments were opened.
 const FetchCount = "fetched"
 
 func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
@@ -31,7 +31,7 @@ func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task
 	return &out, nil
 }
 
-// Open does what large.Store's does: what is not there has expired.
+// Open is large.Store's Open: a missing object has expired.
 func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		return json.RawMessage(b.JSON), nil

@@ -20,19 +20,19 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Server is the one database of a test binary.
+// Server is the one database server of a test binary.
 type Server struct {
 	DB        *dynamodb.Client
-	Config    aws.Config        // of every other service that the server stands in for
-	Transport http.RoundTripper // of both; in tests of a function it judges what the function's code asks for
+	Config    aws.Config        // of the other services that the server emulates
+	Transport http.RoundTripper // of the database and the other services; in a function's tests it checks calls against the role
 }
 
 const region, accessKey = "us-east-1", "local"
 
-// tables counts those of all tests, since they share the server.
+// tables numbers the tables of all tests, since they share the server.
 var tables atomic.Int32
 
-// Start starts the server, unless a test before did. Other tests' tables are on it, and what else they made.
+// Start starts the server unless an earlier test did. The server is shared with other tests.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	endpoint := moto.ForTests(t)
@@ -43,7 +43,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Store returns one over an empty table, made as template.yaml describes it, and the table's name.
+// Store returns a store over a new table that is created as template.yaml describes it, and the table's name.
 func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
 	root := expect.Value(process.ModuleRoot())(t)

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Counted is what one row adds to sums that are kept of what it is about, such as a team's. A later revision of the row
-// takes its place in them.
+// Counted is what one row adds to sums of its subject, such as a team's statistics. A later revision of the row
+// replaces what an earlier one added.
 type Counted struct {
 	Tenant string         `json:"tenant_id"`
 	Of     string         `json:"of"`  // what the sums are of
@@ -24,14 +24,14 @@ type Counted struct {
 	Adds   map[string]int `json:"adds"`
 }
 
-// The sums of something, and of each row what it added to them, stand in one partition.
+// One partition holds the sums of a subject and, for each row, what it added to them.
 const (
 	countedPrefix = "COUNTED#"
 	countedSums   = "SUM"
 	countedRow    = "ROW#"
 )
 
-// CountedOf is what a row of an aggregate adds; ok is false for a row that adds nothing.
+// CountedOf returns what a row of an aggregate adds. ok is false for a row that adds nothing.
 func (s *Counter) CountedOf(it table.Item) (c Counted, ok bool, err error) {
 	ref, known := s.kinds.Ref(table.TextOf(it, "PK"))
 	if !known {
@@ -53,8 +53,8 @@ func (s *Counter) CountedOf(it table.Item) (c Counted, ok bool, err error) {
 	return c, true, nil
 }
 
-// Count adds a row to its sums: once, however often it is told, and in the place of what an older revision of it added.
-// A revision that is older than the one counted changes nothing.
+// Count adds a row to its sums once, however often it is called, and replaces what an older revision of the row added.
+// A revision older than the counted one changes nothing.
 func (s *Counter) Count(ctx context.Context, c Counted) error {
 	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
@@ -90,7 +90,7 @@ func (s *Counter) count(ctx context.Context, c Counted) error {
 	return nil
 }
 
-// CountedSums are sums that are kept of something, by their names; of what nothing was counted each is 0.
+// CountedSums returns a subject's sums by name, 0 for those that nothing was added to.
 func (s *Counter) CountedSums(ctx context.Context, tenant, of string, names ...string) (map[string]int, error) {
 	if !table.KeyPart(tenant) || !table.KeyPart(of) {
 		return nil, fmt.Errorf("sums of %.40q: %w", of, aggregate.ErrNotFound)

@@ -18,29 +18,29 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is
-// counted in a row of its own, which knows the sources of all that it counted.
+// Each day has a row of sums, and one row says since when a tenant's facts are counted. A row for each task and day has
+// what the task adds to the day, and the sources of the facts that were counted.
 const (
 	countedDays  = "days"
 	countedSince = "SINCE"
 	countPrefix  = "n "
 	taskDay      = "task_facts"
 	taskSources  = "sources"
-	// countMargin is how long facts of an earlier release may still come when the first is counted.
+	// countMargin is how long after the first counted fact those of an earlier release may still arrive.
 	countMargin = time.Hour
-	// factsAtOnce is how many facts are counted together: a condition names all of a task's, and DynamoDB takes 4 KB of
-	// it.
+	// factsAtOnce is how many facts one transaction counts: its condition names all facts of a task, and DynamoDB
+	// limits a condition to 4 KB.
 	factsAtOnce = 50
-	// daysAtOnce is how many tenants' days are counted side by side.
+	// daysAtOnce is how many tenants' days are counted in parallel.
 	daysAtOnce = 16
 )
 
 func daysOf(tenant string) string { return countedPrefix + tenant + "#" + countedDays }
 
-// PutFacts counts each fact once in the sums of its day and of its task's day, however often it is told: what a fact
-// says follows from a row that never changes.
+// PutFacts counts each fact once in the sums of its day and of its task's day, however often it is called with it. A
+// fact never changes because it is made from a row that never changes.
 func (s *Counter) PutFacts(ctx context.Context, facts []daily.Fact) error {
-	days := map[[2]string]map[string]daily.Fact{} // a transaction takes a key once
+	days := map[[2]string]map[string]daily.Fact{} // a transaction takes each key only once
 	for _, f := range facts {
 		if !table.KeyPart(f.Tenant) || !table.KeyPart(f.Task) {
 			return fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
@@ -59,7 +59,7 @@ func (s *Counter) PutFacts(ctx context.Context, facts []daily.Fact) error {
 	return each.Wait()
 }
 
-// putFacts is PutFacts for a tenant's day.
+// putFacts is PutFacts for one day of a tenant.
 func (s *Counter) putFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	if err := s.countingSince(ctx, tenant); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (s *Counter) putFacts(ctx context.Context, tenant, day string, facts []dail
 	return nil
 }
 
-// countFacts adds facts that were not counted yet to the sums of their tasks and of the day, all in one transaction:
-// two write units for each row, however many facts it counts.
+// countFacts adds uncounted facts to the sums of their tasks and of the day in one transaction. It takes two write
+// units per row, however many facts there are.
 func (s *Counter) countFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	for len(facts) > 0 {
 		byTask := map[string][]daily.Fact{}
@@ -112,7 +112,7 @@ func (s *Counter) countFacts(ctx context.Context, tenant, day string, facts []da
 	return nil
 }
 
-// countOfTask adds facts to what their task has of the day, on condition that none of them was.
+// countOfTask adds facts to their task's sums of the day on condition that none of them was counted.
 func (s *Counter) countOfTask(tenant, day, task string, facts []daily.Fact) types.TransactWriteItem {
 	e := table.NewExpression()
 	var sources, absent []string
@@ -128,7 +128,7 @@ func (s *Counter) countOfTask(tenant, day, task string, facts []daily.Fact) type
 	return move
 }
 
-// sourcesOf are those of the facts that a task's row counted.
+// sourcesOf returns the sources of the facts that a task's row has counted.
 func sourcesOf(it table.Item) []string {
 	if v, ok := it[taskSources].(*types.AttributeValueMemberSS); ok {
 		return v.Value
@@ -136,7 +136,7 @@ func sourcesOf(it table.Item) []string {
 	return nil
 }
 
-// counts adds a sum's numbers to those of a row.
+// counts adds a sum's numbers to an update expression.
 func counts(e *table.Expression, sum daily.Sum) {
 	counts := sum.Counts()
 	for i, name := range slices.Sorted(maps.Keys(counts)) {
@@ -144,7 +144,7 @@ func counts(e *table.Expression, sum daily.Sum) {
 	}
 }
 
-// countsOf is the sum that a row's numbers make.
+// countsOf reads a sum from a row's numbers.
 func countsOf(it table.Item, tenant, day string) (daily.Sum, error) {
 	counts := map[string]int{}
 	for name := range it {
@@ -155,7 +155,7 @@ func countsOf(it table.Item, tenant, day string) (daily.Sum, error) {
 	return daily.SumOf(tenant, day, counts)
 }
 
-// countingSince notes once for each tenant since when its facts are counted.
+// countingSince records once per tenant since when its facts are counted.
 func (s *Counter) countingSince(ctx context.Context, tenant string) error {
 	if _, noted := s.counting.Load(tenant); noted {
 		return nil
@@ -171,7 +171,7 @@ func (s *Counter) countingSince(ctx context.Context, tenant string) error {
 	return nil
 }
 
-// countedFrom is when the first day begins whose facts were all counted; ok is false when nothing is counted.
+// countedFrom returns the beginning of the first day whose facts are all counted. ok is false if none are.
 func (s *Counter) countedFrom(ctx context.Context, tenant string) (from time.Time, ok bool, err error) {
 	var row struct {
 		Since time.Time `json:"since"`
@@ -185,7 +185,7 @@ func (s *Counter) countedFrom(ctx context.Context, tenant string) (from time.Tim
 	return row.Since.Add(countMargin), true, nil
 }
 
-// countedSumsOf are the sums of the days between two that have facts.
+// countedSumsOf returns the sums of the days between two that have facts.
 func (s *Counter) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
 	e := table.NewExpression()

@@ -1,5 +1,5 @@
-// Package sums counts from the table's stream: facts for the numbers of a day, and what rows add to sums, such as a
-// team's. A fact or row that the stream delivers twice is counted once.
+// Package sums counts rows from the table's stream: facts for daily numbers, and rows that add to sums such as a team's
+// statistics. A row that the stream delivers twice is counted once.
 package sums
 
 import (
@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// factsLast is how long facts are kept behind their day's sum, which stays.
+	// factsLast is how long facts are kept; the sums of their days are kept for ever.
 	factsLast = 400 * 24 * time.Hour
-	// foldsAtOnce bounds how many days are read side by side, and foldSpare how much of the caller's time is left when no
-	// further one is begun.
+	// foldsAtOnce is how many days are read in parallel. No further day begins with less than foldSpare of the caller's
+	// time left.
 	foldsAtOnce = 8
 	foldSpare   = 3 * time.Second
 )
@@ -32,10 +32,10 @@ type Counter struct {
 	t     *table.Table
 	kinds aggregate.Kinds
 
-	counting *sync.Map // tenants of which it is noted since when their facts are counted
+	counting *sync.Map // tenants whose countingSince is already recorded
 }
 
-// Of is a counter in a table of rows of these kinds.
+// Of returns a counter in a table of rows of these kinds.
 func Of(t *table.Table, kinds aggregate.Kinds) *Counter {
 	return &Counter{t: t, kinds: kinds, counting: &sync.Map{}}
 }
@@ -43,7 +43,7 @@ func Of(t *table.Table, kinds aggregate.Kinds) *Counter {
 func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
 
-// FactOf is what a row of the audit log or of a usage says; ok is false when that is nothing.
+// FactOf makes a fact of a row of the audit log or of a usage. ok is false for other rows.
 func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 	if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
 		var u aggregate.Use
@@ -67,9 +67,9 @@ func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 	return f, ok, nil
 }
 
-// Sums are those of the days between two, both included, which must be daily.Days. A day of which all facts were counted
-// is read. An earlier one that may have become more since it was folded is folded anew, the newest first, as long as
-// the caller's time allows; the others are missing.
+// Sums returns the sums of days, which must come from daily.Days. Days whose facts were all counted are only read. An
+// earlier day that may have got more facts is folded again, newest day first, as long as the caller's time allows. Days
+// for which there is no time are missing.
 func (s *Counter) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
 	if !table.KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
@@ -97,7 +97,7 @@ func (s *Counter) Sums(ctx context.Context, tenant string, days []string, now ti
 	var out []daily.Sum
 	for i, d := range days {
 		x, ok := known[d]
-		if i >= first && !ok && begins(d).Before(now) { // nothing happened
+		if i >= first && !ok && begins(d).Before(now) { // nothing happened on that day
 			x, ok = daily.Fold(tenant, d, nil, now), true
 		}
 		if ok {
@@ -107,7 +107,7 @@ func (s *Counter) Sums(ctx context.Context, tenant string, days []string, now ti
 	return out, nil
 }
 
-// folded puts the sums of days into known that were not counted from their beginning.
+// folded adds the sums of the days before counting began to known.
 func (s *Counter) folded(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
 	kept, err := s.knownSums(ctx, tenant, days)
 	if err != nil {
@@ -167,9 +167,9 @@ func (s *Counter) foldAll(ctx context.Context, tenant string, days []string, now
 	return failed
 }
 
-// Fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum
-// over one of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the
-// last fact, or later.
+// Fold sums up what tasks have counted for a day and facts of an earlier release that no task has counted. It saves the
+// sum unless the saved one has more facts. A fact that it misses is in the next fold; the last one runs at least an
+// hour after the day's last fact.
 func (s *Counter) Fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
 	e := table.NewExpression()
 	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
@@ -210,7 +210,7 @@ func (s *Counter) Fold(ctx context.Context, tenant, day string, now time.Time) (
 	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{
 		TableName: &s.t.Name, Item: it, ConditionExpression: table.All(table.AnyOf(e.Absent(), e.Is("facts", "<=", sum.Facts))),
 	}))
-	if table.ConditionFailed(err) { // somebody folded more
+	if table.ConditionFailed(err) { // a concurrent fold has found more
 		err = nil
 	}
 	return sum, err

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// PackAudit makes an entry's item: one partition for each month of a tenant.
+// PackAudit makes an audit entry's item. Each month of a tenant is a partition.
 func PackAudit(x aggregate.AuditEntry) (Item, error) {
 	if !KeyPart(x.TenantID) {
 		return nil, fmt.Errorf("audit entry of tenant %.40q: %w", x.TenantID, aggregate.ErrNotFound)
@@ -36,7 +36,7 @@ func AuditOf(tenant, by, value string) string {
 	return "AUDIT#" + tenant + "#" + by + "#" + value
 }
 
-// ActorOf is a person's id; whoever has none is found by type ("system").
+// ActorOf returns the actor's user id, or its type ("system") if it has none.
 func ActorOf(x aggregate.AuditEntry) string {
 	if x.ActorID != "" {
 		return x.ActorID
@@ -44,6 +44,5 @@ func ActorOf(x aggregate.AuditEntry) string {
 	return string(x.ActorType)
 }
 
-// AuditBegins is the month before which there are no entries; a list without
-// From ends there.
+// AuditBegins returns the first month of audit logs. A list without From ends there.
 func AuditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestACallIsMadeAgainHoweverLateItsFirstAnswerIs: an answer that took all of the time is no reason to give up.
+// TestACallIsMadeAgainHoweverLateItsFirstAnswerIs checks that one slow answer does not use up all tries.
 func TestACallIsMadeAgainHoweverLateItsFirstAnswerIs(t *testing.T) {
 	tries := 0
 	for wait := NewBackoff(1, 1); wait.Until(t.Context(), time.Now()); {

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// maxNative is how large an item with native objects may become, in bytes: DynamoDB
-	// takes 400 KB, and there are objects that weigh twice their text.
+	// maxNative is the largest item with native objects, in bytes: DynamoDB's limit is 400 KB, and some objects take
+	// twice the size of their text.
 	maxNative = 350_000
-	// noCredentials is what the column holds while a provider is not connected.
+	// noCredentials is the column's value while a provider is not connected.
 	noCredentials = "{}"
 )
 
-// toColumns is an item with the data model's forms where the domain has others:
-// objects for JSON that is text, and defaults. An item that would be too large with
-// objects, or one of them if DynamoDB would change it, keeps the text.
+// toColumns converts an item to the data model's form: JSON text becomes objects, and defaults are filled in. Text
+// stays text if the item would become too large or DynamoDB would change the object.
 func toColumns(it Item, v any) Item {
 	switch v := v.(type) {
 	case aggregate.Objects:
@@ -35,7 +34,7 @@ func toColumns(it Item, v any) Item {
 	return it
 }
 
-// FromColumns is an item with the domain's forms; that of an older release has them already.
+// FromColumns converts an item to the domain's form. Items of older releases have that form already.
 func FromColumns(it Item, into any) (Item, error) {
 	switch v := into.(type) {
 	case aggregate.Objects:
@@ -52,8 +51,8 @@ func FromColumns(it Item, into any) (Item, error) {
 	return it, nil
 }
 
-// takeAgents reads the agents of settings apart from the rest: an entry that nobody can read is left out by those who
-// use it, and keeps no settings from being read. The names that the specification's own file has are read as well.
+// takeAgents reads the agents from a settings item separately, so that one invalid agent doesn't make all settings
+// unreadable. It also accepts the names that the specification's file uses.
 func takeAgents(it Item, into *tenancy.Settings) (Item, error) {
 	config, ok := it["config"].(*types.AttributeValueMemberM)
 	if !ok {
@@ -88,7 +87,7 @@ func lighter(it Item, list string, change func(Item) error) Item {
 	return native
 }
 
-// eachOf is a copy of an item in which the elements of a list are changed.
+// eachOf returns a copy of an item in which change was applied to each element of a list.
 func eachOf(it Item, list string, change func(Item) error) (Item, error) {
 	elements, ok := it[list].(*types.AttributeValueMemberL)
 	if !ok {
@@ -110,8 +109,8 @@ func eachOf(it Item, list string, change func(Item) error) (Item, error) {
 	return it, nil
 }
 
-// toObject puts an object in the place of a member that is its text, or of a Blob that holds it, if it says exactly
-// that text: what is elsewhere stays a reference. <member>_bytes beside it tells a Blob's object from a reference.
+// toObject replaces a JSON text, or a Blob that holds it, by a native object if that is exactly equal. A Blob that
+// refers to the bucket stays. <member>_bytes distinguishes a Blob's object from a reference.
 func toObject(e Item, member string, blob bool) error {
 	value := aggregate.JSON(TextOf(e, member))
 	var bytes types.AttributeValue
@@ -132,7 +131,7 @@ func toObject(e Item, member string, blob bool) error {
 	return nil
 }
 
-// toText is toObject undone.
+// toText reverses toObject.
 func toText(e Item, member string, blob bool) error {
 	object, ok := e[member].(*types.AttributeValueMemberM)
 	bytes, held := e[member+"_bytes"]

@@ -12,10 +12,10 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// maxCursor bounds how many bytes of a caller's text are decoded; a cursor has about 400.
+// maxCursor is the most bytes of a cursor that are decoded; a real one has about 400.
 const maxCursor = 2048
 
-// position is where a list goes on: behind the row with these keys, or before it.
+// position is where a list continues: after the row with these keys, or before it.
 type position struct {
 	List string `json:"l"` // fingerprint of the list that gave it
 	PK   string `json:"p"`
@@ -25,7 +25,7 @@ type position struct {
 	Back bool   `json:"b,omitempty"` // the page that ends before the row
 }
 
-// fingerprint tells lists apart: another tenant's, or one filtered otherwise, refuses the cursor.
+// fingerprint identifies a list, so that a cursor is refused for another tenant or filter.
 func fingerprint(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -42,7 +42,7 @@ func (p position) text() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// readCursor returns the position that a cursor of this list names.
+// readCursor decodes a cursor of this list.
 func (l List) readCursor(cursor string) (position, error) {
 	refused := func(why string) (position, error) {
 		return position{}, aggregate.ErrField{Field: "cursor", Limit: "must be one that this list gave: " + why}
@@ -61,7 +61,7 @@ func (l List) readCursor(cursor string) (position, error) {
 	if p.List != l.fingerprint() {
 		return refused("it is of another list")
 	}
-	// The fingerprint is no signature: what names another partition is refused here.
+	// The fingerprint is not a signature, so a cursor may name any partition: refuse those outside of the list.
 	inside := slices.ContainsFunc(l.owners(), func(o string) bool { return strings.HasPrefix(p.PK, o) && len(p.PK) > len(o) })
 	if l.Index == "" {
 		inside = inside && slices.Contains(l.Partitions, p.PK) && p.SK != ""

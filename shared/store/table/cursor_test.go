@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// FuzzCursor: whatever text comes as a cursor, it is refused by name or leads into its own list.
+// FuzzCursor checks that any text is either refused as a cursor or leads into its own list.
 func FuzzCursor(f *testing.F) {
 	lists := []List{
 		{Name: "tasks", Tenant: "t", Prefixes: []string{"TASK#"}, Index: "GSI1", Partitions: []string{task.AllOf("t")}},

@@ -34,7 +34,7 @@ func (e *Expression) Name(attribute string) string {
 // Value returns the placeholder of a value.
 func (e *Expression) Value(v any) string {
 	av, err := attributevalue.MarshalWithOptions(v, encoding)
-	if err != nil { // no value of this module fails; one that did must not be written
+	if err != nil { // never happens with our types
 		panic(fmt.Sprintf("encode a %T: %v", v, err))
 	}
 	return e.Placeholder(av)
@@ -53,17 +53,17 @@ func (e *Expression) Set(attribute string, v any) {
 	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Value(v))
 }
 
-// SetValue is set for a value as the table has it.
+// SetValue is Set for a value that is already in DynamoDB's form.
 func (e *Expression) SetValue(attribute string, v types.AttributeValue) {
 	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Placeholder(v))
 }
 
-// Add moves a number, from 0 where there is none.
+// Add adds to a number; a missing attribute counts as 0.
 func (e *Expression) Add(attribute string, n int) {
 	e.Adds = append(e.Adds, e.Name(attribute)+" "+e.Value(n))
 }
 
-// AddTo is add for an attribute whose name makes no alias.
+// AddTo is Add for an attribute whose name can't be used as an alias.
 func (e *Expression) AddTo(alias, attribute string, n int) {
 	value := e.Value(n)
 	if e.names == nil {
@@ -79,7 +79,8 @@ func (e *Expression) Remove(attributes ...string) {
 	}
 }
 
-// Row sets what a row says of itself that no value is packed for; a zero time keeps it for ever.
+// Row sets a row's type and expiry, for rows that are not packed from a value. A zero time means that the row never
+// expires.
 func (e *Expression) Row(typ string, until time.Time) {
 	e.Set("type", typ)
 	e.Set("schema_version", schemaVersion)
@@ -88,17 +89,17 @@ func (e *Expression) Row(typ string, until time.Time) {
 	}
 }
 
-// Is is a condition: the attribute, compared by op, with a value.
+// Is returns the condition that compares an attribute with a value by op.
 func (e *Expression) Is(attribute, op string, v any) string {
 	return e.Name(attribute) + " " + op + " " + e.Value(v)
 }
 
-// Between is the condition that an attribute is from one text to another, both included.
+// Between returns the condition that an attribute is between two texts, both included.
 func (e *Expression) Between(attribute, from, until string) string {
 	return e.Name(attribute) + " BETWEEN " + e.Value(from) + " AND " + e.Value(until)
 }
 
-// Begins is the condition that an attribute begins with a text.
+// Begins returns the condition that an attribute begins with prefix.
 func (e *Expression) Begins(attribute, prefix string) string {
 	return "begins_with(" + e.Name(attribute) + ", " + e.Value(prefix) + ")"
 }
@@ -114,7 +115,7 @@ func (e *Expression) Lacks(attribute string) string {
 	return "attribute_not_exists(" + e.Name(attribute) + ")"
 }
 
-// revision is the condition that a row has rev, 0 meaning that there is none.
+// revision returns the condition that a row has revision rev; 0 means that there is no row.
 func (e *Expression) revision(rev int) string {
 	if rev == 0 {
 		return e.Absent()
@@ -122,14 +123,14 @@ func (e *Expression) revision(rev int) string {
 	return e.Is("rev", "=", rev)
 }
 
-// fillable is what takes names and values beside its expressions.
+// fillable are the inputs that have names and values for their expressions.
 type fillable interface {
 	*dynamodb.QueryInput | *dynamodb.PutItemInput | *dynamodb.UpdateItemInput | *dynamodb.DeleteItemInput |
 		*types.Put | *types.Update | *types.Delete | *types.ConditionCheck
 }
 
-// Filled gives an input the names and values of its expressions, and returns it. It is the only way there: a literal
-// that read them beside the call that adds to them would have what Go happened to evaluate first.
+// Filled sets the expression's names and values on an input and returns it. Callers must use it instead of a struct
+// literal: in a literal Go may read the names before the expressions that add to them are evaluated.
 func Filled[In fillable](e *Expression, in In) In {
 	switch in := any(in).(type) {
 	case *dynamodb.QueryInput:
@@ -152,7 +153,7 @@ func Filled[In fillable](e *Expression, in In) In {
 	return in
 }
 
-// Update is the text of an UpdateItem.
+// Update returns the text of an update expression.
 func (e *Expression) Update() *string {
 	var parts []string
 	if e.Sets != nil {

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestInputsAreFilledInOnePlace: a literal that reads an expression's values beside the call that adds to them has what
-// Go happens to evaluate first.
+// TestInputsAreFilledInOnePlace checks that nothing but Filled sets names and values: a literal may read them before
+// its other fields have added theirs.
 func TestInputsAreFilledInOnePlace(t *testing.T) {
 	own, below := expect.Value(filepath.Glob("../*.go"))(t), expect.Value(filepath.Glob("../*/*.go"))(t)
 	for _, path := range append(own, below...) {
@@ -27,7 +27,6 @@ func TestInputsAreFilledInOnePlace(t *testing.T) {
 	}
 }
 
-// TestAFilledInputHasWhatItsOwnLiteralAdds, whichever of its fields adds it.
 func TestAFilledInputHasWhatItsOwnLiteralAdds(t *testing.T) {
 	e := NewExpression()
 	in := Filled(e, &dynamodb.UpdateItemInput{UpdateExpression: e.Update(), ConditionExpression: All(e.Is("rev", "=", 7), e.Lacks("run"))})

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// schemaVersion is the newest form of an item that this release reads, and the one that it writes.
+// schemaVersion is the item version that this release writes, and the newest that it reads.
 const schemaVersion = 1
 
 // Item is one row of the table.
@@ -32,11 +32,10 @@ func decoding(o *attributevalue.DecoderOptions) { o.TagKey = "json" }
 
 func Key(pk, sk string) Item { return Item{"PK": Text(pk), "SK": Text(sk)} }
 
-// maxItem is the most bytes of an item, names and values: DynamoDB takes 400 KB.
+// maxItem is DynamoDB's limit for an item, names and values, in bytes.
 const maxItem = 400 << 10
 
-// Pack makes the item of a value whose json tags name its attributes. It returns aggregate.ErrTooLarge for one that
-// DynamoDB would refuse.
+// Pack makes an item of a value by its json tags. It returns aggregate.ErrTooLarge if DynamoDB would refuse the item.
 func Pack(kind, pk, sk string, v any) (Item, error) {
 	it, err := attributevalue.MarshalMapWithOptions(v, encoding)
 	if err != nil {
@@ -51,7 +50,7 @@ func Pack(kind, pk, sk string, v any) (Item, error) {
 	return it, nil
 }
 
-// Unpack reads an item into a value. It returns ErrNewerSchema for what a later release wrote.
+// Unpack reads an item into a value. It returns ErrNewerSchema if a later release wrote the item.
 func Unpack(it Item, into any) error {
 	if v := IntOf(it, "schema_version"); v > schemaVersion {
 		return ErrNewerSchema{Item: TextOf(it, "PK") + " " + TextOf(it, "SK"), Version: v}
@@ -73,7 +72,8 @@ func UnpackAs[T any](it Item) (T, error) {
 	return x, err
 }
 
-// Expired reports whether the item's TTL has passed: DynamoDB may delete it at any time, so it counts as gone.
+// Expired reports whether the item's TTL has passed. DynamoDB may delete such an item at any time, so treat it as
+// deleted.
 func Expired(it Item, now time.Time) bool {
 	at := IntOf(it, "delete_after")
 	return at != 0 && int64(at) <= now.Unix()
@@ -95,13 +95,13 @@ func IntOf(it Item, name string) int {
 	return 0
 }
 
-// Index puts an item into one of the indexes, 1 to 3.
+// Index adds an item to index n, 1 to 3.
 func Index(it Item, n int, pk, sk string) {
 	name := "GSI" + strconv.Itoa(n)
 	it[name+"PK"], it[name+"SK"] = Text(pk), Text(sk)
 }
 
-// ErrNewerSchema says that an item was written by a release that this one does not know.
+// ErrNewerSchema says that a later release wrote an item.
 type ErrNewerSchema struct {
 	Item    string // its keys
 	Version int

@@ -14,30 +14,29 @@ import (
 // MaxPage is the largest page of a list.
 const MaxPage = 100
 
-// Page is a part of a list. Next is the cursor of the following one, empty when this is the last; Prev that of the one
-// before, empty when this is the first.
+// Page is one page of a list. Next and Prev are the cursors of the next and the previous page, empty if there is none.
 type Page[T any] struct {
 	Items      []T
 	Next, Prev string
-	Looked     int // rows that were looked at, of which Items are those that the list keeps
+	Looked     int // rows that were read, including those that are not in Items
 }
 
-// List is a list of rows over one or more partitions of the table or an index, in order.
+// List describes an ordered list of rows in one or more partitions of the table or an index.
 type List struct {
 	Name        string
-	Filter      []string // what else tells this list from others
+	Filter      []string // what else distinguishes this list from others
 	Tenant      string
-	Prefixes    []string // of its rows' partition keys, before the tenant's id
+	Prefixes    []string // of the rows' partition keys, before the tenant's id
 	Index       string   // "" for the table itself
 	Partitions  []string
-	From, Until string // sort keys: from inclusive, until exclusive where it is a time
+	From, Until string // sort keys: From inclusive, Until exclusive if it is a time
 	OldestFirst bool
 	Sparse      bool // many rows are left out
-	Most        int  // rows that a page looks at, 0: as many as it takes; a page may then be short and have a Next
+	Most        int  // most rows that a page reads, 0: no bound; a bounded page may be short and still have a Next
 }
 
-// Rows lists rows, of which keep leaves some out. Indexes may be a moment behind. It returns aggregate.ErrField
-// for a limit outside 1 to MaxPage, or a cursor that is not this list's.
+// Rows lists the rows that keep accepts. Indexes may be slightly stale. It returns aggregate.ErrField for a limit
+// outside 1 to MaxPage, or a cursor of another list.
 func Rows[T any](ctx context.Context, t *Table, l List, cursor string, limit int, keep func(T) bool) (Page[T], error) {
 	return ReadPage(ctx, t, l, cursor, limit, func(it Item) (*T, error) {
 		var x T
@@ -48,7 +47,7 @@ func Rows[T any](ctx context.Context, t *Table, l List, cursor string, limit int
 	})
 }
 
-// owners are the beginnings of the partition keys of the list's rows.
+// owners returns the prefixes of the list's partition keys.
 func (l List) owners() []string {
 	out := make([]string, len(l.Prefixes))
 	for i, p := range l.Prefixes {
@@ -61,11 +60,11 @@ func (l List) fingerprint() string {
 	return fingerprint(slices.Concat(l.owners(), []string{l.Name, l.From, l.Until}, l.Filter)...)
 }
 
-// keys are the names of the attributes that the list is ordered by.
+// keys returns the attributes that the list is ordered by.
 func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
-// ReadPage reads the page behind cursor, or before it. convert makes a value of an item, nil for what
-// the list leaves out.
+// ReadPage reads the page after or before a cursor. convert makes a value of an item; it returns nil for items that the
+// list leaves out.
 func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit int, convert func(Item) (*T, error)) (Page[T], error) {
 	r := reading[T]{list: l, limit: limit, fetch: limit + 1, convert: func(it Item) (*T, error) {
 		x, err := convert(it)
@@ -115,19 +114,19 @@ func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit
 	return r.page(cursor), nil
 }
 
-// reading is a page as far as it was read.
+// reading is a page that is being read.
 type reading[T any] struct {
 	list         List
-	limit, fetch int // fetch: one more than wanted tells whether there is a next page
+	limit, fetch int // fetch: one more than the limit, to see whether there is a next page
 	convert      func(Item) (*T, error)
-	back         bool // it is read from its end
+	back         bool // the page is read backwards
 	items        []T
 	looked       int
-	first, last  Item // first: that was looked at; last: behind which the next page begins
+	first, last  Item // first: the first item read; last: the one after which the next page begins
 	more         bool
 }
 
-// take looks at items, and reports whether the page is full, or the list's Most were looked at.
+// take adds items, and reports whether the page is full or has reached the list's Most.
 func (r *reading[T]) take(items []Item) (full bool, err error) {
 	for _, it := range items {
 		if r.more = r.list.Most > 0 && r.looked == r.list.Most; r.more {
@@ -151,12 +150,12 @@ func (r *reading[T]) take(items []Item) (full bool, err error) {
 			r.last = it
 		}
 	}
-	// Whether more follows, the next page says: it would cost a read to know now.
+	// Checking whether more rows follow would cost another read, so this assumes that they do.
 	r.more = r.list.Most > 0 && r.looked >= r.list.Most
 	return r.more, nil
 }
 
-// page is what was read, with the cursors of its neighbours.
+// page returns the page with the cursors of its neighbours.
 func (r *reading[T]) page(cursor string) Page[T] {
 	out := Page[T]{Items: []T{}, Looked: r.looked}
 	out.Items = append(out.Items, r.items...)
@@ -166,7 +165,7 @@ func (r *reading[T]) page(cursor string) Page[T] {
 	if cursor != "" && r.first != nil {
 		out.Prev = r.list.before(r.first).text()
 	}
-	if r.back { // its first row is the last of the page
+	if r.back { // the first row that was read is the last of the page
 		slices.Reverse(out.Items)
 		out.Next, out.Prev = "", ""
 		if r.first != nil {
@@ -196,7 +195,7 @@ func (l List) query(table, partition string, start Item, limit int) *dynamodb.Qu
 	return in
 }
 
-// behind is the position after an item of the list.
+// behind returns the position after an item of the list.
 func (l List) behind(it Item) position {
 	p := position{List: l.fingerprint(), PK: TextOf(it, "PK"), SK: TextOf(it, "SK")}
 	if pk, sk := l.keys(); l.Index != "" {
@@ -205,14 +204,14 @@ func (l List) behind(it Item) position {
 	return p
 }
 
-// before is the position before an item, for the page that ends there.
+// before returns the position before an item, where the previous page ends.
 func (l List) before(it Item) position {
 	p := l.behind(it)
 	p.Back = true
 	return p
 }
 
-// resume is the partition to go on in, and the key to start behind.
+// resume returns the partition to continue in, and the key to start after.
 func (l List) resume(p position) (int, Item) {
 	start := Key(p.PK, p.SK)
 	if l.Index == "" {

@@ -17,16 +17,16 @@ import (
 const (
 	// maxDigits is the precision of DynamoDB's numbers.
 	maxDigits = 38
-	// maxNested is how deep an object may be: DynamoDB takes 32 levels, and a list and a map stand around it.
+	// maxNested is the deepest object: DynamoDB allows 32 levels, and the object is inside a list and a map.
 	maxNested = 28
 )
 
-// errUnfit is JSON that would not come back from DynamoDB as it is.
+// errUnfit means JSON that DynamoDB would not return unchanged.
 var errUnfit = errors.New("not an object that DynamoDB keeps as it is")
 
-// native is a JSON object as a map of DynamoDB's own values. It returns errUnfit for any other JSON, and for an object
-// that would come back changed, because it has a member twice, a number that DynamoDB would round or write otherwise, or
-// half of a surrogate pair.
+// native converts a JSON object to DynamoDB's values. It returns errUnfit for other JSON and for an object that
+// DynamoDB would change: one with a duplicate member, a number that would be rounded or reformatted, or half of a
+// surrogate pair.
 func native(text aggregate.JSON) (*types.AttributeValueMemberM, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
@@ -107,15 +107,15 @@ func nativeMap(d *json.Decoder, depth int) (types.AttributeValue, error) {
 	return object, nil
 }
 
-// plainNumber reports whether a number is written as DynamoDB writes it: without
-// an exponent, without zeros that say nothing, and within its precision.
+// plainNumber reports whether a number is in DynamoDB's format: no exponent, no superfluous zeros, and within its
+// precision.
 func plainNumber(s string) bool {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	digits := whole + fraction
 	return s != "-0" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == "" && !strings.HasSuffix(fraction, "0")
 }
 
-// canonical is a native value as JSON without insignificant space, its members sorted.
+// canonical returns a native value as JSON without insignificant space, members sorted.
 func canonical(v types.AttributeValue) (aggregate.JSON, error) {
 	plain, err := plainValue(v)
 	if err != nil {

@@ -81,7 +81,7 @@ func FuzzNative(f *testing.F) {
 
 func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 	var p task.Process
-	for i := range task.MaxSteps { // 200,000 bytes of what weighs most
+	for i := range task.MaxSteps { // 200,000 bytes of the values that DynamoDB counts highest
 		list := strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 80) + "1"
 		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: aggregate.JSON(`{"a":[` + list + `]}`)})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Plain is a value as JSON has it, numbers as they are written. A value that JSON can't express,
-// which no row has, is named by its type.
+// Plain converts a value to what encoding/json writes, with numbers unchanged. A value that JSON can't express, which
+// no row has, becomes the name of its type.
 func Plain(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -41,7 +41,7 @@ func Plain(v types.AttributeValue) any {
 	return nil
 }
 
-// sorted are a set's members, which have no order.
+// sorted sorts a set's members, whose order is undefined.
 func sorted(set []string) []string {
 	return slices.Sorted(slices.Values(set))
 }

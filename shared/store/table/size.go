@@ -2,8 +2,8 @@ package table
 
 import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-// SizeOf is how DynamoDB counts an item: names and values in UTF-8, numbers at
-// about half their digits, three bytes and one per entry for a list or map.
+// SizeOf returns an item's size as DynamoDB counts it: names and texts in UTF-8, numbers at about half their digits,
+// three bytes plus one per entry for a list or map.
 func SizeOf(it Item) int {
 	n := 0
 	for name, v := range it {

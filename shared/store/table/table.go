@@ -1,5 +1,5 @@
-// Package table reads and writes rows of the one DynamoDB table: items and their expressions, transactions, pages of
-// lists. It knows no kind of row.
+// Package table reads and writes the rows of the one DynamoDB table: items, expressions, transactions and pages of
+// lists. It doesn't know what the rows mean.
 package table
 
 import (
@@ -28,7 +28,7 @@ func New(db *dynamodb.Client, name string) *Table {
 	return &Table{DB: db, Name: name, Now: time.Now}
 }
 
-// TenantPartition is the key of what a tenant owns beside its aggregates: TENANT#, or QUOTA# for its counters.
+// TenantPartition returns the key of a tenant's rows outside of aggregates: TENANT#, or QUOTA# for its counters.
 func TenantPartition(prefix, tenant string) (string, error) {
 	if !KeyPart(tenant) {
 		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
@@ -36,8 +36,7 @@ func TenantPartition(prefix, tenant string) (string, error) {
 	return prefix + tenant, nil
 }
 
-// KeyPart reports whether s can stand between the # of a key. DynamoDB's own
-// limit on a partition key is 2,048 bytes.
+// KeyPart reports whether s can be used between the # of a key. DynamoDB limits a partition key to 2,048 bytes.
 func KeyPart(s string) bool { return s != "" && len(s) <= 128 && !strings.Contains(s, "#") }
 
 // Get reads one item consistently, or returns aggregate.ErrNotFound.
@@ -52,7 +51,7 @@ func (t *Table) Get(ctx context.Context, pk, sk string, into any) error {
 	return Unpack(out.Item, into)
 }
 
-// Queried reads a query to its end.
+// Queried returns all items of a query, converted by read.
 func Queried[T any](ctx context.Context, t *Table, in *dynamodb.QueryInput, read func(Item) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		pages := dynamodb.NewQueryPaginator(t.DB, in)
@@ -73,7 +72,7 @@ func Queried[T any](ctx context.Context, t *Table, in *dynamodb.QueryInput, read
 	}
 }
 
-// Put writes an item over the one of that revision.
+// Put returns the action that writes an item over the one with that revision.
 func (t *Table) Put(it Item, revision int) types.TransactWriteItem {
 	e := NewExpression()
 	return types.TransactWriteItem{Put: Filled(e, &types.Put{
@@ -81,7 +80,7 @@ func (t *Table) Put(it Item, revision int) types.TransactWriteItem {
 	})}
 }
 
-// Move changes attributes of an item within a transaction, if the conditions hold.
+// Move returns the action that updates an item if the conditions hold.
 func (t *Table) Move(k Item, e *Expression, conditions ...string) types.TransactWriteItem {
 	u := &types.Update{TableName: &t.Name, Key: k, UpdateExpression: e.Update()}
 	if conditions != nil {
@@ -90,7 +89,7 @@ func (t *Table) Move(k Item, e *Expression, conditions ...string) types.Transact
 	return types.TransactWriteItem{Update: Filled(e, u)}
 }
 
-// Check makes a transaction rely on an item's revision.
+// Check returns the action that requires an item's revision.
 func (t *Table) Check(k Item, revision int) types.TransactWriteItem {
 	e := NewExpression()
 	return types.TransactWriteItem{ConditionCheck: Filled(e, &types.ConditionCheck{
@@ -98,7 +97,7 @@ func (t *Table) Check(k Item, revision int) types.TransactWriteItem {
 	})}
 }
 
-// Drop deletes the item of that revision.
+// Drop returns the action that deletes the item with that revision.
 func (t *Table) Drop(k Item, revision int) types.TransactWriteItem {
 	e := NewExpression()
 	return types.TransactWriteItem{Delete: Filled(e, &types.Delete{

@@ -17,18 +17,17 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// RetryFor bounds how long one write is tried again while the table is busy; Slack waits three seconds for the function
-// that needs it most.
+// RetryFor bounds the retries of one write while the table is busy. Slack waits only three seconds for some functions.
 const RetryFor = 2 * time.Second
 
 // maxActions is DynamoDB's limit on one transaction.
 const maxActions = 100
 
-// Transact writes all or nothing, and tries again while the table is throttled.
-// token names the transaction: DynamoDB takes a repeated one for the first, for ten minutes.
+// Transact writes all items or none, and retries while the table is throttled. token identifies the transaction: for
+// ten minutes DynamoDB ignores a repetition with the same token.
 //
-// It returns a *lost when a condition failed or another transaction was in the
-// way; any other error leaves the outcome unknown.
+// It returns a *Lost when a condition failed or another transaction was in progress on an item. After any other error
+// the outcome is unknown.
 func (t *Table) Transact(ctx context.Context, token string, items []types.TransactWriteItem) error {
 	if len(items) > maxActions {
 		return fmt.Errorf("%d actions in one change, a transaction takes at most %d", len(items), maxActions)
@@ -49,7 +48,7 @@ func (t *Table) Transact(ctx context.Context, token string, items []types.Transa
 	}
 }
 
-// TransactPast is transact, and again for up to two seconds while nothing but other transactions is in the way.
+// TransactPast is Transact, repeated for up to two seconds while only other transactions are in the way.
 func (t *Table) TransactPast(ctx context.Context, token string, items []types.TransactWriteItem) error {
 	stop := time.Now().Add(RetryFor)
 	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
@@ -61,8 +60,8 @@ func (t *Table) TransactPast(ctx context.Context, token string, items []types.Tr
 	}
 }
 
-// quickly bounds the client's own waits between its tries, which would outlast
-// the two seconds otherwise. A client that tries once is left so.
+// quickly shortens the client's waits between retries, which could exceed the two seconds. It does not change a client
+// without retries.
 func quickly(o *dynamodb.Options) {
 	if o.Retryer != nil {
 		o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 200*time.Millisecond)
@@ -85,7 +84,7 @@ func (l *Lost) Error() string {
 
 func (l *Lost) Unwrap() error { return aggregate.ErrConflict }
 
-// Failed reports whether the condition of action i did.
+// Failed reports whether the condition of action i failed.
 func (l *Lost) Failed(i int) bool {
 	return i < len(l.reasons) && aws.ToString(l.reasons[i].Code) == "ConditionalCheckFailed"
 }
@@ -100,7 +99,7 @@ func (l *Lost) OnlyInTheWay() bool {
 	return true
 }
 
-// Found is the item that the condition of action i met, if the action asked for it.
+// Found returns the item on which the condition of action i failed, if the action asked for it.
 func (l *Lost) Found(i int) Item {
 	if i < len(l.reasons) {
 		return l.reasons[i].Item
@@ -118,7 +117,7 @@ func lostIn(c *types.TransactionCanceledException) *Lost {
 	return nil
 }
 
-// busy reports whether the same call may go through a moment later.
+// busy reports whether repeating the call may help.
 func busy(err error) bool {
 	var cancelled *types.TransactionCanceledException
 	if errors.As(err, &cancelled) {
@@ -142,19 +141,19 @@ func busy(err error) bool {
 	return false
 }
 
-// backoff waits longer each time, by chance, so that those who met once part.
+// Backoff waits longer each time, with random variation, so that conflicting callers spread out.
 type backoff struct {
 	next, most time.Duration
 	waits      int
 }
 
-// fewestTries is how often a call is made again even if its earlier tries took all of the time: where one answer was
-// late, the next is most often not.
+// fewestTries is how often a call is repeated even if the earlier tries took all of the time: after one slow answer the
+// next is usually fast.
 const fewestTries = 3
 
 func NewBackoff(first, most time.Duration) *backoff { return &backoff{next: first, most: most} }
 
-// Until waits. It reports false when stop would pass, but not the first few times, or ctx end.
+// Until waits. It returns false if ctx ends, or if the wait would exceed stop after the first fewestTries.
 func (b *backoff) Until(ctx context.Context, stop time.Time) bool {
 	d := b.next/2 + rand.N(b.next)
 	b.next = min(2*b.next, b.most)

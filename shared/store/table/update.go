@@ -12,10 +12,10 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ErrCondition is a single write whose condition failed on an item that is there.
+// ErrCondition means that the condition of a single write failed on an existing item.
 var ErrCondition = errors.New("the condition failed")
 
-// Wrapped is an error with what was being done before it; nil stays nil.
+// Wrapped prefixes an error with what was being done; nil stays nil.
 func Wrapped(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -23,7 +23,7 @@ func Wrapped(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
-// Unless is err, but nil where it is an error that does no harm.
+// Unless returns err, or nil if it is the harmless error.
 func Unless(err, harmless error) error {
 	if errors.Is(err, harmless) {
 		return nil
@@ -31,9 +31,8 @@ func Unless(err, harmless error) error {
 	return err
 }
 
-// Update writes attributes of one item beside the commits, and returns the item
-// as it became. When the condition fails it returns ErrCondition and the item as
-// it is, or aggregate.ErrNotFound when there is none.
+// Update updates one item outside of commits and returns the new item. When the condition fails it returns ErrCondition
+// and the current item, or aggregate.ErrNotFound when there is none.
 func (t *Table) Update(ctx context.Context, k Item, e *Expression, condition *string) (Item, error) {
 	out, err := Unhindered(ctx, t.DB.UpdateItem, Filled(e, &dynamodb.UpdateItemInput{
 		TableName: &t.Name, Key: k, UpdateExpression: e.Update(), ConditionExpression: condition,
@@ -52,7 +51,7 @@ func (t *Table) Update(ctx context.Context, k Item, e *Expression, condition *st
 	return nil, err
 }
 
-// DeleteIf deletes an item beside the commits.
+// DeleteIf deletes an item on a condition, outside of commits.
 func (t *Table) DeleteIf(ctx context.Context, k Item, e *Expression, condition string) error {
 	_, err := Unhindered(ctx, t.DB.DeleteItem, Filled(e, &dynamodb.DeleteItemInput{
 		TableName: &t.Name, Key: k, ConditionExpression: &condition,
@@ -60,8 +59,8 @@ func (t *Table) DeleteIf(ctx context.Context, k Item, e *Expression, condition s
 	return err
 }
 
-// Unhindered does a single write, and again for up to two seconds while a transaction holds the item: the SDK does not
-// take that for a reason to repeat a call. The caller makes the input once.
+// Unhindered makes a single write and repeats it for up to two seconds while a transaction holds the item, which the
+// SDK does not retry. The caller makes the input once.
 func Unhindered[In, Out any](
 	ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In,
 ) (Out, error) {

@@ -19,14 +19,14 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// testdata/before has a table as an earlier release wrote it: every item as DynamoDB's JSON, what that release read
-// of each task ten seconds after at, and what it listed. That release kept usage in heads.
+// testdata/before is a table written by an earlier release: every item as DynamoDB's JSON, what that release read of
+// each task ten seconds after at, and its lists. That release stored usage in heads.
 
 const tenant = "01TENANT"
 
 func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 
-// read is what the earlier release made of one task.
+// read is what the earlier release read of one task.
 type read struct {
 	Name, Task string
 	Aggregate  map[string]any
@@ -86,14 +86,14 @@ func (b before) fill(t *testing.T) {
 		var it map[string]map[string]any
 		decode(t, line, &it)
 		batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(it)}})
-		if len(batch) == 25 { // as many as a call takes
+		if len(batch) == 25 { // the limit of one call
 			put()
 		}
 	}
 	put()
 }
 
-// same compares what is read of a task with what the earlier release read.
+// same compares how a task is read now with how the earlier release read it.
 func (b before) same(t *testing.T, was read) {
 	a := expect.Value(b.Load(t.Context(), task.RefOf(tenant, was.Task)))(t)
 	now := at().Add(10 * time.Second)
@@ -116,7 +116,7 @@ func (b before) same(t *testing.T, was read) {
 	}
 }
 
-// ofTasks are the effects that the earlier release knew.
+// ofTasks returns the effects that the earlier release knew.
 func ofTasks(t *testing.T, e aggregate.Effects) any {
 	t.Helper()
 	expect.That(t, e.Begin == nil && len(e.Make) == 0, "a task begins runs, or makes %d others", len(e.Make))
@@ -127,7 +127,7 @@ func ofTasks(t *testing.T, e aggregate.Effects) any {
 	}{e.Run, e.Wake, e.Cards}
 }
 
-// lists compares pages and a tenant's own rows.
+// lists compares pages of lists and a tenant's settings.
 func (b before) lists(t *testing.T) {
 	var was map[string]any
 	decode(t, unzipped(t, "lists.json.gz"), &was)
@@ -142,7 +142,7 @@ func (b before) lists(t *testing.T) {
 	waiting, err := b.Waiting(t.Context(), tenant, "", 100)
 	expect.NoError(t, err)
 	pending := plain(t, waiting.Items).([]any)
-	for _, x := range pending { // that release named the task alone
+	for _, x := range pending { // that release returned only the task
 		it := x.(map[string]any)
 		it["TaskID"] = it["Ref"].(map[string]any)["ID"]
 		delete(it, "Ref")
@@ -156,7 +156,7 @@ func (b before) lists(t *testing.T) {
 	settings, err := b.Settings(t.Context(), tenant)
 	expect.NoError(t, err)
 	known := plain(t, settings).(map[string]any)
-	for later, want := range map[string]any{ // which that release had not
+	for later, want := range map[string]any{ // added since that release
 		"max_cost_day_usd": json.Number("0"), "max_cost_month_usd": json.Number("0"), "self_approval_chosen": false, "approval_copies": string(tenancy.CopiesListed),
 		"agents": []any{}, "auto_actions": []any{}, "ai_sessions": map[string]any{"cache": map[string]any{"enabled": false}}, "action_timeout_hours": json.Number("24"),
 		"max_messages_per_hour": json.Number("60"), "max_session_cost_usd": json.Number("0"), "session_idle_days": json.Number("14"),
@@ -177,7 +177,7 @@ func (b before) lists(t *testing.T) {
 	}
 }
 
-// goesOn are the next decisions on some tasks.
+// goesOn returns the next decisions on some tasks.
 func goesOn() map[string]task.Decision {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0APPROVER", Team: "T0TEAM", Member: true}
 	policy := aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
@@ -202,7 +202,7 @@ func goesOn() map[string]task.Decision {
 		"failed":                    func(a agg) (aggregate.Change, error) { return a.RetryExecution(a.Execution().ID, by, policy, now) },
 		"parked at the first layer": func(a agg) (aggregate.Change, error) { return a.RetryGeneration(by, policy, now) },
 		"a session of an execution that failed is open": func(a agg) (aggregate.Change, error) { return a.CloseSession(a.Head.Run, now) },
-		// A stamp was the last thing that happened: the run that died before it is not the task's failure.
+		// The last thing that happened was a stamp: the earlier run's failure does not count as the task's.
 		"charged aside just after a stamp": func(a agg) (aggregate.Change, error) {
 			c, err := a.GiveUp(a.Head.Run, task.ReasonRunFailed, now)
 			if err == nil && !c.Empty() && c.Head.(*task.Head).Parked != nil {
@@ -219,7 +219,7 @@ func goesOn() map[string]task.Decision {
 	}
 }
 
-// pauses lets the hold on a session go that the earlier release kept in the execution.
+// pauses releases the hold on a session that the earlier release kept in the execution.
 func (b before) pauses(t *testing.T, ref aggregate.Ref) {
 	a, err := b.Load(t.Context(), ref)
 	expect.NoError(t, err)
@@ -234,12 +234,12 @@ func (b before) pauses(t *testing.T, ref aggregate.Ref) {
 	expect.That(t, l.Same(&got), "%+v was kept, it is %+v", l, got)
 }
 
-// forgotten are the attributes that a decision may take from a row: what stood or waited, and places in indexes.
+// forgotten are the attributes that a decision may remove from a row: waits and index keys.
 var forgotten = map[string]bool{
 	"GSI1PK": true, "GSI1SK": true, "parked": true, "ended": true, "paused_until": true, "retried": true, "session_lease": true, "aside": true,
 }
 
-// goesOn commits a decision, and holds each row to have all that it had.
+// goesOn commits a decision and checks that no row loses an attribute.
 func (b before) goesOn(t *testing.T, ref aggregate.Ref, next task.Decision) {
 	rows := b.rows(t, ref)
 	was, err := b.Load(t.Context(), ref)
@@ -266,7 +266,7 @@ func (b before) goesOn(t *testing.T, ref aggregate.Ref, next task.Decision) {
 	}
 }
 
-// cancelled withdraws a task that is not over.
+// cancelled cancels a task that has not ended.
 func (b before) cancelled(t *testing.T, r read) {
 	t.Helper()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0REQUESTER", Team: "T0TEAM", Member: true}

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// rows are a task's items as plain JSON, by sort key.
 func (b before) rows(t *testing.T, ref aggregate.Ref) map[string]map[string]any {
 	t.Helper()
 	out, err := b.db.Query(t.Context(), &dynamodb.QueryInput{
@@ -37,7 +36,7 @@ func (b before) rows(t *testing.T, ref aggregate.Ref) map[string]map[string]any 
 	return rows
 }
 
-// value reads DynamoDB's JSON.
+// value converts DynamoDB's JSON.
 func value(v map[string]any) types.AttributeValue {
 	for kind, x := range v {
 		switch kind {
@@ -72,7 +71,7 @@ func item(it map[string]map[string]any) map[string]types.AttributeValue {
 	return out
 }
 
-// plain is a value as its JSON reads.
+// plain converts a value to decoded JSON.
 func plain(t *testing.T, v any) (out any) {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -84,7 +83,7 @@ func plain(t *testing.T, v any) (out any) {
 func decode(t *testing.T, text []byte, into any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // sums need more digits than a float has
+	d.UseNumber() // sums have more digits than a float
 	expect.NoError(t, d.Decode(into))
 }
 
@@ -100,7 +99,6 @@ func unzipped(t *testing.T, name string) []byte {
 	return text
 }
 
-// lines are those of a file.
 func lines(t *testing.T, name string) func(func([]byte) bool) {
 	t.Helper()
 	scan := bufio.NewScanner(bytes.NewReader(unzipped(t, name)))

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// extracted makes a task of a message by somebody.
+// extracted makes a task of a person's message.
 func extracted(t *testing.T, s *tasks.Store, team, user, title string, n int) aggregate.Ref {
 	t.Helper()
 	now := at().Add(time.Duration(n) * time.Second)

@@ -1,4 +1,4 @@
-// Package tasks is the store of tasks: the table, with the lists that only tasks have.
+// Package tasks is the store of tasks and of the lists that only tasks have.
 package tasks
 
 import (
@@ -17,7 +17,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Kind is task.Kind with what the table says for people: why an execution failed, in words.
+// Kind is task.Kind with texts that explain why an execution failed.
 func Kind() aggregate.Kind {
 	k := task.Kind
 	k.Columns = func(r aggregate.Row) map[string]string {
@@ -29,10 +29,10 @@ func Kind() aggregate.Kind {
 	return k
 }
 
-// Store reads and writes tasks, and what a tenant owns beside them.
+// Store reads and writes tasks.
 type Store struct{ store.Of[*task.Aggregate] }
 
-// Open is New for a function, by its environment.
+// Open returns a function's store by its environment.
 func Open(cfg aws.Config, env config.Table) *Store {
 	return New(dynamodb.NewFromConfig(cfg), env.TableName)
 }
@@ -42,7 +42,7 @@ func New(db *dynamodb.Client, table string) *Store {
 	return Of(store.New(db, table, Kind()))
 }
 
-// Of is the store of the tasks among the kinds of s.
+// Of returns the store of the tasks in s.
 func Of(s *store.Store) *Store { return &Store{store.Of[*task.Aggregate]{Store: s}} }
 
 // Create is store.Store.Create for the task that c begins.
@@ -51,8 +51,8 @@ func (s *Store) Create(ctx context.Context, c aggregate.Change) error {
 	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
 }
 
-// Head reads the head alone, consistently: what has to be asked often while a call is out.
-// It returns aggregate.ErrNotFound when this tenant has no such task.
+// Head reads the head alone, consistently. It serves frequent checks during a long call. It returns
+// aggregate.ErrNotFound when this tenant has no such task.
 func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
 	root, err := s.Of.Head(ctx, ref)
 	if err != nil {
@@ -61,11 +61,11 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) 
 	return *root.(*task.Head), nil
 }
 
-// Tasks lists a tenant's tasks, the newest first. A request becomes a task, and
-// is listed, when the first layer is done with it. Indexes may be a moment behind.
+// Tasks lists a tenant's tasks, newest first. A request is listed once the first layer has made a task of it. Indexes
+// may be slightly stale.
 //
-// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status,
-// times the wrong way round, or a cursor that is not this list's.
+// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
+// cursor of another list.
 func (s *Store) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error) {
 	if err := f.Check(); err != nil {
 		return store.Page[task.Task]{}, err
@@ -79,11 +79,11 @@ type Listed struct {
 	By string `json:"GSI3PK"` // the row does not say it but by its place in an index
 }
 
-// Requester is who asked for it, a Slack user id.
+// Requester returns the Slack user id of the requester.
 func (l Listed) Requester() string { return strings.TrimPrefix(l.By, task.By(l.TenantID, "")) }
 
-// Search is Tasks with those alone that keep says. A page looks at most tasks at the most, and may be short for it, or
-// empty, and yet have a next one.
+// Search is Tasks restricted to those that keep accepts. A page reads at most most tasks, so it may be short or empty
+// and still have a next one.
 func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int, keep func(Listed) bool) (store.Page[Listed], error) {
 	if err := f.Check(); err != nil {
 		return store.Page[Listed]{}, err
@@ -97,13 +97,13 @@ func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor
 	})
 }
 
-// Titled are the tasks with these ids, by id, for showing; a message that is no task yet is left out. At most a
-// hundred are read.
+// Titled returns the tasks with these ids, by id, for display only. It reads at most a hundred and leaves out requests
+// that are not tasks yet.
 func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]Listed, error) {
 	return rowsOf[Listed](ctx, s, (&task.Task{}).Key(), tenant, ids)
 }
 
-// Requests are the messages with which these tasks began, as Titled.
+// Requests returns the messages with which these tasks began, with the limits of Titled.
 func (s *Store) Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error) {
 	return rowsOf[task.Request](ctx, s, (&task.Request{}).Key(), tenant, ids)
 }
@@ -131,8 +131,8 @@ func listOf(tenant string, f task.Filter) table.List {
 	return l
 }
 
-// Thread lists the newest requests that were written as replies in a thread, at most
-// limit. The index may be a moment behind: load a task before deciding anything on it.
+// Thread lists the newest requests that were written as replies in a thread, at most limit. The index may be slightly
+// stale: load a task before deciding on it.
 func (s *Store) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
 	refs, err := s.Refs(ctx, 1, task.ThreadOf(tenant, channel, thread), limit)
 	if err != nil {

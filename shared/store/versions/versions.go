@@ -1,5 +1,5 @@
-// Package versions keeps the files of conversations in the bucket, and makes the addresses by which a running
-// command reaches its own files and nothing else.
+// Package versions stores the files of conversations in the bucket, and signs the URLs by which a running command
+// reaches its own files only.
 package versions
 
 import (
@@ -19,17 +19,17 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do
-// (shared/store/large); what belongs to one action alone is deleted by the bucket after a day.
+// Everything is under one prefix because the sandbox's network allows only that prefix. Versions expire as results do
+// (shared/store/large); the bucket deletes the files of a single action after a day.
 const (
 	kept    = "workspaces/versions/"
 	passing = "workspaces/actions/"
 )
 
-// ErrGone is a version that is not there any more, or an upload that never was.
+// ErrGone means that a version was deleted or that nothing was uploaded.
 var ErrGone = errors.New("the workspace is gone")
 
-// Session is whose workspaces they are: a tenant's id and a session's.
+// Session identifies a conversation by its tenant's id and its own.
 type Session struct{ Tenant, ID string }
 
 func (s Session) version(v string) string { return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar" }
@@ -38,22 +38,22 @@ func (s Session) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
 
-// Store is the bucket.
+// Store stores files in the bucket.
 type Store struct {
 	s3      *s3.Client
 	presign *s3.PresignClient
 	bucket  string
 }
 
-// Open is a bucket's store. In AWS addresses have the bucket's name in their host: it is the one name that the
-// sandbox's network looks up.
+// Open returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the sandbox's
+// network resolves.
 func Open(cfg aws.Config, bucket string) *Store {
 	c := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
 	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket}
 }
 
-// Get is a version of a session's workspace; the empty version is the empty workspace. It returns ErrGone for one that
-// is not there.
+// Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
+// exist.
 func (s *Store) Get(ctx context.Context, of Session, version string) (*conversation.Tree, error) {
 	if version == "" {
 		return &conversation.Tree{}, nil
@@ -73,7 +73,7 @@ func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error)
 		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
 	defer out.Body.Close()
-	// All of it first: an archive that the network cuts off is none that somebody made up.
+	// Read everything first, so that an interrupted download is not mistaken for an invalid archive.
 	archive, err := io.ReadAll(io.LimitReader(out.Body, conversation.MaxArchive+1))
 	if err != nil {
 		return nil, fmt.Errorf("get a workspace: %w", err)
@@ -81,7 +81,7 @@ func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error)
 	return conversation.ReadFiles(bytes.NewReader(archive))
 }
 
-// Put keeps a tree and returns its version. To keep the same again changes nothing.
+// Put stores a tree and returns its version. Storing the same tree again changes nothing.
 func (s *Store) Put(ctx context.Context, of Session, t *conversation.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Lend puts into an order what it needs of the bucket: the version that it begins with, where it looks for a cancel,
-// and where the changed workspace goes. All of it is good until a time, and for this action.
+// Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for
+// the upload of the changed files. They are valid for this action and until the given time.
 func (s *Store) Lend(ctx context.Context, of Session, version string, until time.Time, o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {
@@ -132,14 +132,14 @@ func (s *Store) Lend(ctx context.Context, of Session, version string, until time
 	return nil
 }
 
-// Cancel tells an action that runs to end. To say it again changes nothing.
+// Cancel tells a running action to end. Repeating it changes nothing.
 func (s *Store) Cancel(ctx context.Context, of Session, action string) error {
 	return s.put(ctx, of.action(action, "cancel"), []byte("cancelled\n"))
 }
 
-// Take keeps the archive that an action uploaded as a version, and returns that. The archive is checked like a
-// stranger's, and the version is computed from its content, whatever the sandbox says. It returns ErrGone if nothing was
-// uploaded, and an error wrapping conversation.ErrRefused for an archive that is no workspace.
+// Take stores the archive that an action uploaded as a version and returns the version. It checks the archive as
+// untrusted input, and computes the version from its content. It returns ErrGone if nothing was uploaded, and an error
+// wrapping conversation.ErrRefused for an invalid archive.
 func (s *Store) Take(ctx context.Context, of Session, action string) (version string, err error) {
 	t, err := s.get(ctx, of.action(action, "changed.tar"))
 	if err != nil {

@@ -105,7 +105,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	}
 }
 
-// In AWS the sandbox's network looks up one name, which template.yaml says, and passes one prefix.
+// In AWS the sandbox's network resolves one host name, given in template.yaml, and allows one prefix.
 func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	s := versions.Open(config(""), "ringi-bucket")
 	var o isolated.Order

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/store/table"
 )
 
-// RotateSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came
-// with the new one; until then it may be replaced again. It returns aggregate.ErrConflict when the old one was replaced
-// since it was read, or is gone.
+// RotateSession saves the given session under a new cookie. The old cookie becomes invalid soon after the new one is
+// used; until then it may be replaced again. It returns aggregate.ErrConflict when the old cookie was replaced since
+// the session was read, or is gone.
 func (s Sessions) RotateSession(ctx context.Context, old, cookie string, x Session, now time.Time) error {
 	pk, sk := webKey(cookie, webSession)
 	it, err := webItem(pk, sk, "web_session", x.Rotated(Hash(old), now), x.Ends())
@@ -38,9 +38,9 @@ func (s Sessions) RotateSession(ctx context.Context, old, cookie string, x Sessi
 	return table.Wrapped(err, "replace a cookie")
 }
 
-// CameSession notes that somebody came with a cookie, so that the one before it ends. It returns
-// aggregate.ErrNotFound, and ends the session under all its cookies, when that one was replaced by yet another since:
-// two have it then, and one of them is not the person.
+// CameSession records that a cookie was used, so that the previous one becomes invalid. If the previous cookie was
+// since replaced by another one, two parties use the session and one is not the person: it ends the session under all
+// its cookies and returns aggregate.ErrNotFound.
 func (s Sessions) CameSession(ctx context.Context, cookie string, x Session) error {
 	own, before := table.NewExpression(), table.NewExpression()
 	own.Remove("before")
@@ -61,8 +61,8 @@ func (s Sessions) webUpdate(pk string, e *table.Expression, conditions ...string
 	return s.t.Move(table.Key(pk, webSession), e, conditions...)
 }
 
-// EndSession forgets a session, also under the cookies that replaced this one and the one that it replaced, which is
-// taken for a minute more; one that is not there is forgotten.
+// EndSession deletes a session under this cookie, its replacements, and its predecessor, which is still valid for a
+// minute. Ending a session that doesn't exist is no error.
 func (s Sessions) EndSession(ctx context.Context, cookie string) error {
 	hash := Hash(cookie)
 	var is Session
@@ -79,7 +79,7 @@ func (s Sessions) EndSession(ctx context.Context, cookie string) error {
 	return s.endWeb(ctx, hash)
 }
 
-// endWeb ends the newest cookie first: should it fail, what is left still leads there.
+// endWeb deletes the newest cookie first, so that after a failure the remaining rows still lead to all cookies.
 func (s Sessions) endWeb(ctx context.Context, hash string) error {
 	var is Session
 	err := s.t.Get(ctx, webPartition(hash), webSession, &is)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Rows of browsers: WEB#<hash of a secret that the browser holds>. All have a TTL.
+// Rows of browsers have the key WEB#<hash of a secret that the browser holds> and a TTL.
 const (
 	webSession = "SESSION"
 	webSignIn  = "SIGNIN"
@@ -24,13 +24,13 @@ func webKey(secret, sort string) (pk, sk string) { return webPartition(Hash(secr
 
 func webPartition(hash string) string { return "WEB#" + hash }
 
-// Sessions are the rows of browsers in the table.
+// Sessions reads and writes rows of browsers.
 type Sessions struct{ t *table.Table }
 
-// Of are those of a table.
+// Of returns the sessions in a table.
 func Of(t *table.Table) Sessions { return Sessions{t} }
 
-// Session is the session of a cookie. It returns aggregate.ErrNotFound when there is none, or it is over.
+// Session returns the session of a cookie. It returns aggregate.ErrNotFound when there is none or it has ended.
 func (s Sessions) Session(ctx context.Context, cookie string, now time.Time) (Session, error) {
 	var is Session
 	pk, sk := webKey(cookie, webSession)
@@ -43,14 +43,14 @@ func (s Sessions) Session(ctx context.Context, cookie string, now time.Time) (Se
 	return is, nil
 }
 
-// BeginSession keeps a session under its cookie.
+// BeginSession saves a session under its cookie.
 func (s Sessions) BeginSession(ctx context.Context, cookie string, x Session) error {
 	pk, sk := webKey(cookie, webSession)
 	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
 }
 
-// SawSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays
-// so.
+// SawSession saves the person's name and role, as Slack and the tenant's row have just reported them. A session that
+// has ended is not changed.
 func (s Sessions) SawSession(ctx context.Context, cookie string, x Session) error {
 	e := table.NewExpression()
 	e.Set("name", x.Name)
@@ -61,22 +61,22 @@ func (s Sessions) SawSession(ctx context.Context, cookie string, x Session) erro
 	return table.Wrapped(table.Unless(err, aggregate.ErrNotFound), "note whose session it is")
 }
 
-// BeginSignIn keeps a sign-in under its state until Slack sends the person back.
+// BeginSignIn saves a sign-in under its state until Slack redirects the person back.
 func (s Sessions) BeginSignIn(ctx context.Context, state string, x SignIn, now time.Time) error {
 	pk, sk := webKey(state, webSignIn)
 	return s.putWeb(ctx, pk, sk, "web_signin", x, now.Add(SignInLasts))
 }
 
-// TakeSignIn is the sign-in of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
-// none, or it is too old.
+// TakeSignIn deletes and returns the sign-in of a state, so that only one call gets it. It returns
+// aggregate.ErrNotFound when there is none or it is too old.
 func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
 	var is SignIn
 	err := s.take(ctx, state, webSignIn, now, &is)
 	return is, table.Wrapped(err, "take a sign-in")
 }
 
-// take deletes the item of a state and hands it to one caller only. It returns aggregate.ErrNotFound when there is none,
-// or it is too old.
+// take deletes and reads the item of a state, so that only one caller gets it. It returns aggregate.ErrNotFound when
+// there is none or it is too old.
 func (s Sessions) take(ctx context.Context, state, sort string, now time.Time, into any) error {
 	pk, sk := webKey(state, sort)
 	k, e := table.Key(pk, sk), table.NewExpression()
@@ -92,8 +92,8 @@ func (s Sessions) take(ctx context.Context, state, sort string, now time.Time, i
 	return table.Unpack(out.Attributes, into)
 }
 
-// CountSignIn counts one that somebody begins from an address, and reports whether it is within the limit of this
-// minute. What is beyond is looked up and not written.
+// CountSignIn counts a sign-in from an address, and reports whether it is within this minute's limit. Beyond the limit
+// it only reads.
 func (s Sessions) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
 	pk, sk := webKey("address "+Network(address), "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
 	var is struct {
@@ -135,17 +135,17 @@ func (s Sessions) putWeb(ctx context.Context, pk, sk, typ string, v any, until t
 	return table.Wrapped(err, "put %s", typ)
 }
 
-// webConsent is the sort key of a consent that a browser began, under the hash of its state.
+// webConsent is the sort key of consents, in the partition of the hash of their state.
 const webConsent = "OAUTH"
 
-// BeginConsent keeps a consent under its state until the vendor sends the person back.
+// BeginConsent saves a consent under its state until the vendor redirects the person back.
 func (s Sessions) BeginConsent(ctx context.Context, state string, x Consent, now time.Time) error {
 	pk, sk := webKey(state, webConsent)
 	return s.putWeb(ctx, pk, sk, "web_consent", x, now.Add(ConsentLasts))
 }
 
-// TakeConsent is the consent of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
-// none, or it is too old.
+// TakeConsent deletes and returns the consent of a state, so that only one call gets it. It returns
+// aggregate.ErrNotFound when there is none or it is too old.
 func (s Sessions) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
 	var is Consent
 	err := s.take(ctx, state, webConsent, now, &is)

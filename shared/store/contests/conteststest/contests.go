@@ -1,4 +1,4 @@
-// Package conteststest plays contests in a table for tests.
+// Package conteststest runs contests in a table for tests.
 package conteststest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// Rows keep every value in its row, however large.
+// Rows stores every value in its row, whatever its size.
 type Rows struct{}
 
 func (Rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
@@ -31,19 +31,19 @@ func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.Raw
 	return json.RawMessage(b.JSON), nil
 }
 
-// Store has the contests of a table of its own.
+// Store returns a store of contests over a new table.
 func Store(t testing.TB, server *storetest.Server) *contests.Store {
 	t.Helper()
 	_, table := server.Store(t)
 	return Over(server.DB, table)
 }
 
-// Over is Store over a table that is there.
+// Over returns a store of contests over an existing table.
 func Over(db *dynamodb.Client, table string) *contests.Store {
 	return contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), Rows{})
 }
 
-// Order asks for a contest of these teams, of which nothing is configured yet.
+// Order returns an order of a contest of these teams without a configuration.
 func Order(teams ...string) contest.Order {
 	o := contest.Order{
 		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: "経費精算の手順", Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300,
@@ -55,7 +55,7 @@ func Order(teams ...string) contest.Order {
 	return o
 }
 
-// Round is a scored round of a team, with no more than a round has to have.
+// Round returns a scored round of a team with only the required fields.
 func Round(execution string, of contest.Entry, number int, text string, score float64, at time.Time) contests.Played {
 	return contests.Played{ScoredRound: contest.ScoredRound{
 		Result: contest.RoundResult{
