@@ -1,5 +1,5 @@
-// Package slack is the area of Slack as a view and a pen: requests that come in, cards that are drawn, people that are
-// looked up, and whose app a workspace has.
+// Package slack is the area that talks with Slack: it decodes Slack's requests, draws cards, looks people up, and knows
+// which workspaces have installed the app.
 //
-// It imports store and what stands below, but no card is drawn by reading. Begin with slackapi/inbound and card.
+// It imports store and the areas below store, but drawing a card reads nothing. Begin with slackapi/inbound and card.
 package slack

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	maxAbout    = 600 // of what an agent says an action is for
-	maxTailLine = 240 // of a line of output
+	maxAbout    = 600 // of the agent's reason for an action
+	maxTailLine = 240 // of one line of output
 	maxResult   = 600
 )
 
-// action draws what an agent wants to do, and what became of it.
+// action draws the card of an agent's action in any of its states.
 func (d conversationDrawing) action(x *conversation.Action) face {
 	w := d.texts
 	title := fill(w.Header, "n", x.Number)
@@ -42,12 +42,12 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	return d.withdrawn(x, title)
 }
 
-// pendingAction is the card on which people decide.
+// pendingAction draws an action that waits for a decision.
 func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + x.Payload.Hash()
 	first := button(w.Approve, ApproveAction, value, slack.StylePrimary)
-	if b.cut { // no button to approve what the card doesn't show whole
+	if b.cut { // people can't approve an action that its card shows only in part
 		first = button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
@@ -71,7 +71,7 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	return confirmed(stop, w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
 }
 
-// about says what kind of action it is, for how long it may run, and what the agent says of it.
+// about says what type of action it is, how long it may run, and why the agent wants it.
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
 	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
@@ -84,7 +84,7 @@ func (d conversationDrawing) about(x *conversation.Action) string {
 	return text
 }
 
-// body is what the action does, over at most most sections.
+// body draws what the action would do, in at most most sections.
 func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	p, ok := d.read(x)
 	if !ok {
@@ -105,7 +105,7 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		for i, arg := range p.Argv {
 			switch {
 			case arg == "":
-				// outside of code, since inside it would look like the argument itself
+				// Inside a code block this word would look like the argument itself.
 				parts = append(parts, fmt.Sprintf("%d. %s", i+1, d.w.EmptyCell))
 			case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
 				parts = append(append(parts, fmt.Sprintf("%d.", i+1)), d.written(arg)...)
@@ -127,16 +127,16 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	return d.packed(parts, most)
 }
 
-// tabs spells a tab as ⇥, since code is full of them. A ⇥ of the text itself is spelled as its number.
+// tabs writes a tab as ⇥, since code has many tabs. A ⇥ in the text itself is written as its code point.
 var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
 
-// written shows a text sign by sign in blocks of code, so that nothing in it is invisible.
+// written shows a text in code blocks, with every invisible character spelled out.
 func (drawing) written(text string) []string {
 	fences, _ := fenced(unticked(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
 	return fences
 }
 
-// shown is an action that was decided on; of a long one it shows the beginning.
+// shown draws an action that was decided on. Of a long action it shows only the beginning.
 func (d conversationDrawing) shown(x *conversation.Action, title, colour string) face {
 	b := d.body(x, 1)
 	f := face{text: title, colour: colour}.with(header(title),
@@ -147,7 +147,6 @@ func (d conversationDrawing) shown(x *conversation.Action, title, colour string)
 	return f
 }
 
-// over is an action that was executed.
 func (d conversationDrawing) over(x *conversation.Action, title, colour string) face {
 	w := d.texts
 	var lines []string
@@ -173,7 +172,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	return f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
 }
 
-// withdrawn is an action that was rejected, cancelled or expired.
+// withdrawn draws an action that was rejected, cancelled or expired.
 func (d conversationDrawing) withdrawn(x *conversation.Action, title string) face {
 	w := d.w
 	ending, why := w.IsCancelled,
@@ -213,7 +212,7 @@ func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 
 var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")
 
-// tail is the end of the action's output, with how many lines there were.
+// tail shows the last lines of the action's output and says how many lines there were.
 func (d conversationDrawing) tail(title string) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
 	if len(log) == 0 {
@@ -238,8 +237,8 @@ var (
 	codeName = lazy.Regexp(`^[A-Za-z0-9+#._-]*\n`)
 )
 
-// agentText is an agent's Markdown as Slack's: bold text and headings become bold, blocks of code stay as they are, and
-// nobody is mentioned.
+// agentText converts an agent's Markdown to Slack's: bold text and headings become bold, and code blocks stay as they
+// are. The result mentions nobody.
 func agentText(text string) string {
 	pieces := strings.Split(text, "```")
 	for i, p := range pieces {

@@ -11,19 +11,18 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// argument is a value that is shown by itself: one text or several, or a table.
+// argument is one leaf of a step's arguments: one text or several, or a table.
 type argument struct {
-	name   string   // of the first level
-	path   []string // from there to the value
+	name   string   // of the top-level argument
+	path   []string // the names that lead from the top level to the value
 	values []string
 	table  *table
 }
 
-// maxInlineCode is how long a value may be to stand in its line, in characters.
+// maxInlineCode is the greatest length of a value, in characters, that is shown within a line.
 const maxInlineCode = 300
 
-// flattened are all values of arguments in one order: destinations first. Two calls with
-// different arguments have different lists.
+// flattened lists all values of the arguments, destinations first. Different arguments give different lists.
 func flattened(shown map[string]any) []argument {
 	var out []argument
 	for _, name := range sorted(shown) {
@@ -33,7 +32,7 @@ func flattened(shown map[string]any) []argument {
 	return out
 }
 
-// turn is an argument's position among the destinations; other arguments come after them.
+// turn sorts arguments: destinations come first, in their own order.
 func turn(name string) int {
 	if i := slices.Index(destinations, name); i >= 0 {
 		return i
@@ -88,8 +87,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// scalar is a value as it is shown. A text is shown as it is, but between quotation marks if it
-// could be taken for another value: the text 5 for the number.
+// scalar shows a value. A text stands in quotation marks only if it could be taken for another type, as "5" for the
+// number.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -103,10 +102,9 @@ func scalar(v any) string {
 	return compact(v)
 }
 
-// pathSign stands between the names that lead to a value.
 const pathSign = " › "
 
-// memberName is a member's name as it is shown: quoted if it could be taken for an item's number or for two names.
+// memberName quotes a member's name that could be taken for an item's number or for two names.
 func memberName(name string) string {
 	if strings.Contains(name, strings.TrimSpace(pathSign)) {
 		return inQuotes(name)
@@ -114,7 +112,7 @@ func memberName(name string) string {
 	return scalar(name)
 }
 
-// inQuotes puts a text between quotation marks, with those inside escaped.
+// inQuotes puts a text in quotation marks and escapes those inside.
 func inQuotes(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
@@ -123,7 +121,7 @@ func sorted[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// label is an argument's name for people; the arguments of Ringi's own tools have translated names.
+// label returns an argument's name for people. Only the arguments of Ringi's own tools have translated names.
 func (d drawing) label(path string) string {
 	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
 		return "*" + known + "*"
@@ -131,10 +129,11 @@ func (d drawing) label(path string) string {
 	return "*" + inlineCode(path) + "*"
 }
 
-// inlineCode shows a text sign by sign within a line.
+// inlineCode shows a text as code within a line, with invisible characters spelled out.
 func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
-// coded is a spelled text as inline code; backticks in it are replaced, so that it can't end the code.
+// coded formats a text as inline code. It replaces backticks, which would end the code. The caller has already spelled
+// out invisible characters.
 func coded(spelled string) string {
 	s := unticked(escape(spelled))
 	if strings.ContainsFunc(s, legible.RightToLeft) {
@@ -143,11 +142,10 @@ func coded(spelled string) string {
 	return "`" + s + "`"
 }
 
-// unticked is a spelled text without what would end code.
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 
-// asWritten shows the whole of a spelled text: as it is, or as code if a sign in it would format or is
-// one of the marks that cards use.
+// asWritten shows a text completely: as code if it has a character that would format or a mark that cards use, else as
+// it is. The caller has already spelled out invisible characters.
 func asWritten(spelled string) string {
 	s := unformatted(spelled, len(spelled))
 	if strings.ReplaceAll(s, joiner, "") != escape(spelled) {
@@ -156,7 +154,7 @@ func asWritten(spelled string) string {
 	return bounded(s, units(s)+2)
 }
 
-// destinationLines has one line for each place that a call goes to.
+// destinationLines returns a line for each place that a call writes or sends to.
 func (d drawing) destinationLines(a argument) []string {
 	var out []string
 	for _, v := range a.values {
@@ -169,7 +167,7 @@ func (d drawing) destinationLines(a argument) []string {
 	return out
 }
 
-// argumentParts are an argument's lines; a long text stands in a block of its own.
+// argumentParts returns an argument's lines. A long text gets a block of its own.
 func (d drawing) argumentParts(a argument) []string {
 	label := d.label(strings.Join(a.path, pathSign)) + ":"
 	short, used := make([]string, len(a.values)), 0

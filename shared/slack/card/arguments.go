@@ -9,9 +9,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// arguments draws what a step would be called with: first where it goes, each
-// destination whole; then the rows that stay in a sheet, and the other arguments as people read
-// them; then the longest list as a table. A line says which arguments are masked.
+// arguments draws the arguments of a step's call: first every destination, complete; then rows for a sheet and the
+// other arguments; then the longest list as a table. A last line names the masked arguments.
 func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	v, ok := decoded(string(b.JSON))
 	members, isObject := v.(map[string]any)
@@ -58,7 +57,7 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	return out
 }
 
-// leftOut shows a server's defaults for arguments that the call leaves out.
+// leftOut shows a server's default values for the arguments that the call omits.
 func (d drawing) leftOut(call task.Step) []string {
 	v, _ := decoded(string(call.LeftOut))
 	defaults, _ := v.(map[string]any)
@@ -73,8 +72,8 @@ func (d drawing) leftOut(call task.Step) []string {
 	return out
 }
 
-// unread draws arguments that are not a JSON object, or of which only a preview was stored. The
-// preview is masked; arguments that are not shown whole can't be approved on the card.
+// unread draws arguments that are not a JSON object, or of which only a preview was stored. The preview is masked.
+// People can't approve such arguments on the card.
 func (d drawing) unread(b aggregate.Blob, most int) body {
 	text, lost := string(b.JSON), false
 	if text == "" {
@@ -95,19 +94,19 @@ func decoded(text string) (v any, ok bool) {
 	return v, ok
 }
 
-// packed fills sections with parts of text, each of them whole.
+// packed fills sections with texts and splits none of them.
 func (d drawing) packed(parts []string, most int) body {
 	if len(parts) == 0 {
 		return body{}
 	}
 	var whole []string
 	for _, p := range parts {
-		whole = append(whole, codePages(p, maxSection-100)...) // room for the count
+		whole = append(whole, codePages(p, maxSection-100)...) // leaves room for the count of hidden lines
 	}
 	return d.lined(whole, most)
 }
 
-// tabled draws what a card has room for beside what stands on it already.
+// tabled draws other arguments and tables in the room that the blocks in before leave on a card.
 func (d drawing) tabled(before body, other []string, tables []table, most int) body {
 	big := longest(tables)
 	var rest []table

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The ids that the dialog for a new request comes back with.
+// The callback, block and action ids of the dialog for a new request.
 const (
 	RequestCallback  = "ringi_request_modal"
 	RequestTextBlock = "request_text"
@@ -24,8 +24,7 @@ const (
 // MaxTyped is how much Slack's field for a request takes, in characters.
 const MaxTyped = 3000
 
-// RequestModal asks what is requested and where its cards shall stand: by default the conversation in which the person
-// is.
+// RequestModal asks for the request and for the place of its cards, by default the conversation that the person is in.
 func RequestModal(locale string) slack.ModalViewRequest {
 	w := askWordsOf(locale)
 	text := &slack.PlainTextInputBlockElement{
@@ -41,10 +40,10 @@ func RequestModal(locale string) slack.ModalViewRequest {
 		slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where)
 }
 
-// maxTexts is how many fields the text of a message may take: together what a task keeps of one, and a little less.
+// maxTexts is how many fields the text of a message may fill. Together they hold slightly less than a task stores.
 const maxTexts = 13
 
-// RequestOf is the message that a request is made of, as its dialog brings it back.
+// RequestOf names the message that a request is made from. It is the dialog's private_metadata.
 type RequestOf struct {
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
@@ -52,8 +51,8 @@ type RequestOf struct {
 	Shown   string `json:"shown"` // the hash of what the dialog shows of it
 }
 
-// MessageRequestModal shows what is asked for where somebody makes a request of a message: the person sends what stands
-// in it then. A text that is longer than a field goes on in the next.
+// MessageRequestModal shows the text of a message that somebody turns into a request. The person may edit it before
+// sending. A text that is too long for one field continues in the next.
 func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {
 	w := askWordsOf(locale)
 	view := RequestModal(locale)
@@ -79,7 +78,6 @@ func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewReque
 	return view
 }
 
-// requestField is the block of a request's field.
 func requestField(n int) string {
 	if n == 0 {
 		return RequestTextBlock
@@ -87,11 +85,11 @@ func requestField(n int) string {
 	return fmt.Sprint(RequestTextBlock, "_", n+1)
 }
 
-// Readable is a text as a dialog shows it, and as the request then has it: invisible signs are dropped, and so are long
-// runs of empty lines, behind which nobody looks.
+// Readable removes invisible characters and long runs of empty lines from a text, since nobody would read what follows
+// those. The dialog shows this text, and the request stores it.
 func Readable(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
-// RequestTyped joins the text of a request's fields; value returns that of one field.
+// RequestTyped joins the text of a request's fields. value returns the text of one field.
 func RequestTyped(value func(block string) string) string {
 	var text strings.Builder
 	for n := range maxTexts {
@@ -100,7 +98,7 @@ func RequestTyped(value func(block string) string) string {
 	return Readable(text.String())
 }
 
-// cutTyped cuts off as much as one field takes. Slack counts in UTF-16, as browsers do.
+// cutTyped splits off as much text as one field takes. Slack counts UTF-16 units, as browsers do.
 func cutTyped(text string) (part, rest string) {
 	units := 0
 	for at, r := range text {
@@ -111,10 +109,10 @@ func cutTyped(text string) (part, rest string) {
 	return text, ""
 }
 
-// maxAsked is how much of a request its first message repeats; the task has all of it.
+// maxAsked is how much of a request its first message repeats, in characters; the task stores all of it.
 const maxAsked = 2500
 
-// Asked is the first message of a request that was made by a command or a dialog. The cards follow in its thread.
+// Asked is the message that begins the thread of a request made by a command or a dialog.
 func Asked(locale, user, text string) Message {
 	said := paragraph(text, maxAsked)
 	said = "> " + strings.ReplaceAll(said, "\n", "\n> ")
@@ -122,7 +120,7 @@ func Asked(locale, user, text string) Message {
 		Attachments: []slack.Attachment{}}
 }
 
-// AskNote is what a person is told about what they asked for.
+// AskNote names a note that tells a person what became of their request.
 type AskNote string
 
 const (
@@ -145,7 +143,7 @@ const (
 	NoteUnknown     AskNote = "unknown" // above the help
 )
 
-// Told is the sentence of a note; link is where it can be seen, or empty.
+// Told returns the note's sentence, followed by link unless that is empty.
 func (n AskNote) Told(locale, link string) string {
 	w := askWordsOf(locale)
 	text := fill(w.Notes[n], "max", MaxTyped)
@@ -155,7 +153,7 @@ func (n AskNote) Told(locale, link string) string {
 	return text
 }
 
-// addressed reports whether a link may be shown: addresses of Slack, and of the local stand-in for Slack.
+// addressed reports whether a link leads to Slack or to the local sandbox; no other link is shown.
 func addressed(link string) bool {
 	return (strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://127.0.0.1:") ||
 		strings.HasPrefix(link, "http://localhost:")) && !strings.ContainsAny(link, " <>|\n")

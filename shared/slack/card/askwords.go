@@ -2,8 +2,7 @@ package card
 
 import "ringi/shared/words/language"
 
-// askWords are the texts of what people ask for without writing a message to Ringi: commands, shortcuts, and the Home
-// tab.
+// askWords are the texts of commands, shortcuts and the Home tab, by which people ask without writing to Ringi.
 type askWords struct {
 	Title, Submit, Close, Text, TextPlaceholder string
 	TextOfMessage, TextGoesOn, TextCut          string
@@ -14,7 +13,7 @@ type askWords struct {
 	Locale, Untitled                                                    string
 	CopiesLeft, CopyFrom, OutcomeText                                   string
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore            string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // where not all that waits was looked at
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // if not all items were read
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom                           string
 	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
 	StateOpen, StateBroken                                              string

@@ -16,12 +16,12 @@ const (
 	grey   = "#888888" // cancelled, expired
 )
 
-// mrkdwn is a text in which Slack turns nothing into a link or a mention by itself.
+// mrkdwn is a text in which Slack doesn't make links or mentions of its own.
 func mrkdwn(text string) *slack.TextBlockObject {
 	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true}
 }
 
-// label is a plain text without the emoji key, as the seed has it in dialogs.
+// label is plain text for dialogs, without the member emoji.
 func label(text string) *slack.TextBlockObject {
 	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: text}
 }
@@ -33,14 +33,14 @@ func emojiLabel(text string) *slack.TextBlockObject {
 
 func header(text string) slack.Block { return slack.NewHeaderBlock(emojiLabel(text)) }
 
-// Of a longer text Slack may show the beginning alone, with "see more" below it, unless its section says that it
-// expands. Slack doesn't document the length; attachments were seen folded after 700 characters or five line ends.
+// Slack folds a longer text behind "see more" unless its section sets expand. Slack doesn't document the limit;
+// attachments were folded after 700 characters or five line ends.
 const (
 	shortText  = 200 // characters
 	shortLines = 4
 )
 
-// section is a text that people see whole without a click.
+// section shows a text completely, without a click on "see more".
 func section(text string) slack.Block {
 	return slack.NewSectionBlock(mrkdwn(text), nil, nil,
 		slack.SectionBlockOptionExpand(units(text) > shortText || height(text) > shortLines))
@@ -69,13 +69,13 @@ func button(text, action, value string, style slack.Style) *slack.ButtonBlockEle
 	return b.WithStyle(style)
 }
 
-// confirmed is a button after which Slack asks whether the person really wants it.
+// confirmed makes Slack ask for confirmation after a click on the button.
 func confirmed(b *slack.ButtonBlockElement, title, text, yes, no string) *slack.ButtonBlockElement {
 	return b.WithConfirm(&slack.ConfirmationBlockObject{Title: label(title), Text: label(text), Confirm: label(yes),
 		Deny: label(no)})
 }
 
-// characters counts the texts of a block as Slack does for the limit of a message.
+// characters counts a block's texts as Slack does for the limit of a message.
 func characters(b slack.Block) int {
 	n := 0
 	switch b := b.(type) {
@@ -100,5 +100,5 @@ func characters(b slack.Block) int {
 	return n
 }
 
-// ident is an id as it travels in block_id, value and private_metadata.
+// ident bounds an id for block_id, value and private_metadata.
 func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }

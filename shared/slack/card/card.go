@@ -1,8 +1,8 @@
-// Package card draws what people see of a task in Slack: its cards, the dialog
-// that asks for a reason, and the notes that one person alone sees.
+// Package card draws what people see of a task in Slack: its cards, the dialog that asks for a reason, and the notes
+// that only one person sees.
 //
-// It is pure: an aggregate goes in, a message comes out that Slack accepts,
-// whatever the rows hold. Its texts are in files of their language, below the folder texts.
+// It is pure: it turns an aggregate into a message that Slack accepts, whatever the rows contain. The folder texts has
+// its texts, one file for each language.
 package card
 
 import (
@@ -20,15 +20,16 @@ import (
 	"ringi/shared/slack/slackapi/outgoing"
 )
 
-// Message is a drawn card, Suggestion a request that people may begin with. The aliases spare callers a second import.
+// Message is a drawn card; Suggestion is a request that people may begin with. The aliases spare callers a second
+// import.
 type (
 	Message    = outgoing.Message
 	Suggestion = outgoing.Suggestion
 )
 
-// RenderUnder draws the card c of a task: the row that the card's subject names, and who may decide by the tenant's
-// settings. now only decides whether a wait is over, so the same rows give the same message. A row that is missing,
-// since a load may mix two commits, is drawn as being generated.
+// RenderUnder draws the card c of a task under the tenant's settings, which say who may decide. It uses now only to
+// decide whether a wait is over, so the same rows give the same message. A load may mix two commits: a card whose row
+// is missing is drawn as being generated.
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	m := d.render(c)
@@ -61,7 +62,7 @@ func (d drawing) render(c *aggregate.Card) Message {
 // Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
 func Hash(m Message) string {
 	b, err := canonical(m)
-	if err != nil { // impossible for what RenderUnder makes; it must not look like anything shown
+	if err != nil { // impossible for our messages; must equal no saved hash
 		return "invalid: " + err.Error()
 	}
 	sum := sha256.Sum256(b)
@@ -85,7 +86,7 @@ type drawing struct {
 	settings tenancy.Settings
 	w        *words
 	now      time.Time
-	plain    bool // without a table block
+	plain    bool // without table blocks
 	foreign  bool // the arguments are those of an MCP server's tool
 }
 
@@ -95,7 +96,6 @@ type face struct {
 	blocks []slack.Block
 }
 
-// message is the face as a message; without blocks it is a text alone.
 func (f face) message() Message {
 	m := Message{Text: f.text, Attachments: []slack.Attachment{}}
 	if len(f.blocks) > 0 {
@@ -109,7 +109,7 @@ func (f face) with(blocks ...slack.Block) face {
 	return f
 }
 
-// taskID is the id that a click carries in its block_id.
+// taskID is the block_id by which a click names its task.
 func (d drawing) taskID() string { return ident(d.a.Head.TaskID) }
 
 func (d drawing) actions(buttons ...slack.BlockElement) slack.Block {

@@ -6,7 +6,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// The ids of the two buttons that say what a message is meant to be.
+// The action ids of the two buttons that say what a message is meant to be.
 const (
 	TakeAsReason  = "take_as_reason"
 	TakeAsRequest = "take_as_request"
@@ -45,8 +45,8 @@ func (d drawing) choice(c *task.Choice) face {
 	)
 }
 
-// reason shows the whole message as it would become a reason. fits is false if it can't be one (see
-// task.CheckReason); then only its beginning is shown.
+// reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
+// (see task.CheckReason); then only its beginning is shown.
 func (d drawing) reason() (said []slack.Block, fits bool) {
 	text := ""
 	if d.a.Request != nil {
@@ -55,16 +55,16 @@ func (d drawing) reason() (said []slack.Block, fits bool) {
 	if _, err := task.CheckReason(text); err != nil {
 		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(text, maxDetail), d.w.None))), false
 	}
-	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // room for the quotation's mark
+	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // leaves room for the quotation mark
 		said = append(said, section(fill(d.w.ChoiceSaid, "text", bounded(page, maxSection-10))))
 	}
-	if len(said) == 0 { // nothing of it can be seen
+	if len(said) == 0 { // the text has no visible character
 		return sectioned(fill(d.w.ChoiceSaid, "text", d.w.None)), false
 	}
 	return said, true
 }
 
-// gateOf names a version, or a step, in a few words.
+// gateOf names a gate by its version or step number.
 func (w *words) gateOf(b task.Beside) string {
 	switch b.Kind {
 	case task.CardProcess:
@@ -75,7 +75,7 @@ func (w *words) gateOf(b task.Beside) string {
 	return fill(w.ChoicePrompt, "version", b.Version)
 }
 
-// became says what a message was taken for, and by whom.
+// became says who decided what the message is, and how.
 func (d drawing) became(c *task.Choice) string {
 	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Beside),
 		"when", whenSet(c.DecidedAt))

@@ -11,28 +11,28 @@ import (
 	"ringi/shared/words/language"
 )
 
-// What the button of other drafts, and the dialog that it opens, come back with.
+// The ids of the button of other drafts, and of the dialog that it opens.
 const (
 	OthersAction   = "other_drafts"
 	OthersCallback = "other_drafts_modal"
 )
 
-// OtherDraft is the private_metadata of a dialog that shows another team's draft. It comes back from outside, so the
-// ids are hints that must match a row; the hash says which text was read.
+// OtherDraft is the private_metadata of a dialog that shows another team's draft. The client can change it, so its ids
+// must match a row. Its hash says which text the person read.
 type OtherDraft struct {
 	ID     string `json:"id"` // of the version that waits
 	TaskID string `json:"task_id"`
 	Page   int    `json:"page"` // from 0: the best first
 	Team   string `json:"team"`
 	Hash   string `json:"hash"`
-	// ReadOnly leaves the button out, for people who may not pick. Alone says why: nobody could approve the draft if
-	// they picked it.
+	// ReadOnly leaves the button out, for people who may not pick. With Alone the dialog says why: nobody could approve
+	// the draft if they picked it.
 	ReadOnly bool `json:"read_only,omitempty"`
 	Alone    bool `json:"alone,omitempty"`
 }
 
-// Other is the draft that the dialog's page shows, or the last one when there are not so many. It reports false when
-// there is none.
+// Other returns the draft on the dialog's page, or the last draft if there are fewer pages. ok is false when there is
+// no other draft.
 func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page int, ok bool) {
 	for _, p := range a.Prompts {
 		if others := p.Others(); p.ID == o.ID && len(others) > 0 {
@@ -43,8 +43,8 @@ func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page 
 	return nil, e, 0, false
 }
 
-// OthersModal draws another team's draft and what was said of it. It can be submitted while the version waits, and
-// where the card of the next version can show all of it.
+// OthersModal draws another team's draft and its evaluation. People can submit the dialog while the version waits, if
+// the card of the next version can show the complete draft.
 func OthersModal(
 	a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string,
 ) (view slack.ModalViewRequest, ok bool) {
@@ -89,8 +89,8 @@ func PickReason(locale, team string) string {
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-// contested says whose draft a version is and how it came to be, and, while it waits, whether the task's limit of cost
-// is reached.
+// contested says which team wrote a version and how the contest ended. While the version waits, it also says whether
+// the task's cost limit is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
@@ -118,7 +118,7 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	return nil
 }
 
-// picked says who picked this version in place of another; empty for a version that was generated.
+// picked says who picked this version in place of another. It is empty for a generated version.
 func (d drawing) picked(p *task.Prompt) string {
 	if p.Entry == nil || p.Author == "" {
 		return ""
@@ -127,8 +127,8 @@ func (d drawing) picked(p *task.Prompt) string {
 		"team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
-// DraftedAlone says why Ringi drafted a version although there was a contest; empty where nothing was drafted, as for a
-// cancelled task.
+// DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
+// as for a cancelled task.
 func DraftedAlone(p *task.Prompt, locale string) string { return strings.Join(drafted(p, locale), "") }
 
 func drafted(p *task.Prompt, locale string) []string {
@@ -139,7 +139,7 @@ func drafted(p *task.Prompt, locale string) []string {
 	return []string{or(w.skipped[p.Contest.As], w.alone)}
 }
 
-// endings say why the winner stopped, where it would have gone on, and why other teams have no draft.
+// endings say why the winning team stopped early and why other teams have no draft.
 func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	w, locale := contestWords.In(d.w.Locale), d.w.Locale
 	line := func(name string, e TeamEnd) {
@@ -159,17 +159,16 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	return lines
 }
 
-// maxEnding is how much of a sentence about a team's end a card shows, maxEndingName of its name, in characters.
+// The most that a card shows of a team's ending and of its name, in characters.
 const maxEnding, maxEndingName = 150, 60
 
-// contestTexts are the words of contests on cards.
 type contestTexts struct {
 	contesting                              string
 	won, picked, alone, author              string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
 	ending, moreFailed, limited, feedback   string
-	skipped                                 map[string]string // by task.Contest.As
+	skipped                                 map[string]string // by the value of task.Contest.As
 }
 
 var contestWords = language.InEach(contestTexts{

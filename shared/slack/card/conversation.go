@@ -12,16 +12,16 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Conversation has a conversation's rows and what its cards show beside them.
+// Conversation is a conversation's rows with the large values that its cards show.
 type Conversation struct {
 	*conversation.Aggregate
-	Message *conversation.Message   // that the card shows; nil while it is not fetched
-	Payload json.RawMessage         // of the action, if its row doesn't have it
+	Message *conversation.Message   // the card's message; nil until it is read
+	Payload json.RawMessage         // the action's payload, if it is too large for its row
 	Log     []conversation.LogEntry // the last lines of the action's output
 }
 
-// The action_ids of an action's and a conversation's buttons. Their block_id is the conversation's id; an action's
-// value is its id, and behind a slash the hash of what is approved.
+// The action_ids of the buttons on the cards of actions and conversations. block_id is the conversation's id. An
+// action's value is its id, a slash, and the hash of the payload that people approve.
 const (
 	ApproveAction      = "approve_action"
 	RejectAction       = "reject_action"
@@ -30,11 +30,10 @@ const (
 	ReopenConversation = "reopen_session"
 )
 
-// TailLines is how many lines of an action's output its card shows.
 const TailLines = 10
 
-// RenderConversation draws a card of a conversation. Messages and fetched payloads never change, so a card's
-// fingerprint is told without them; the output of a running action does change.
+// RenderConversation draws a card of a conversation. To compute a card's hash callers need not read messages and
+// payloads, which never change. The output of a running action does change.
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
 	d := drawingOf(t, s, locale, now)
@@ -50,7 +49,7 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 	return face{text: d.said(c.Subject)}.message()
 }
 
-// locale is the conversation's language, or the settings' where it has none.
+// locale is the conversation's language, or the tenant's if the conversation has none.
 func (t Conversation) locale(s tenancy.Settings) string {
 	if t.Session != nil && t.Session.Locale != "" {
 		return t.Session.Locale
@@ -73,7 +72,7 @@ func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block 
 	return slack.NewActionBlock(ident(d.t.Head.SessionID), buttons...)
 }
 
-// said is the part of a message that a card shows.
+// said draws the part of a message that a card shows.
 func (d conversationDrawing) said(subject string) string {
 	key, part := conversation.OfMessage(subject)
 	m := d.t.Message
@@ -94,7 +93,7 @@ func (d conversationDrawing) said(subject string) string {
 	return text
 }
 
-// ended is the card of a conversation that was closed; once it is open again, without its button.
+// ended draws the card of a closed conversation. Its button is gone once the conversation is open again.
 func (d conversationDrawing) ended() face {
 	s, w := d.t.Session, d.texts
 	if s == nil || s.Status != conversation.Closed {
@@ -109,7 +108,7 @@ func (d conversationDrawing) ended() face {
 	)
 }
 
-// read returns the action's payload; false if it is missing or does not have the form of its type.
+// read decodes the action's payload. It returns false if the payload is missing or doesn't match its type.
 func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
 	text := []byte(x.Payload.JSON)
 	if len(text) == 0 {

@@ -6,17 +6,16 @@ import (
 	"ringi/shared/words/language"
 )
 
-// conversationWords are the texts of conversations with agents.
 type conversationWords struct {
 	Action, Asks, AsksText, Header          string
 	Running, Done, Failed, Unknown          string
 	IsApproved                              string
-	Effect                                  map[conversation.ActionType]string // what an approval brings about
+	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Type, Limit, About, Script, Argv, Files string
 	Shortened, Output, Lines, Dropped       string
 	Cancel                                  string
 	ConfirmTitle, ConfirmText, ConfirmYes   string
-	ConfirmNo                               string // not the word of the button that asks
+	ConfirmNo                               string // must differ from the label of the button that asks
 	ByRule, Since, Took, Ended, Exit        string
 	CheckUnknown, Stopping, Expired         string
 	CancelledBy, CancelledClosed            string
@@ -26,15 +25,15 @@ type conversationWords struct {
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string
-	InFlight, TooLate                       string // told to whoever clicks too late
+	InFlight, TooLate                       string // shown to a person who clicks too late
 	TooLateCancelled, TooLateExpired        string
 	Reasons                                 map[aggregate.Reason]string
-	Otherwise                               string // a reason that has no sentence
+	Otherwise                               string // for a reason without a sentence of its own
 }
 
 var conversationWordsOf = language.Read[conversationWords](files, "texts/conversations")
 
-// reason says why something was not done, and what people can do now.
+// reason says why something was not done and what people can do next.
 func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
 	text := or(w.Reasons[r], w.Otherwise)
 	if detail != "" {
@@ -43,7 +42,7 @@ func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
 	return text
 }
 
-// ActionReason says why an action came to nothing, on any surface.
+// ActionReason says on any surface why an action was not done.
 func ActionReason(locale string, r aggregate.Reason, detail string) string {
 	return conversationWordsOf(locale).reason(r, detail)
 }

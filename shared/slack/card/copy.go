@@ -12,8 +12,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Copy draws a copy in a person's direct messages: the card as it stands in its thread, with the same buttons, below a
-// line that names the task and links to the card; or it says how the task ended. link may be empty.
+// Copy draws a copy of a card for a person's direct messages: the same card with the same buttons, below a line that
+// names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf(s.Locale)
 	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) +
@@ -24,13 +24,13 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	return under(from, RenderUnder(a, c, s, now))
 }
 
-// ConversationCopy is Copy of an action of a conversation.
+// ConversationCopy is Copy for an action of a conversation.
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf(t.locale(s))
 	return under(contextLine(conversationFrom(t.Aggregate, w)+opens(link, w)), RenderConversation(t, c, s, now))
 }
 
-// conversationFrom says of which conversation something is, who began it, and with which agent.
+// conversationFrom names a conversation, the person who began it, and its agent.
 func conversationFrom(a *conversation.Aggregate, w *askWords) string {
 	return fill(w.ConversationFrom, "title", conversationTitle(a.Session, w),
 		"who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
@@ -50,7 +50,7 @@ func under(from slack.Block, m Message) Message {
 	return m
 }
 
-// below puts a line above the blocks of the first attachment.
+// below inserts a line above the blocks of the first attachment.
 func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
 	out := slices.Clone(in)
 	if len(out) > 0 {
@@ -59,7 +59,7 @@ func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
 	return out
 }
 
-// outcomeOf tells whoever asked for a task how it ended: in short, what its newest card says.
+// outcomeOf tells the requester briefly how their task ended.
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	w := askWordsOf(s.Locale)

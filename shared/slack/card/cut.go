@@ -8,12 +8,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// units counts as Slack may count: in UTF-16, never less than in characters. Slack's reference
+// units counts UTF-16 units after escaping, which is the strictest reading of Slack's limits: Slack's reference
 // (https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block and
-// …/composition-objects/text-object) says "characters" and not of what, nor whether before or after escaping; Slack's
-// SDK for Python (slack_sdk.models) counts code points. So the strictest reading counts here, UTF-16 after escaping: a
-// kanji is one, most emoji are two, a joined family is eight. A text may thus be cut earlier than Slack would refuse
-// it.
+// …/composition-objects/text-object) says "characters" without defining them, or saying whether they are counted before
+// escaping, and Slack's SDK for Python (slack_sdk.models) counts code points. A kanji counts as one, most emoji as two,
+// a family emoji as eight. So a text may be cut earlier than Slack requires.
 func units(s string) int {
 	n := 0
 	for _, r := range s {
@@ -25,8 +24,8 @@ func units(s string) int {
 	return n
 }
 
-// cut shortens escaped text to limit units, "..." included. It cuts neither
-// within an entity or a mention nor between a letter or an emoji and what belongs to it.
+// cut shortens escaped text to limit units, "..." included. It never splits an entity, a mention, or a letter or emoji
+// from its combining marks.
 func cut(s string, limit int) string {
 	if units(s) <= limit {
 		return s
@@ -34,11 +33,11 @@ func cut(s string, limit int) string {
 	return s[:breakAt(s, limit-len(ellipsis))] + ellipsis
 }
 
-// maxMention is how long a mention that people makes may be, in bytes.
+// maxMention is the greatest length of a mention that people makes, in bytes.
 const maxMention = 50
 
-// breakAt is where a longer escaped text is to be cut so that at most room units stand before. More than legible.MaxRun
-// marks in a row belong to no letter: a long run of them would leave whole pages empty.
+// breakAt returns where to cut an escaped text so that at most room units remain. More than legible.MaxRun combining
+// marks in a row may be split: otherwise a long run of them would leave pages empty.
 func breakAt(s string, room int) int {
 	whole, used, run, joined := 0, 0, 0, false // whole: where the last letter began
 	for i := 0; i < len(s); {
@@ -71,14 +70,14 @@ func breakAt(s string, room int) int {
 	return len(s)
 }
 
-// extends reports whether a rune belongs to the one before it.
+// extends reports whether a rune belongs to the letter before it.
 func extends(r rune) bool {
 	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) ||
 		r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// pages splits prepared text into parts of at most limit units and maxLines lines, all of it. A part ends
-// where a line does, unless that would leave much of it empty.
+// pages splits prepared text into parts of at most limit units and maxLines lines. A part ends at a line's end, unless
+// that would leave much of the part empty.
 func pages(s string, limit int) []string {
 	var out []string
 	for s != "" {
@@ -91,16 +90,16 @@ func pages(s string, limit int) []string {
 		}
 		end = min(end, endOfLines(s, maxLines))
 		out = append(out, s[:end])
-		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace) // a part of spaces is refused
+		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace) // Slack refuses a part that has only spaces
 	}
 	return out
 }
 
-// goesOn marks where a line of a value continues on the next one.
+// goesOn marks a value's line that continues on the next page.
 const goesOn = "⟨…⟩"
 
-// codePages is pages for lines with code in them: a part in which code does not end closes
-// it, and the next one opens it again.
+// codePages splits like pages a text that has inline code. It closes code at the end of a part and opens it again in
+// the next.
 func codePages(s string, limit int) []string {
 	out := pages(s, limit-2-units(goesOn))
 	rest, open := s, false
@@ -133,5 +132,5 @@ func endOfLines(s string, n int) int {
 	return at - 1
 }
 
-// pageEnd is how much of a part stays empty at most, in characters.
+// pageEnd is the greatest part of a page that may stay empty, in characters.
 const pageEnd = 300

@@ -12,27 +12,28 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Dialogs are what Slack shows about a subject beside its cards.
+// Dialogs draws the dialogs and notes of a task or conversation.
 type Dialogs interface {
-	// Opened adds what a gate asks about, where that is too large for its row.
+	// Opened reads the contents that a gate asks about if they are too large for its row.
 	Opened(ctx context.Context, large Large, gate string) (Dialogs, error)
-	// Review draws the page r.Page of all that a gate asks about. ok is false when there is no such gate.
+	// Review draws the page r.Page of everything that a gate asks about. ok is false when there is no such gate.
 	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
-	// Rejection asks why the gate that r names is sent back.
+	// Rejection asks for the reason why a person rejects the gate that r names.
 	Rejection(r Review, locale string) slack.ModalViewRequest
-	// Ending asks whether the subject shall really end; note says why the dialog is still open, empty at first.
+	// Ending asks the person to confirm the cancellation. note says why an earlier submission failed; it is empty at
+	// first.
 	Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest
-	// Refused says why a click decided nothing and, when a rule refused, who may decide.
+	// Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
 	Refused(err error, s tenancy.Settings) string
 }
 
-// Large opens what is too large for a row.
+// Large reads values that are too large for a row.
 type Large interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// DialogsOf are those of a subject: nil for a kind that asks nobody, and those of a task where no subject was found.
+// DialogsOf returns the dialogs of an aggregate: nil for a kind without gates, and a task's dialogs if a is nil.
 func DialogsOf(a aggregate.Aggregate) Dialogs {
 	switch a := a.(type) {
 	case *conversation.Aggregate:
@@ -75,7 +76,7 @@ func (d taskDialogs) Refused(err error, s tenancy.Settings) string {
 	return Refused(err, s, d.Origin(), d.Askers()...)
 }
 
-// Opened adds the payload of an action.
+// Opened reads the payload of an action.
 func (t Conversation) Opened(ctx context.Context, large Large, gate string) (_ Dialogs, err error) {
 	if x := t.Action(gate); x != nil && x.Payload.S3Key != "" {
 		t.Payload, err = large.Open(ctx, t.Ref(), x.Payload)

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/explain/line"
 )
 
-// effects draws what each step would do, one line for each, made from the tool and the planned arguments; no model has
-// written any of it. Values are shown whole, without characters that can't be seen.
+// effects draws one line for each step, made from its tool and planned arguments. No model writes any of it. Values are
+// shown completely, without invisible characters.
 func (d drawing) effects(steps []task.Step, most int) body {
 	if len(steps) == 0 {
 		return body{}
@@ -25,7 +25,7 @@ func (d drawing) effects(steps []task.Step, most int) body {
 	return d.sections(codePages(strings.Join(lines, "\n"), maxSection), most)
 }
 
-// piece draws a part of a line; a person's id stands beside the name.
+// piece draws a part of a line. It shows a person's id next to the name.
 func (d drawing) piece(p line.Piece) string {
 	switch p.Kind {
 	case line.Words:

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// withEnd adds to the newest card what became of the task, where the card itself does not say it.
+// withEnd adds the task's ending to the newest card, unless that card already shows it.
 func (d drawing) withEnd(f face, kind aggregate.CardType, key string) face {
 	switch {
 	case !d.a.Newest(kind, key):
@@ -25,8 +25,8 @@ func (d drawing) withEnd(f face, kind aggregate.CardType, key string) face {
 	return f
 }
 
-// outcome adds to the task's card how the task ended, however far it had come; and
-// while it is the newest card, that a generation failed.
+// outcome adds the task's ending to the task's own card. While that card is the newest, outcome also adds a failed
+// generation.
 func (d drawing) outcome(f face) face {
 	e := d.a.Head.Ended
 	if e == nil {
@@ -41,7 +41,8 @@ func (d drawing) outcome(f face) face {
 	return f.with(contextLine(d.ended()))
 }
 
-// notMade ends the heading of a version that a parked task lacks: nobody could approve it, or its generation failed.
+// notMade returns the heading's ending for the missing version of a parked task: held if nobody could approve that
+// version, else failed.
 func (d drawing) notMade(held, failed string) string {
 	if d.a.Head.Undecidable() {
 		return held
@@ -49,7 +50,7 @@ func (d drawing) notMade(held, failed string) string {
 	return failed
 }
 
-// failedLayer says which generation failed, on the card of what came before it; nothing where none was begun.
+// failedLayer says which generation failed. It is empty if none was begun.
 func (d drawing) failedLayer() string {
 	switch layer := d.a.Head.Parked.Layer; {
 	case d.a.Head.Undecidable():
@@ -62,8 +63,8 @@ func (d drawing) failedLayer() string {
 	return ""
 }
 
-// parked adds why a generation failed, and the button to try again or a note that no try is left. Where another try
-// would end alike, it adds neither.
+// parked says why a generation failed, with a button to try again, or a note that no try is left. If another try would
+// fail alike, it adds neither.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
@@ -82,7 +83,6 @@ func (d drawing) parked(f face, what string) face {
 	return f.with(again)
 }
 
-// ended says how the task ended, who ended it and when.
 func (d drawing) ended() string {
 	e, w := d.a.Head.Ended, d.w
 	if e == nil {
@@ -107,7 +107,7 @@ func (d drawing) ended() string {
 		"detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
 }
 
-// approvalHours is how long the gate that expired was open.
+// approvalHours is how long the expired gate was open.
 func (d drawing) approvalHours() int {
 	hours := tenancy.DefaultSettings().ApprovalTimeoutHours
 	if c := d.a.Choice; c != nil {
@@ -130,7 +130,8 @@ func (d drawing) approvalHours() int {
 	return hours
 }
 
-// waitNote says until when the run waits for the model, for Slack or for room to run; nothing when it doesn't wait.
+// waitNote says until when the run waits for the model, for Slack or for room to run. It is empty if the run doesn't
+// wait.
 func (d drawing) waitNote() []slack.Block {
 	until := d.a.Head.PausedUntil
 	if until == nil || !d.now.Before(*until) || d.a.Head.Ended != nil {
@@ -140,7 +141,7 @@ func (d drawing) waitNote() []slack.Block {
 	switch {
 	case d.a.Head.PausedFor == task.ReasonNoRoom:
 		text = d.w.PausedForRoom
-	case d.a.Waiting(): // no model is asked before Slack says who requests
+	case d.a.Waiting(): // Ringi asks no model before Slack says who the requester is
 		text = d.w.PausedForSlack
 	}
 	return []slack.Block{contextLine(fill(text, "when", when(*until)))}

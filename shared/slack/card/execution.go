@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// execution draws the newest attempt: its steps as they go, and how it ended.
+// execution draws the newest attempt: the progress of its steps, and how it ended.
 func (d drawing) execution() face {
 	e, w := d.a.Execution(), d.w
 	if e == nil {
@@ -48,7 +48,7 @@ func (d drawing) execution() face {
 	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
 }
 
-// drawn draws what every state begins with: header, steps, divider.
+// drawn draws the parts that every state has: header, steps, divider.
 func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
@@ -59,7 +59,7 @@ type attempt struct {
 	*task.Execution
 	steps  []task.Step
 	rows   map[string]*task.StepResult // by step id
-	waits  *task.StepGate              // the gate that the next step waits at
+	waits  *task.StepGate              // the gate of the next step, if it waits
 	failed string                      // id of the step that was refused before its call
 }
 
@@ -85,13 +85,13 @@ func (d drawing) attempt(e *task.Execution) attempt {
 	return r
 }
 
-// beforeCall reports whether a reason refuses a step before it is called; then it has no row.
+// beforeCall reports whether a reason refuses a step before its call. Such a step has no row.
 func beforeCall(why aggregate.Reason) bool {
 	return slices.Contains([]aggregate.Reason{task.ReasonToolNotAllowed, task.ReasonToolConstraint,
 		task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged}, why)
 }
 
-// status is a step's status, looked up by its id, since two steps may call the same tool.
+// status looks a step up by its id, since two steps may call the same tool.
 func (r attempt) status(s task.Step) task.StepStatus {
 	if row := r.rows[s.StepID]; row != nil {
 		return row.Status
@@ -109,7 +109,7 @@ func (r attempt) count(status task.StepStatus) int {
 	return n
 }
 
-// progressLine is a step's line with its marker, and a word where the marker is not enough.
+// progressLine is a step's line with its marker, and a word if the marker says too little.
 func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 	w, row := d.w, r.rows[s.StepID]
 	line, marker := stepLine(s, name), Marker(r.status(s))
@@ -135,7 +135,7 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 
 func after(t, limit *time.Time) bool { return t != nil && limit != nil && t.After(*limit) }
 
-// timed says when something ended, and how long it took where that is known.
+// timed says when something ended, and, if known, how long it took.
 func timed(from, to *time.Time, with, without string) string {
 	if from == nil || to == nil {
 		return fill(without, "when", whenSet(to))
@@ -143,7 +143,7 @@ func timed(from, to *time.Time, with, without string) string {
 	return fill(with, "elapsed", seconds(to.Sub(*from)), "when", when(*to))
 }
 
-// seconds are rounded to whole ones; below ten, tenths are shown, too.
+// seconds rounds to whole seconds; below ten seconds it shows tenths.
 func seconds(t time.Duration) string {
 	t = max(t, 0)
 	if tenths := t.Round(100 * time.Millisecond); tenths < 10*time.Second && tenths%time.Second != 0 {
@@ -152,12 +152,11 @@ func seconds(t time.Duration) string {
 	return fmt.Sprintf("%.0f", t.Round(time.Second).Seconds())
 }
 
-// maxListed is how many steps of unknown outcome are named; steps run one after another, so there is hardly ever a
-// second.
+// maxListed is how many steps of unknown outcome are named. Steps run one after another, so more than one is rare.
 const maxListed = 3
 
-// failure says why an attempt failed and what to do: for a write whose outcome is unknown,
-// what to check before trying again.
+// failure says why an attempt failed and what to do. For a write whose outcome is unknown, it says what to check before
+// trying again.
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
 	why := d.w.sentence(r.Error, d.named(r, r.ErrorDetail))
@@ -170,7 +169,7 @@ func (d drawing) failure(r attempt) string {
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }
 
-// stopped says who or what stopped an attempt, and the outcome of calls that were under way.
+// stopped says who or what stopped an attempt, and names the calls that were in progress.
 func (d drawing) stopped(r attempt) []string {
 	lines := []string{fill(d.w.StoppedBy, "who", d.w.mention(r.CancelledBy), "when", whenSet(r.CancelledAt))}
 	if e := d.a.Head.Ended; e != nil && e.Reason == task.ReasonExpired {
@@ -187,7 +186,7 @@ func (d drawing) stopped(r attempt) []string {
 	return append(lines, d.each(r, task.StepUnknown, d.w.StoppedUnknown)...)
 }
 
-// each fills a text for every step with this status.
+// each fills in the text for every step with this status.
 func (d drawing) each(r attempt, status task.StepStatus, text string) []string {
 	var out []string
 	for _, s := range r.steps {
@@ -198,7 +197,7 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) []string {
 	return out
 }
 
-// named turns a step's id into what the card calls it.
+// named replaces a step's id by the step's name on the card.
 func (d drawing) named(r attempt, detail string) string {
 	for _, s := range r.steps {
 		if s.StepID == detail && detail != "" {

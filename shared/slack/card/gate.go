@@ -7,25 +7,25 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// version is what the cards of a prompt, a process and a step gate have in common.
+// version is the part that prompts, processes and step gates share.
 type version struct {
 	kind    aggregate.CardType
 	key     string
 	id      string
 	version int
-	status  aggregate.GateStatus // empty: the row is not there
+	status  aggregate.GateStatus // empty if the row is missing
 	verdict aggregate.Verdict
 	terms   aggregate.Terms
 	words   gateWords
 	body    body
-	next    *aggregate.GateStatus // of the version after it
+	next    *aggregate.GateStatus // of the version that follows
 
-	note     []slack.Block // how it came to be
-	others   int           // drafts that may be taken in its place
-	replaced string        // by the version after it, which a person picked: who and what
+	note     []slack.Block // how the version was made
+	others   int           // number of drafts that people may pick instead
+	replaced string        // who picked the next version in place of this one, and which
 }
 
-// versionOf finds a gate's row by its key or its id, and draws what it asks about over at most most sections.
+// versionOf finds a gate by its key or its id. It draws the gate's content in at most most sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
 	v.kind = kind
 	is := func(key, id string, n int, g aggregate.Gate) bool {
@@ -73,17 +73,16 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 	return v, ok
 }
 
-// asks draws the card of a gate with this key.
 func (d drawing) asks(kind aggregate.CardType, key string) face {
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
-	v.key = key // also of a row that is missing
+	v.key = key // a missing row has no key
 	if kind == task.CardStep && v.status == aggregate.Cancelled && d.doneBefore(key) {
 		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
 	}
 	return d.gate(v)
 }
 
-// gate draws a gate in any of its states: generated, waiting, decided.
+// gate draws a gate in any of its states.
 func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil
 	v.body = v.body.bounded()
@@ -92,7 +91,7 @@ func (d drawing) gate(v version) face {
 		switch {
 		case over:
 			return d.closed(v, w.IsCancelled)
-		case d.a.Head.Parked != nil: // the run failed before it could approve what needs no person
+		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
 			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()), "").with(d.version(v.version))
 		case !v.terms.ApprovalRequired:
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
@@ -135,7 +134,7 @@ func (d drawing) titled(v version, colour, ending string) face {
 func (d drawing) pending(v version) face {
 	w := d.w
 	first := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)
-	if v.body.cut { // no button to approve what the card doesn't show whole
+	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
 	}
@@ -150,7 +149,7 @@ func (d drawing) pending(v version) face {
 	return f
 }
 
-// otherDrafts is the button that opens the other teams' drafts, if there are any.
+// otherDrafts returns the button that opens other teams' drafts, if there are any.
 func (d drawing) otherDrafts(v version) []slack.BlockElement {
 	if v.others == 0 {
 		return nil
@@ -158,12 +157,12 @@ func (d drawing) otherDrafts(v version) []slack.BlockElement {
 	return []slack.BlockElement{button(fill(contestWords.In(d.w.Locale).others, "n", v.others), OthersAction, v.id, "")}
 }
 
-// closed draws a gate that ended without a decision: the content stays, the context says why.
+// closed draws a gate that ended without a decision. It keeps the content and says how the task ended.
 func (d drawing) closed(v version, ending string) face {
 	return d.titled(v, grey, ending).with(v.body.blocks...).with(divider(), contextLine(d.ended()))
 }
 
-// rejected says who rejected it and why, and what happens next.
+// rejected says who rejected the version, why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e := d.w, d.a.Head.Ended
 	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy),
@@ -196,7 +195,7 @@ func (d drawing) rejected(v version) face {
 	return draw(w.IsRegenerating, fill(w.NextGenerating, "version", v.version+1))
 }
 
-// waits says who may decide what waits, as the settings say now, and until when.
+// waits says who may decide under the present settings, and until when.
 func (d drawing) waits(t aggregate.Terms, key string) slack.Block {
 	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin(), d.a.Askers()...)}
 	if t.DecideBy != nil {
@@ -205,7 +204,7 @@ func (d drawing) waits(t aggregate.Terms, key string) slack.Block {
 	return contextLine(append(lines, d.uncopied(d.a.CopiesOf(key))...)...)
 }
 
-// uncopied says how many more people who may decide got no copy of the card.
+// uncopied says how many further approvers got no copy of the card.
 func (d drawing) uncopied(copies []*aggregate.Card) []string {
 	if len(copies) == 0 || copies[0].Others == 0 {
 		return nil
@@ -213,8 +212,8 @@ func (d drawing) uncopied(copies []*aggregate.Card) []string {
 	return []string{fill(askWordsOf(d.w.Locale).CopiesLeft, "n", copies[0].Others)}
 }
 
-// chooses says who may choose what a message is meant to be, and until when. Those who may
-// reject what waits may use it as the reason; its writer may also make it a request.
+// chooses says who may decide what a message is meant to be, and until when. Approvers may use the message as a reason
+// for their rejection. They and its author may make it a request.
 func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
 	surface, o := d.w.surface(), d.a.Request.Origin()
 	who := surface.Approvers(d.settings, o)

@@ -17,40 +17,38 @@ import (
 // HomeCallback names the Home tab in the payload of a click there.
 const HomeCallback = "ringi_home"
 
-// Summary is what concerns one person.
+// Summary has everything that the Home tab shows to one person.
 type Summary struct {
-	Waiting       []Waits // for the person's decision, the oldest first
-	Looked        int     // so many of what waits in the workspace were looked at, the oldest; 0: all
-	Mine          []Mine  // what the person asked for, the newest first
+	Waiting       []Waits // waits for this person's decision; the oldest first
+	Looked        int     // if positive: only this many of the workspace's oldest waiting items were read
+	Mine          []Mine  // the person's own requests, the newest first
 	Conversations []OpenConversation
 }
 
-// Waits is one thing that waits for a decision, with the task or conversation that it is a part of. Link leads to its
-// card, and may be empty.
+// Waits is an open question with its task or conversation. Link leads to its card, and may be empty.
 type Waits struct {
 	Of       aggregate.Aggregate
 	Question aggregate.Question
 	Link     string
 }
 
-// Mine is one thing that the person asked for.
+// Mine is one of the person's own requests.
 type Mine struct {
 	Task *task.Aggregate
 	Link string
 }
 
-// Slack's limits of a Home tab: 100 blocks and 250,000 bytes of JSON
-// (https://docs.slack.dev/reference/views/home-tab-views). Rows without buttons take few of them, and some are reserved
-// for those.
+// Slack limits a Home tab to 100 blocks and 250,000 bytes of JSON
+// (https://docs.slack.dev/reference/views/home-tab-views). Some blocks are reserved for rows without buttons.
 const (
 	maxHomeBlocks = 100
-	maxHomeCards  = 70    // of them, for cards that are drawn whole
-	maxHomeText   = 60000 // characters of those
-	maxHomeRows   = 20    // of what waits without being drawn whole
+	maxHomeCards  = 70    // blocks for complete cards
+	maxHomeText   = 60000 // characters of the complete cards
+	maxHomeRows   = 20    // rows for waiting items that are not shown completely
 )
 
-// HomeView is a person's Home tab of the app. It shows what waits for their decision as on the cards, with buttons, as
-// far as there is room; the rest as lines that link to the cards; and what the person asked for.
+// HomeView draws a person's Home tab. It shows waiting items as cards with buttons while there is room, and as lines
+// with links after that. Below them are the person's own requests.
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
 	w, own := askWordsOf(locale), s
 	own.Locale = locale
@@ -87,8 +85,8 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
-// onHome draws a waiting card as blocks of the Home tab, with its origin. whole reports whether they show all of what
-// is asked.
+// onHome draws a waiting card and its origin as blocks of the Home tab. whole is false if the tab can't show all of its
+// content.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
 	if texts, is := x.Of.(*conversation.Aggregate); is {
 		return conversationOnHome(x, texts, s, now), true
@@ -99,10 +97,10 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	}
 	q, w := x.Question, askWordsOf(s.Locale)
 	if slices.ContainsFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
-		return nil, false // what it would be called with is not in the row
+		return nil, false // its arguments are too large for the row
 	}
 	m := RenderUnder(a, &aggregate.Card{CardType: q.Kind, Subject: q.Key}, s, now)
-	if m.Plain != nil { // a Home tab takes no tables
+	if m.Plain != nil { // a Home tab can't have tables
 		m = *m.Plain
 	}
 	if len(m.Attachments) == 0 || !Whole(a, q.Kind, q.ID, s.Locale) {
@@ -113,7 +111,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
-// restOf shows the lines of what waits and is not drawn whole.
+// restOf lists the waiting items that are not shown completely.
 func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
 	var out []slack.Block
 	if len(lines) > 0 {
@@ -129,8 +127,7 @@ func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
 	return out
 }
 
-// waitingTitle is the heading above what waits for a person. Where not everything was looked at, it says that there may
-// be more.
+// waitingTitle is the heading above the waiting items. If not all items were read, it says that there may be more.
 func (w *askWords) waitingTitle(in Summary) string {
 	switch n := len(in.Waiting); {
 	case in.Looked == 0:
@@ -142,7 +139,7 @@ func (w *askWords) waitingTitle(in Summary) string {
 	}
 }
 
-// nothing says that nothing waits for a person, or that nothing was found.
+// nothing says that nothing waits for the person, or that nothing was found among the items that were read.
 func (w *askWords) nothing(in Summary) string {
 	if in.Looked > 0 {
 		return fill(w.HomeNoneOf, "n", in.Looked)
@@ -150,7 +147,7 @@ func (w *askWords) nothing(in Summary) string {
 	return w.HomeNothing
 }
 
-// hidden counts what waits for a person and isn't shown.
+// hidden counts the waiting items that are not shown.
 func (w *askWords) hidden(in Summary, n int) string {
 	if in.Looked > 0 {
 		return fill(w.HomeHiddenMore, "n", n)
@@ -165,7 +162,7 @@ func rows(lines []string) (out []slack.Block) {
 	return out
 }
 
-// List is the Home tab as text, for a command's answer.
+// List draws the Home tab as text, for the answer to a command.
 func List(locale string, in Summary) string {
 	w := askWordsOf(locale)
 	lines := []string{"*" + w.waitingTitle(in) + "*"}
@@ -195,10 +192,10 @@ func List(locale string, in Summary) string {
 	return strings.Join(lines, "\n")
 }
 
-// maxListLines is how many lines of a kind the text has.
+// maxListLines is the number of lines in each part of the list.
 const maxListLines = 10
 
-// maxListTitle is how much of a title a line has.
+// maxListTitle is the greatest length of a title in the list, in characters.
 const maxListTitle = 80
 
 func titleOf(a *task.Aggregate, w *askWords) string {
@@ -247,7 +244,7 @@ func mineLine(x Mine, w *askWords) string {
 	return fmt.Sprintf("%s — %s%s", titleOf(x.Task, w), w.state(x.Task), opens(x.Link, w))
 }
 
-// state is where a task stands, in a few words.
+// state names a task's state in a few words.
 func (w *askWords) state(a *task.Aggregate) string {
 	e := a.Execution()
 	switch {
@@ -271,7 +268,7 @@ func (w *askWords) state(a *task.Aggregate) string {
 	return w.StatePrepared
 }
 
-// textOf counts the characters of a block, of buttons too.
+// textOf counts the characters of a block, including its buttons.
 func textOf(b slack.Block) int {
 	if b, ok := b.(*slack.HeaderBlock); ok {
 		return units(b.Text.Text)

@@ -9,17 +9,17 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// OpenConversation is one that the person began, and that is open.
+// OpenConversation is an open conversation that the person began.
 type OpenConversation struct {
 	Session conversation.Session
 	Link    string
 }
 
-// conversationOnHome draws an agent's waiting action as blocks of the Home tab: its card or, where that does not show
-// all of it, a short form with the button that opens the whole.
+// conversationOnHome draws an agent's waiting action as blocks of the Home tab. If its card can't show all of it, a
+// short form has a button that opens the rest.
 func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
 	in := *of.Session
-	in.Locale = s.Locale // a tab is in its reader's language
+	in.Locale = s.Locale // the tab is in its reader's language
 	a := *of
 	a.Session = &in
 	w := askWordsOf(s.Locale)
@@ -43,7 +43,7 @@ func (d conversationDrawing) inShort(x *conversation.Action) face {
 		d.actions(review, reject, button(d.texts.Cancel, CancelAction, x.ActionID, "")))
 }
 
-// conversationsOf are a person's open conversations; nothing where there are none.
+// conversationsOf lists a person's open conversations.
 func (w *askWords) conversationsOf(conversations []OpenConversation) []slack.Block {
 	if len(conversations) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (w *askWords) conversationLines(conversations []OpenConversation) []string 
 	return lines
 }
 
-// conversationState is where a conversation stands, in a few words.
+// conversationState names a conversation's state in a few words.
 func (w *askWords) conversationState(s *conversation.Session) string {
 	switch {
 	case s.PendingActionID != "":

@@ -27,15 +27,15 @@ func compact(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil { // of decoded JSON
+	if enc.Encode(v) != nil { // impossible for decoded JSON
 		return "?"
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// literal returns arguments as people see them. Planned values and destinations stay as they are. In values from
-// earlier results personal data is masked, except for an MCP server's tool, of which any argument may be a destination.
-// hidden names the arguments in which something was masked.
+// literal returns arguments as people see them. It masks personal data in values that come from earlier results. It
+// masks nothing in planned values, in destinations, and in the arguments of an MCP server's tool, each of which may be
+// a destination. hidden names the arguments in which something was masked.
 func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
 	if _, _, foreign := tenancy.ServerTool(tool); foreign {
 		return members, nil
@@ -57,7 +57,7 @@ func literal(planned any, members map[string]any, tool string) (shown map[string
 	return shown, hidden
 }
 
-// revealed is a value with personal data masked, except where it is what people had planned.
+// revealed masks personal data in a value, except in the parts that equal the planned value.
 func revealed(planned any, had bool, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -88,14 +88,14 @@ func revealed(planned any, had bool, v any) any {
 	return fromResult(v)
 }
 
-// fromResult masks a value of an earlier result.
+// fromResult masks a value that comes from an earlier result.
 func fromResult(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for _, name := range sorted(v) {
 			key := mask.Text(name)
-			for _, taken := out[key]; taken; _, taken = out[key] { // two names may be masked alike
+			for _, taken := out[key]; taken; _, taken = out[key] { // two names may have the same masked form
 				key += "*"
 			}
 			out[key] = fromResult(v[name])
@@ -111,12 +111,12 @@ func fromResult(v any) any {
 	return mask.Scalar(v)
 }
 
-// destinations are the arguments of Ringi's own tools that say where a call goes, in the order in which cards show
-// them.
+// destinations are those arguments of Ringi's own tools that name the place a call writes or sends to, in the order of
+// cards.
 var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
 
-// destination reports whether an argument says where a call goes: because its name says
-// so, or because it is nothing but addresses.
+// destination reports whether an argument says where a call writes or sends to: by its name, or because it consists of
+// addresses only.
 func destination(tool, name string, v any) bool {
 	if _, _, foreign := tenancy.ServerTool(tool); !foreign && slices.Contains(destinations, name) {
 		return true

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unmarked replaces a mark that cards use themselves, or one that looks like it (🆗, 🉑, 🗹), in
-// texts of people and models: only a card may show 「✅ 承認」.
+// unmarked replaces the marks that cards use, and similar ones (🆗, 🉑, 🗹), in texts of people and models. Only a card
+// may show 「✅ 承認」.
 func unmarked(r rune) rune {
 	switch r {
 	case '✅', '✔', '☑', '🗸', '🗹', '🆗', '🉑', '🈴', '⭕', '💮', '㊞':
@@ -33,7 +33,7 @@ func unmarked(r rune) rune {
 	return r
 }
 
-// breakMentions keeps the words that call a whole channel from doing so, and names of emoji from becoming marks.
+// breakMentions disables words that notify a whole channel, and names of emoji that Slack would draw as marks.
 func breakMentions(s string) string {
 	if !strings.ContainsAny(s, "@:") {
 		return s
@@ -50,7 +50,7 @@ func breakMentions(s string) string {
 	return b.String()
 }
 
-// hasWord reports whether s begins with a word, in small letters or capitals of ASCII.
+// hasWord reports whether s begins with a word, ignoring the case of ASCII letters.
 func hasWord(s, word string) bool {
 	if len(s) < len(word) {
 		return false
@@ -63,11 +63,11 @@ func hasWord(s, word string) bool {
 	return true
 }
 
-// maxEmojiName is how long the name of an emoji may be, in characters; Slack lets people choose up to 100.
+// maxEmojiName is the greatest length of an emoji's name, in characters; Slack allows 100.
 const maxEmojiName = 100
 
-// namesEmoji reports whether what follows a colon would make an emoji of it: a name in letters of any script, since
-// people name their own, and another colon. Numbers make none, except the few below: 10:30:00 is a time.
+// namesEmoji reports whether the text after a colon is an emoji's name and another colon. People name their own emoji,
+// so a name may have letters of any script. Digits alone are no name, except for the few below: 10:30:00 is a time.
 func namesEmoji(s string) bool {
 	name, letters := s, false
 	for n := 0; ; n++ {

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// What dialogs and their fields come back with.
+// The ids of dialogs and their fields.
 const (
 	RejectionCallback         = "rejection_reason_modal"
 	ReasonBlock               = "rejection_reason_block"
@@ -23,8 +23,8 @@ const (
 	CloseConversationCallback = "close_session_modal"
 )
 
-// modal is a dialog; without a text for its button it can only be closed. about is its private_metadata: it comes back
-// from outside, so all that it names are hints that must match a row.
+// modal draws a dialog. Without submit it can only be closed. about is its private_metadata, which the client can
+// change: every id in it must match a row.
 func modal(callback, title, submit, end, about string, blocks ...slack.Block) slack.ModalViewRequest {
 	view := slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: callback, Title: label(title), Close: label(end), PrivateMetadata: about,
@@ -36,13 +36,13 @@ func modal(callback, title, submit, end, about string, blocks ...slack.Block) sl
 	return view
 }
 
-// metadata is the JSON of strings and numbers, which can't fail.
+// metadata encodes strings and numbers as JSON, which can't fail.
 func metadata(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }
 
-// reasonField asks for a rejection's reason, of at most so many characters; 0: Slack's bound.
+// reasonField asks for a rejection's reason of at most most characters; 0 means Slack's own limit.
 func reasonField(title, placeholder string, most int) slack.Block {
 	return slack.NewInputBlock(ReasonBlock, label(title), nil, &slack.PlainTextInputBlockElement{
 		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: most,
@@ -50,7 +50,7 @@ func reasonField(title, placeholder string, most int) slack.Block {
 	})
 }
 
-// Rejection is the private_metadata of RejectionModal: what is rejected.
+// Rejection is the private_metadata of RejectionModal. It names the rejected gate.
 type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
@@ -58,8 +58,8 @@ type Rejection struct {
 	Hash   string             `json:"hash"` // of what was shown; empty for a task's
 }
 
-// RejectionModal asks why a prompt, a process or a step is sent back. Rejecting a step ends the task, and the dialog
-// says so.
+// RejectionModal asks why a person rejects a prompt, a process or a step. For a step it says that the rejection ends
+// the task.
 func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
@@ -74,15 +74,16 @@ func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
 
-// Cancellation is the private_metadata of the dialog that asks before a task ends: the task, and where the person was.
+// Cancellation is the private_metadata of the dialog that confirms a cancellation: the task, and where the person
+// clicked.
 type Cancellation struct {
 	TaskID  string `json:"task_id"`
 	Channel string `json:"channel"`
 	Thread  string `json:"thread"`
 }
 
-// cancelModal asks whether a task shall really be cancelled. title is the task's, note says why the dialog is still
-// open; both may be empty.
+// cancelModal asks the person to confirm that the task ends. note says why an earlier submission failed. title and note
+// may be empty.
 func cancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	blocks := []slack.Block{section(w.CancelText)}
@@ -96,14 +97,15 @@ func cancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequ
 	return modal(CancelCallback, w.CancelTitle, w.CancelYes, w.CancelNo, about, blocks...)
 }
 
-// ConversationForm is the private_metadata of dialogs in a conversation. Hash is of the action as the person saw it.
+// ConversationForm is the private_metadata of a conversation's dialogs. Hash is that of the action which the person
+// saw.
 type ConversationForm struct {
 	Session string `json:"session"`
 	ID      string `json:"id"`
 	Hash    string `json:"hash"`
 }
 
-// Rejection asks why an action is rejected. The person saw the action with the hash in r.
+// Rejection asks why the person rejects the action whose hash is in r.
 func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf(locale)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
@@ -111,7 +113,7 @@ func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
 		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, conversation.MaxReason))
 }
 
-// Ending asks whether a conversation shall really end.
+// Ending asks the person to confirm that the conversation ends.
 func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slack.ModalViewRequest {
 	locale := t.locale(s)
 	w := conversationWordsOf(locale)

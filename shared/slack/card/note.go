@@ -13,8 +13,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// slackMarks are how Slack shows people, channels and times, and others' words so that they can't format, link or
-// mention.
+// slackMarks writes people, channels and times in Slack's markup. It escapes other people's words so that they can't
+// format, link or mention.
 type slackMarks struct{ w *words }
 
 func (m slackMarks) Person(id string) string        { return m.w.mention(id) }
@@ -39,21 +39,21 @@ func (w *words) surface() refused.Surface {
 	return refused.Surface{Locale: w.Locale, Marks: slackMarks{w}}
 }
 
-// Surface phrases refusals and notes for people in Slack.
+// Surface returns the phrases of refusals and notes in Slack.
 func Surface(locale string) refused.Surface { return wordsOf(locale).surface() }
 
-// Note is the sentence about an error, in mrkdwn.
+// Note returns the sentence about an error, in mrkdwn.
 func Note(locale string, err error) string {
 	return told(locale, func(s refused.Surface) string { return s.Note(err) })
 }
 
-// Refused is Note that, when a rule refused, also names the people who may.
+// Refused is Note for a refused decision. If a rule refused it, Refused also names the people who may decide.
 func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	return told(set.Locale, func(s refused.Surface) string { return s.Refused(err, set, o, askers...) })
 }
 
-// told says a refusal in a locale, or in each language, one below the other, where the settings that name the locale
-// could not be read.
+// told phrases a refusal in a locale. An empty locale means that the settings could not be read: then it uses every
+// language, one below the other.
 func told(locale string, say func(refused.Surface) string) string {
 	locales := []string{locale}
 	if locale == "" {
@@ -66,15 +66,16 @@ func told(locale string, say func(refused.Surface) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Unreachable is what the requester is told by direct message when Slack refuses
-// a card's channel for good; refusal is Slack's error code.
+// Unreachable is the direct message to a requester whose channel permanently refuses cards. refusal is Slack's error
+// code.
 func Unreachable(locale, channel, refusal string) string {
 	w := wordsOf(locale)
 	name := or(slackMarks{w}.Channel(channel), or(inline(channel, maxTool), w.None))
 	return fill(w.Unreachable, "channel", name, "code", or(inline(refusal, maxTool), w.None))
 }
 
-// Sentence says what happened and what people can do now; see ended.Sentence. The detail can't format, link or mention.
+// Sentence says what happened and what people can do next; see ended.Sentence. The detail can't format, link or
+// mention.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return ended.Sentence(locale, r, inline(detail, maxDetail))
 }
@@ -83,12 +84,11 @@ func (w *words) sentence(r aggregate.Reason, detail string) string {
 	return Sentence(w.Locale, r, detail)
 }
 
-// detail is a reason's detail in brackets.
 func (w *words) detail(r aggregate.Reason, detail string) string {
 	return ended.Detail(w.Locale, r, detail)
 }
 
-// Refused also says who decided about an action before, or how it or the conversation ended.
+// Refused also says who decided about an action earlier, or how the action or the conversation ended.
 func (t Conversation) Refused(err error, s tenancy.Settings) string {
 	w, texts := wordsOf(s.Locale), conversationWordsOf(s.Locale)
 	var decided aggregate.ErrDecided

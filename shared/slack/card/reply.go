@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// reply is the answer to a message that became no task: the model's sentence if there is one, then Ringi's in the same
+// reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same
 // language. It is plain mrkdwn without an attachment.
 func (d drawing) reply() string {
 	if c := d.a.Choice; c != nil && c.As == task.AsReason {
@@ -22,8 +22,8 @@ func (d drawing) reply() string {
 	return d.w.sentence(why, "")
 }
 
-// languageOf is the language of a sentence, judged by its letters; the workspace's where they don't tell. A model
-// answers in the language of the request.
+// languageOf guesses the language of a sentence by its letters, and falls back to the workspace's. A model answers in
+// the language of the request.
 func languageOf(said, workspace string) string {
 	has := func(scripts ...*unicode.RangeTable) bool {
 		return strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, scripts...) })
@@ -37,13 +37,13 @@ func languageOf(said, workspace string) string {
 	return workspace
 }
 
-// Suggestions are what a request may look like; Slack shows at most four.
+// Suggestions are examples of requests; Slack shows at most four.
 func Suggestions(locale string) []Suggestion {
 	s := wordsOf(locale).Suggestions
 	return s[:]
 }
 
-// AskAgent is a suggestion to talk with an agent: a message that begins with its id goes to it.
+// AskAgent suggests a conversation with an agent: its message begins with the agent's id, which addresses it.
 func AskAgent(locale, agent string) Suggestion {
 	s := wordsOf(locale).AskAgent
 	s.Message = agent + ": " + s.Message

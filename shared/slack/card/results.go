@@ -14,8 +14,8 @@ const maxLinks = 5
 
 var addressForm = lazy.Regexp(`^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`)
 
-// links are the addresses that completed steps returned as their url. Nothing else on a
-// card is a link: an address in a text stays text. Each is its own label.
+// links lists the url members of completed steps' results, each labelled with its address. A card has no other links:
+// an address within a text stays text.
 func (d drawing) links(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {
@@ -29,15 +29,15 @@ func (d drawing) links(r attempt) []slack.Block {
 	return []slack.Block{contextLine(out...)}
 }
 
-// resultOf are the members of what a step returned, none where it is no object.
+// resultOf returns the members of a step's result, or nil if the result is no object.
 func resultOf(row *task.StepResult) map[string]any {
 	v, _ := decoded(string(row.Result.JSON))
 	members, _ := v.(map[string]any)
 	return members
 }
 
-// below says for each table that was written how many older rows stand below it, since people could take them for part
-// of the result. A result without a count gives no line; one whose rows could not be counted gives a line that says so.
+// below says for each sheet that was written how many older rows follow the new ones, since people could take those for
+// part of the result. A result without a count gives no line. If counting failed, the line says so.
 func (d drawing) below(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {

@@ -12,15 +12,15 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// What the buttons of a Review come back with.
+// The action ids of a Review's buttons.
 const (
 	ReviewAction   = "review_" // and the kind: opens it
 	ReviewTurn     = "turn_"   // and where to: another page, whose number is the button's value
 	ReviewCallback = "review_modal"
 )
 
-// Review is the private_metadata of a dialog that shows all of what a gate asks about, page by page. It comes back from
-// outside, so the ids are hints that must match a row; the hash says of which content the last page was read.
+// Review is the private_metadata of a dialog that shows all of a gate's content, page by page. The client can change
+// it, so its ids must match a row. Its hash says which content the person read on the last page.
 type Review struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
@@ -31,17 +31,17 @@ type Review struct {
 	ReadOnly bool `json:"read_only,omitempty"`
 }
 
-// A page of a dialog holds this much at most: a view takes 100 blocks, and Slack doesn't document how many characters.
+// The most that a page of a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.
 const (
 	maxPageBlocks = 80
 	maxPage       = 10000
 )
 
-// everything is a number of sections that no text reaches.
+// everything is a limit of sections that no text reaches.
 const everything = 1 << 20
 
-// ReviewModal draws the page r.Page, or the last one when there are not so many. Only the last one can be submitted,
-// and only while the gate waits and all of it could be shown. ok is false when there is no such gate.
+// ReviewModal draws the page r.Page, or the last page if there are fewer. Only the last page can be submitted, and only
+// while the gate waits and all of its content could be shown. ok is false when there is no such gate.
 func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf(locale)}
 	title, whole, ok := d.asked(r.Type, r.ID, everything)
@@ -52,7 +52,7 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	return d.reviewed(title, whole, r, a.IsOpen(r.ID), ReviewCallback), true
 }
 
-// Review is a page of the dialog that shows all of an action.
+// Review draws a page of the dialog that shows all of an action.
 func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
 	x := t.Action(r.ID)
 	if x == nil {
@@ -65,7 +65,7 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, open, ActionReviewCallback), true
 }
 
-// reviewed is the page r.Page of all that is asked about. open reports whether the gate still waits.
+// reviewed draws the page r.Page of a gate's content. open reports whether the gate still waits.
 func (d drawing) reviewed(title string, whole body, r Review, open bool, callback string) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
@@ -91,13 +91,13 @@ func (d drawing) reviewed(title string, whole body, r Review, open bool, callbac
 	return modal(callback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), blocks...)
 }
 
-// Told is a dialog that says one thing and can only be closed.
+// Told is a dialog with one text and no button but the one that closes it.
 func Told(text, locale string) *slack.ModalViewRequest {
 	w := wordsOf(locale)
 	return new(modal("", w.ReviewTitle, "", w.ReviewClose, "", section(cut(text, maxSection))))
 }
 
-// turns are the buttons to the pages before and after.
+// turns returns the buttons to the previous and the next page.
 func (d drawing) turns(page int, last bool) []slack.BlockElement {
 	var out []slack.BlockElement
 	if page > 0 {
@@ -109,7 +109,7 @@ func (d drawing) turns(page int, last bool) []slack.BlockElement {
 	return out
 }
 
-// asked is what the gate with this id asks about, over at most most sections.
+// asked draws the content of the gate with this id, in at most most sections.
 func (d drawing) asked(kind aggregate.CardType, id string, most int) (title string, b body, ok bool) {
 	v, ok := d.versionOf(kind, func(_, other string) bool { return id == other }, most)
 	if title = v.words.Header; kind != task.CardStep {
@@ -118,14 +118,14 @@ func (d drawing) asked(kind aggregate.CardType, id string, most int) (title stri
 	return title, v.body, ok
 }
 
-// Whole reports whether the card of a gate shows all of what it asks about, so that a
-// click on it can be an approval. A gate that is not there has nothing to show.
+// Whole reports whether a gate's card shows all of its content, so that people may approve with a click on the card. It
+// is false for a gate that doesn't exist.
 func Whole(a *task.Aggregate, kind aggregate.CardType, id, locale string) bool {
 	_, b, _ := drawing{a: a, w: wordsOf(locale)}.asked(kind, id, maxPages)
 	return !b.bounded().cut
 }
 
-// paginated fills pages with blocks, in their order.
+// paginated distributes blocks over pages in their order.
 func paginated(blocks []slack.Block) [][]slack.Block {
 	var out [][]slack.Block
 	var page []slack.Block

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// sheetTool writes rows. Only the members that its columns name become cells.
+// sheetTool writes rows to a sheet. It writes only those members of a row that its columns name.
 const sheetTool = "write_rows_to_google_sheet"
 
-// sheetRows are rows as they will be in the sheet: the columns in their order under their titles.
+// sheetRows are the rows as they will stand in the sheet, with its columns in order and their titles.
 type sheetRows struct {
 	table     table
-	unwritten []string // members of rows that no column names
+	unwritten []string // members of rows that no column has
 }
 
-// sheetRowsOf reads what a call would write into a sheet. rest are the other arguments, to be drawn as usual; if
-// columns or rows have the wrong form, or masking renamed a member, rest is all of them and ok is false.
+// sheetRowsOf reads the rows that a call would write to a sheet. rest has the arguments that remain to be drawn. ok is
+// false, and rest has all arguments, if columns or rows have the wrong form or masking renamed a member.
 func sheetRowsOf(tool string, shown, given map[string]any) (sheet sheetRows, rest map[string]any, ok bool) {
 	keys, titles := columnsOf(given["columns"])
 	list, isList := shown["rows"].([]any)
@@ -45,7 +45,7 @@ func sheetRowsOf(tool string, shown, given map[string]any) (sheet sheetRows, res
 	return sheetRows{table: t, unwritten: sorted(unwritten)}, rest, true
 }
 
-// sheetLines name the columns of a sheet, and what is not written into it.
+// sheetLines name the columns of a sheet, and the members that will not be written.
 func (d drawing) sheetLines(s sheetRows) []string {
 	lines := []string{d.label("columns") + ": " + listed(s.table.columns)}
 	if len(s.unwritten) > 0 {
@@ -54,7 +54,7 @@ func (d drawing) sheetLines(s sheetRows) []string {
 	return lines
 }
 
-// sheetRow are the cells of one row; what is not there, or null, is written as an empty cell.
+// sheetRow returns a row's cells. A missing or null member is written as an empty cell.
 func (t *table) sheetRow(row map[string]any, keys []string) []string {
 	cells := make([]string, len(keys))
 	for i, key := range keys {
@@ -66,7 +66,7 @@ func (t *table) sheetRow(row map[string]any, keys []string) []string {
 	return cells
 }
 
-// columnsOf returns the keys and titles of columns; none unless every column has both.
+// columnsOf returns the keys and titles of the columns, or nothing if a column lacks one of the two.
 func columnsOf(v any) (keys, titles []string) {
 	list, _ := v.([]any)
 	for _, c := range list {
@@ -81,7 +81,7 @@ func columnsOf(v any) (keys, titles []string) {
 	return keys, titles
 }
 
-// listed are names in one line, each sign by sign.
+// listed joins names in one line, with invisible characters spelled out.
 func listed(names []string) string {
 	coded := make([]string, len(names))
 	for i, name := range names {

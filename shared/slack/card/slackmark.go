@@ -11,7 +11,7 @@ import (
 
 var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
-// mention names a person so that Slack shows their name; empty is the system.
+// mention writes a person's id so that Slack shows the name. An empty id stands for the system.
 func (w *words) mention(user string) string {
 	switch {
 	case user == "":
@@ -24,8 +24,8 @@ func (w *words) mention(user string) string {
 
 var writtenMention = lazy.Regexp(`&lt;@([UW][A-Z0-9]{2,40})&gt;`)
 
-// people turns mentions of people in an escaped text into real mentions with their ids, so that readers see who is
-// meant. Mentions beyond task.MaxMentioned stay as text. All other markup of Slack's stays escaped.
+// people restores mentions of people in an escaped text and adds their ids, so that readers see who is meant. Mentions
+// beyond task.MaxMentioned, and all other markup, stay escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
 	return writtenMention().ReplaceAllStringFunc(escaped, func(written string) string {
@@ -38,7 +38,6 @@ func people(escaped string) string {
 	})
 }
 
-// when shows a time in the reader's own zone and language.
 func when(t time.Time) string {
 	if t.Unix() <= 0 || t.Year() > 9999 {
 		return "—"
@@ -53,7 +52,8 @@ func whenSet(t *time.Time) string {
 	return when(*t)
 }
 
-// fill puts values in the places of a text: fill("v{version}", "version", 2). A value is never searched for places.
+// fill replaces the placeholders of a text: fill("v{version}", "version", 2). It doesn't look for placeholders within
+// values.
 func fill(text string, pairs ...any) string {
 	args := make([]string, 0, len(pairs))
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -8,18 +8,18 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// maxPages is how many sections the steps of a card may fill: with the others a
-// card stays under 10 blocks and under the 13,000 characters of a message.
+// maxPages is how many sections the steps of a card may fill. With it a card stays below Slack's limits of 10 blocks
+// and 13,000 characters.
 const maxPages = 3
 
-// wholeName is the longest step name that a model may write; it is shown whole where people
-// decide. longName is how much of it is shown elsewhere.
+// wholeName is the longest name of a step that a model may write. Where people decide, it is shown completely;
+// elsewhere only longName characters of it are.
 const (
 	wholeName = 2500
 	longName  = 300
 )
 
-// Marker is how a step's progress is shown: ⬜ for a step without a row.
+// Marker returns the emoji for a step's progress, ⬜ for a step without a row.
 func Marker(s task.StepStatus) string {
 	switch s {
 	case task.StepRunning:
@@ -34,15 +34,14 @@ func Marker(s task.StepStatus) string {
 	return "⬜"
 }
 
-// maxToolName is the longest name of a tool that is drawn, more than any has: 32 characters of a
-// server's, a dot, and 128 of its own.
+// maxToolName exceeds the longest name of a tool: 32 characters of a server's name, a dot, and 128 of its own.
 const maxToolName = 200
 
 func stepLine(s task.Step, name string) string {
 	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxToolName), "?"))
 }
 
-// stepName is a step's title, or its description where there is nothing to see in the title; it is to be bounded.
+// stepName is a step's title, or its description if the title has no visible character. The caller must bound it.
 func stepName(w *words, s task.Step) string {
 	name := unformatted(s.Title, len(s.Title))
 	if name == "" {
@@ -51,8 +50,8 @@ func stepName(w *words, s task.Step) string {
 	return or(name, w.Untitled)
 }
 
-// stepList draws one line per step. Many steps fill several sections, at most most; names, of at most widest
-// characters, are shortened before steps are left out, and steps that don't fit are counted.
+// stepList draws one line per step in at most most sections. It shortens names, from at most widest characters, before
+// it leaves out steps. It counts the steps that it leaves out.
 func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.Step, name string) string) body {
 	if len(steps) == 0 {
 		return body{blocks: sectioned(d.w.None)}
@@ -79,9 +78,10 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
-// paged fills up to most sections with whole lines. left counts the lines that did not fit; the last section says so.
+// paged fills at most most sections with complete lines. left counts the lines that didn't fit, and the last section
+// says so.
 func (d drawing) paged(lines []string, most int) (pages []string, left int) {
-	room := maxSection - units(d.w.MoreSteps) - 10 // for the count, on any page
+	room := maxSection - units(d.w.MoreSteps) - 10 // leaves room for the count on any page
 	page := []string{}
 	used, high := 0, 0
 	for i, l := range lines {
@@ -100,8 +100,8 @@ func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 	return append(pages, strings.Join(page, "\n")), 0
 }
 
-// processBody is what people stamp of steps: what became of the reasons for which earlier
-// ones were rejected, their list, and below it what they would do, each over at most most sections.
+// processBody draws a process that people decide on: answers to earlier rejections, the list of steps, and what these
+// would do. Each part fills at most most sections.
 func (d drawing) processBody(steps []task.Step, remarks string, most int) body {
 	var said body
 	if remarks = prepared(remarks); remarks != "" {
@@ -115,20 +115,20 @@ func (d drawing) processBody(steps []task.Step, remarks string, most int) body {
 	})).with(d.effects(steps, most))
 }
 
-// doneBefore reports whether an earlier attempt's call turned out to have done what people were being asked about.
+// doneBefore reports whether a call of an earlier attempt turned out to have completed this gate's step.
 func (d drawing) doneBefore(key string) bool {
 	return slices.ContainsFunc(d.a.Steps, func(s *task.StepResult) bool {
 		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
 	})
 }
 
-// gateBody is what people stamp before a step runs: its line, and what it would be called with.
+// gateBody draws a step that people approve before its call: its line, and its arguments.
 func (d drawing) gateBody(g *task.StepGate, most int) body {
 	call, line := d.gated(g)
 	return d.sections(pages(line, maxSection), most).with(d.arguments(call, g.Arguments, most))
 }
 
-// gated is the step that a gate stands before, and its line.
+// gated returns the step that a gate is for, and its line.
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	for _, p := range d.a.Processes {
 		if p.Version != g.ProcessVersion {

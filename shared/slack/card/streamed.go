@@ -6,13 +6,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// unlinked breaks Markdown's links with a label, of both forms. It also changes what looks like code here: Markdown may
-// see no code in it, as after a backslash or within other code.
+// unlinked breaks Markdown's inline and reference links. It also changes code that looks like a link, since Markdown
+// may not see it as code, as after a backslash.
 var unlinked = strings.NewReplacer("](", "] (", "][", "] [", "]:", "] :", "://", ": //")
 
-// Streamed is the beginning of an agent's words as Slack shows them while there is more to come: as Markdown, which its
-// streaming takes. It mentions nobody, has no links, for which Slack would fetch previews while a model still writes,
-// and what is shown stays as the text grows.
+// Streamed prepares the beginning of an agent's answer for Slack's streaming, which takes Markdown. The result has no
+// mentions. It has no links, since Slack would fetch previews while the model still writes. A longer beginning never
+// changes the part that is already shown.
 func Streamed(text string) string {
 	pieces := strings.Split(text, "```")
 	for i, p := range pieces {

@@ -11,23 +11,23 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Slack's table block: one in a message, up to 100 rows with the header, 20 columns, and
-// 10,000 characters in all cells together (docs.slack.dev, reference/block-kit/blocks/table-block).
+// Slack's limits of table blocks: one in a message, up to 100 rows with the header, 20 columns, and 10,000 characters
+// in all cells together (docs.slack.dev, reference/block-kit/blocks/table-block).
 const (
 	maxTableRows       = 100
 	maxTableColumns    = 20
 	maxTableCharacters = 10000
 )
 
-// table is a list of objects or of lists, as people read it.
+// table shows a list of objects or of lists.
 type table struct {
 	name    string // of the argument
 	columns []string
 	rows    [][]string
-	numbers []bool // which columns hold nothing but numbers
+	numbers []bool // whether a column has only numbers
 }
 
-// tableOf makes a table of a list whose items are all objects, or all lists.
+// tableOf makes a table of a list if all its items are objects or all are lists.
 func tableOf(name string, list []any) (t table, ok bool) {
 	t.name = name
 	var keys []string
@@ -90,7 +90,7 @@ func cellText(v any) string {
 	return compact(v)
 }
 
-// rank puts what names a row first: its ids, and the names beside them.
+// rank orders columns: ids that identify a row come first, then names.
 func rank(key string) int {
 	switch lower := strings.ToLower(key); {
 	case lower == "id" || lower == "num" || strings.HasSuffix(lower, "_id"):
@@ -101,7 +101,7 @@ func rank(key string) int {
 	return 2
 }
 
-// longest is the table with the most rows, -1 if there is none.
+// longest returns the index of the table with the most rows, -1 if there is none.
 func longest(tables []table) int {
 	found := -1
 	for i, t := range tables {
@@ -112,8 +112,8 @@ func longest(tables []table) int {
 	return found
 }
 
-// block is Slack's table of as many rows as fit in room characters; left did not. It is
-// not ok when not even one does, or there are too many columns.
+// block makes Slack's table block with as many rows as fit in room characters; left counts the others. ok is false if
+// no row fits or there are too many columns.
 func (t table) block(room int) (b *slack.TableBlock, left int, ok bool) {
 	if len(t.columns) > maxTableColumns {
 		return nil, 0, false
@@ -148,7 +148,7 @@ func (t table) block(room int) (b *slack.TableBlock, left int, ok bool) {
 	return b, len(t.rows) + 1 - len(b.Rows), len(b.Rows) > 1
 }
 
-// tableText is a cell's text in one line, which Slack takes as it is and which must not be empty.
+// tableText is a cell's text in one line. Slack neither formats it nor accepts an empty one.
 func tableText(s string) string {
 	if s == "" {
 		return " "
@@ -160,7 +160,7 @@ func tableText(s string) string {
 	return s
 }
 
-// rowsOf are tables where there is no table block: in a dialog each row is a section of fields, and on a card a line.
+// rowsOf draws tables without a table block: each row becomes a section of fields in a dialog, and a line on a card.
 func (d drawing) rowsOf(tables []table, most int) body {
 	if most != everything {
 		return d.packed(d.rowParts(tables), most)
@@ -175,7 +175,8 @@ func (d drawing) rowsOf(tables []table, most int) body {
 	return out
 }
 
-// rowFields is one row: up to ten fields to a section, and a text by itself where a field is too small.
+// rowFields draws one row with up to ten fields to a section. A value that is too long for a field gets a section of
+// its own.
 func (d drawing) rowFields(number string, columns, row []string) body {
 	var out body
 	var texts []string

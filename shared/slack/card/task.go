@@ -5,7 +5,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// task draws the card that answers a request: received, then what the first layer made of it.
+// task draws the card that answers a request: first that it was received, then the task or the reply.
 func (d drawing) task() face {
 	t, w := d.a.Task, d.w
 	switch {
@@ -27,7 +27,7 @@ func (d drawing) task() face {
 	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.waitNote()...)
 }
 
-// refused says why a request did not become a task, and when to ask again.
+// refused says why a request did not become a task, and when the person may ask again.
 func (d drawing) refused() face {
 	e, w := d.a.Head.Ended, d.w
 	f := face{w.RequestRefused, grey, nil}.with(section(w.RequestRefused), section(w.sentence(e.Reason, e.Detail)))
@@ -52,8 +52,8 @@ func (d drawing) extracted(t *task.Task) face {
 	)
 }
 
-// corrected says, once a corrected policy can be read, that title and description are
-// those of the request as it was asked: no correction changes them.
+// corrected says, once people can read a corrected policy, that title and description still are those of the original
+// request.
 func (d drawing) corrected() []string {
 	p := d.a.Prompt()
 	if p == nil || p.Version < 2 || p.Status == aggregate.Generating {

@@ -8,15 +8,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// TeamEnd is how a team of a contest stopped.
+// TeamEnd says how a team of a contest stopped.
 type TeamEnd struct {
-	Failed bool // before its first score; else it ended at its best draft
+	Failed bool // it stopped before its first score, so it has no draft
 	Exit   contest.ExitReason
 	Reason aggregate.Reason
-	Detail string // a sentence about what went wrong; may be empty
+	Detail string // explains what went wrong; may be empty
 }
 
-// In says it to people, in one line. A detail replaces the general sentence.
+// In returns the ending as one line of text. A detail replaces the general sentence.
 func (e TeamEnd) In(locale string) string {
 	w := endWords.In(locale)
 	why := w.reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
@@ -34,12 +34,12 @@ func (e TeamEnd) In(locale string) string {
 	return w.exits[e.Exit]
 }
 
-// short reports whether the team ended before it wanted to.
+// short reports whether the team stopped early.
 func (e TeamEnd) short() bool {
 	return e.Exit == contest.TeamTimeout || e.Exit == contest.BudgetExhausted || e.Exit == contest.PartialFailure
 }
 
-// endTexts say why teams stopped: reasons of those that failed, or of what failed later on.
+// endTexts say why teams stopped. The reasons are also for teams that failed after their first draft.
 type endTexts struct {
 	exits   map[contest.ExitReason]string
 	reasons map[aggregate.Reason]string

@@ -9,23 +9,22 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Value is a value of arguments or of a result as a surface beside Slack shows it: one text or several, or a table.
-// Texts are as they were written, with personal data masked where cards mask it.
+// Value is an argument or a part of a result as surfaces other than Slack show it: one text or several, or a table.
+// Texts are unchanged, except that personal data is masked where cards mask it.
 type Value struct {
-	Name  string   // in the reader's language, or the names that lead to it; empty for a sentence of Ringi's own
-	Texts []string // none of a table
+	Name  string   // label for the reader, or the names that lead to the value; empty for a sentence of Ringi's own
+	Texts []string // empty for a table
 	Table *Table
 }
 
-// Table is a list of objects or of lists.
 type Table struct {
 	Columns []string
 	Rows    [][]string
 }
 
-// Arguments are what a step would be called with, as its card shows it: values in one order, destinations first, then a
-// server's defaults for what is left out. hidden names those in which something is masked. ok is false when the whole
-// of them is not there to be shown.
+// Arguments returns the arguments of a step's call as its card shows them, destinations first. leftOut has a server's
+// defaults for omitted arguments, hidden the names of those with masked data. ok is false if only a part of the
+// arguments is stored.
 func Arguments(call task.Step, b aggregate.Blob, locale string) (values, leftOut []Value, hidden []string, ok bool) {
 	v, read := decoded(string(b.JSON))
 	members, isObject := v.(map[string]any)
@@ -52,7 +51,7 @@ func Arguments(call task.Step, b aggregate.Blob, locale string) (values, leftOut
 	return values, d.values(defaults), hidden, true
 }
 
-// sheetValues are what will be in a sheet and, beneath, what will not.
+// sheetValues show the rows that a sheet will have, and below them the members that will not be written.
 func (d drawing) sheetValues(s sheetRows) []Value {
 	out := []Value{{Name: d.argumentName(s.table.name), Table: &Table{s.table.columns, s.table.rows}}}
 	if len(s.unwritten) > 0 {
@@ -61,8 +60,8 @@ func (d drawing) sheetValues(s sheetRows) []Value {
 	return out
 }
 
-// ResultValues are what a step returned, personal data masked as in arguments that are made of it. ok is false when it
-// is no JSON.
+// ResultValues returns a step's result, with personal data masked as in arguments. ok is false if the result isn't
+// JSON.
 func ResultValues(text []byte, locale string) (values []Value, ok bool) {
 	v, read := decoded(string(text))
 	if !read {
@@ -88,7 +87,7 @@ func (d drawing) values(members map[string]any) []Value {
 	return out
 }
 
-// argumentName is an argument's name without marks; the arguments of Ringi's own tools have translated names.
+// argumentName is an argument's name without marks. Only the arguments of Ringi's own tools have translated names.
 func (d drawing) argumentName(path string) string {
 	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
 		return known
@@ -96,14 +95,14 @@ func (d drawing) argumentName(path string) string {
 	return path
 }
 
-// Prose is a text of several lines that people or models wrote, as people see it on any surface: invisible signs are
-// dropped, and no mark of Ringi's can be imitated.
+// Prose is a text of several lines by people or models, for any surface. It has no invisible characters and can't
+// imitate a mark of Ringi's.
 func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(clean(s))) }
 
 // OneLine is Prose in one line.
 func OneLine(s string) string { return oneLine(clean(s)) }
 
-// Address is the address of a completed step's result, when it may be a link: cards link to nothing else.
+// Address returns the url in a completed step's result if cards may link to it, else "".
 func Address(row *task.StepResult) string {
 	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// fenced splits text over at most most code blocks of at most limit units and maxLines lines; rest says that some did
-// not fit.
+// fenced splits a text into at most most code blocks of at most limit units and maxLines lines each. rest reports
+// whether some of it did not fit.
 func fenced(text string, limit, most int) (pages []string, rest bool) {
 	const fence = "```"
 	room := limit - 2*len(fence) - 2
@@ -35,10 +35,10 @@ func fenced(text string, limit, most int) (pages []string, rest bool) {
 	return pages, rest
 }
 
-// maxEmpty is how many empty lines in a row a code block has; more are written as their number.
+// maxEmpty is the most empty lines in a row that a code block shows; a longer run is written as its number.
 const maxEmpty = 3
 
-// emptyCounted writes long runs of empty lines as their number.
+// emptyCounted replaces long runs of empty lines by their number.
 func emptyCounted(text string) string {
 	var out []string
 	empty := 0
@@ -60,7 +60,8 @@ func emptyCounted(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// folded returns the lines of an escaped text. A line over limit units becomes several, with a mark where it goes on.
+// folded splits an escaped text into lines. It breaks a line over limit units into several, with a mark where each
+// continues.
 func folded(text string, limit int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -74,8 +75,7 @@ func folded(text string, limit int) []string {
 	return out
 }
 
-// visible writes what can't be seen, and the backtick that would end the code
-// block, as JSON writes them: the text stays the same JSON.
+// visible writes invisible characters and backticks as JSON escapes: the text stays the same JSON.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
@@ -93,12 +93,14 @@ func visible(s string) string {
 	return or(b.String(), "{}")
 }
 
-// maxDepth is how deep pretty goes: arguments are shallow, and indenting costs depth times size.
+// maxDepth bounds pretty's recursion: arguments are shallow, and indenting takes time in proportion to depth times
+// size.
 const maxDepth = 32
 
 var errTooDeep = errors.New("JSON is nested too deeply")
 
-// pretty indents JSON, with lists of plain values on one line. What is not JSON, or too deep, stays as it is.
+// pretty indents JSON and puts lists of plain values on one line. It returns other texts, and JSON that is too deep,
+// unchanged.
 func pretty(s string) string {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()

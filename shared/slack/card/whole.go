@@ -9,15 +9,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Of the blocks of a card, a body may be this many, in this many characters: the others
-// are the header, a divider, what became of it in up to three lines, and buttons.
+// The limits of a body in blocks and characters. They leave room for the card's header, a divider, up to three lines
+// about the outcome, and buttons.
 const (
 	maxBodyBlocks = maxBlocks - 6
 	maxBody       = maxCharacters - 2500
 )
 
-// body is what a card asks people to decide about. cut says that the card does not show all of it: then its button does
-// not approve but opens a Review, which shows all. Everything that people decide about must be added to the body.
+// body is the content that a card asks people to decide about; anything that they decide about must be in it. cut says
+// that the card does not show all of it: then its button opens a Review instead of approving.
 type body struct {
 	blocks []slack.Block
 	cut    bool
@@ -27,7 +27,7 @@ func (b body) with(more body) body {
 	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
 }
 
-// add is with in place, for a body that is made row by row and whose blocks nobody else has.
+// add is with in place, for a body that is built row by row and shares its blocks with nobody.
 func (b *body) add(more body) {
 	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
 }
@@ -45,7 +45,7 @@ func (b body) bounded() body {
 
 func height(s string) int { return strings.Count(s, "\n") + 1 }
 
-// blockHeight is how many lines a block has, if it is a section or a table; a cell has one.
+// blockHeight counts the lines of a section or a table; a row of a table counts as one line.
 func blockHeight(b slack.Block) int {
 	switch b := b.(type) {
 	case *slack.SectionBlock:
@@ -66,12 +66,12 @@ func sectioned(parts ...string) []slack.Block {
 	return out
 }
 
-// prose is a text that people stamp, over at most most sections.
+// prose draws a text that people approve, in at most most sections.
 func (d drawing) prose(text string, most int) body {
 	return d.sections(pages(prepared(text), maxSection), most)
 }
 
-// lined shows lines over at most most sections; the last section counts the lines that did not fit.
+// lined draws lines in at most most sections. The last section counts the lines that did not fit.
 func (d drawing) lined(lines []string, most int) body {
 	pages, left := d.paged(lines, most)
 	return body{sectioned(pages...), left > 0}
@@ -90,16 +90,17 @@ func (d drawing) sections(parts []string, most int) body {
 	return b
 }
 
-// maxPolicy is how many bytes a policy may have. A card can't show more visible text, but it folds blanks, so a row
-// could have far more bytes.
+// maxPolicy is the greatest size of a policy in bytes. A card can't show more visible text, but runs of spaces, which
+// cards collapse, could make a row much larger.
 const maxPolicy = 32 << 10
 
-// PromptFits reports whether a card can show all of a policy; a longer one is not accepted from the model.
+// PromptFits reports whether a card can show all of a policy. A longer policy from a model is refused.
 func PromptFits(content string) bool {
 	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.prose(content, maxPages) })
 }
 
-// Stampable reports whether people can approve a policy: a card can show all of it, and everybody whom it mentions.
+// Stampable reports whether people can approve a policy: a card can show all of its text and everybody whom it
+// mentions.
 func Stampable(content string) bool {
 	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
 }

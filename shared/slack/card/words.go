@@ -6,24 +6,24 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are all texts of one language. {names} in braces are places for values; both languages have the same ones.
+// words are all texts of one language. {names} in braces are placeholders; every language has the same ones.
 type words struct {
 	Locale   string // ja or en
-	None     string // where there is nothing to show
+	None     string // if there is nothing to show
 	Untitled string
-	System   string // who decided, when nobody did
+	System   string // stands for a person where nobody decided
 
 	// Buttons.
 	Approve, Reject, Cancel, Retry, RetryGeneration  string
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
-	// What can't be shown whole on its card is approved in a dialog that pages through it.
+	// Content that its card can't show completely is approved in a dialog with pages.
 	Review, NotWhole                                                          string
 	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
 	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
-	Effects string // above what each step would do
-	Remarks string // above what became of the reasons for which earlier steps were rejected
+	Effects string // heading of what each step would do
+	Remarks string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
@@ -41,7 +41,7 @@ type words struct {
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
 	IsApprovedCancelled                                       string
 	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
-	IsRegenerationHeld, IsHeld                                string // where nobody may approve what comes next
+	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
 
 	// The task's card.
 	Received, TaskHeader, TaskCancelled                       string
@@ -49,23 +49,23 @@ type words struct {
 	Description, Priority, Type                               string
 	PriorityLow, PriorityMedium, PriorityHigh, PriorityUrgent string
 
-	// The cards of what waits for a decision.
+	// The cards of gates.
 	Prompt, Process, Step gateWords
 	ArgumentsCut          string
 	ArgumentsMasked       string
-	LeftOut               string // above defaults of what a call leaves out
+	LeftOut               string // heading of the defaults for omitted arguments
 	MoreRows              string
 	NotWritten, EmptyCell string
-	ArgumentNames         map[string]string // of Ringi's own tools
+	ArgumentNames         map[string]string // of the arguments of Ringi's own tools
 
 	// Who decides and until when.
 	DecideBy, WhoMakesReason, WhoMakesRequest string
 
-	// What is suggested to whoever opens the app's messages.
+	// Requests that are suggested to a person who opens the app's messages.
 	Suggestions [3]Suggestion
 	AskAgent    Suggestion // its message follows the agent's id
 
-	// What a message in a thread is meant to be whose gate waits.
+	// The choice of what a message in the thread of a waiting gate is meant to be.
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
 	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess string
 	ChoiceGateOver, ChoiceNoReason, ChoiceBecame             string
@@ -76,8 +76,8 @@ type words struct {
 	// The execution's card.
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
-	Result                                                      string // of a step, where it can be opened
-	SheetStays, RowsBelow, RowsBelowOver, RowsBelowUnread       string // of what stands around a table that is written
+	Result                                                      string // link to a step's result
+	SheetStays, RowsBelow, RowsBelowOver, RowsBelowUnread       string // about older rows in a sheet that a step writes
 	MoreSteps, StepNumber                                       string
 	Summary, Error, Held                                        string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
@@ -87,20 +87,20 @@ type words struct {
 	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep             string
 
 	StepDoneBefore string
-	Unreachable    string // a note that only one person sees; package refused says what became of clicks
+	Unreachable    string // seen by one person only; package refused has the notes on clicks
 }
 
-// gateWords are the texts of one kind of what waits for a decision.
+// gateWords are the texts of one kind of gate.
 type gateWords struct {
 	Header     string
-	Generating string // in the card while it is being made
-	Drafting   string // fallback text meanwhile
-	Failed     string // on the card before it, when it could not even begin
-	Review     string // fallback text while it waits
+	Generating string // on the card while the version is being made
+	Drafting   string // notification text meanwhile
+	Failed     string // on the previous card if the generation could not begin
+	Review     string // notification text while the gate waits
 }
 
 //go:embed texts
 var files embed.FS
 
-// wordsOf returns a language's texts; Japanese where there is no such language.
+// wordsOf returns a language's texts, Japanese for an unknown language.
 var wordsOf = language.Read[words](files, "texts/cards")

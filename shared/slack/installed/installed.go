@@ -1,6 +1,6 @@
-// Package installed says which Slack workspaces a deployment works for: its own, to which its bot token belongs, and
-// those that have connected Slack with a token of their own. Requests of any other workspace are refused, and nothing
-// is sent there.
+// Package installed says which Slack workspaces a deployment serves: its own, to which its bot token belongs, and those
+// that have connected Slack with a token of their own. Ringi refuses requests from any other workspace and sends
+// nothing there.
 package installed
 
 import (
@@ -19,22 +19,22 @@ type Slack interface {
 	Team(ctx context.Context) (string, error)
 }
 
-// Rows are what workspaces have connected.
+// Rows says which workspaces have connected Slack.
 type Rows interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Home knows the workspaces of one deployment.
+// Home knows which workspaces a deployment serves.
 type Home struct {
 	Slack Slack
 	Rows  Rows
 }
 
-// ErrSilent: Slack could not be asked which workspace the deployment's token belongs to.
+// ErrSilent means that Slack could not be asked which workspace the deployment's token belongs to.
 var ErrSilent = errors.New("nobody says whose the app is")
 
-// Tenant is the deployment's own workspace as a tenant. A Slack that lacks auth.test (a stand-in, never slack.com) has
-// one workspace only, and does not say which: then it is empty. On failure it returns ErrSilent with Slack's error.
+// Tenant returns the deployment's own workspace as a tenant. It is empty for a stand-in for Slack that lacks auth.test:
+// such a stand-in has one unnamed workspace. On failure Tenant returns ErrSilent with Slack's error.
 func (h Home) Tenant(ctx context.Context) (string, error) {
 	team, err := h.Slack.Team(slackapi.For(ctx, ""))
 	switch {
@@ -47,14 +47,14 @@ func (h Home) Tenant(ctx context.Context) (string, error) {
 	return aggregate.TenantID(team), nil
 }
 
-// Own reports whether a tenant is the deployment's own workspace. It returns the errors of Tenant.
+// Own reports whether a tenant is the deployment's own workspace. It fails as Tenant does.
 func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
 	own, err := h.Tenant(ctx)
 	return err == nil && (own == "" || own == tenant), err
 }
 
-// Knows reports whether a tenant is the deployment's own workspace or has connected Slack itself. It returns
-// ErrSilent like Own.
+// Knows reports whether a tenant is the deployment's own workspace or has connected Slack itself. It fails as Tenant
+// does.
 func (h Home) Knows(ctx context.Context, tenant string) (bool, error) {
 	own, err := h.Own(ctx, tenant)
 	if own {

@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	// namedFor is how long a person's name is kept.
+	// namedFor is how long a person's name is cached.
 	namedFor = 10 * time.Minute
 	// mostAsked is how many names one page asks Slack for; users.info may be called about 100 times a minute (Tier 4).
 	mostAsked = 20
-	// namingTime bounds the asking: people without a name by then are shown by id, and the next page asks again.
+	// namingTime bounds the calls for one page. The page shows ids for names that came too late, and the next page asks
+	// again.
 	namingTime = 2 * time.Second
 	atOnce     = 8
 )
 
-// Names says how a workspace calls its people, and keeps for ten minutes what Slack said. The zero value is ready.
+// Names looks up people's names in their workspace, and caches them for namedFor. The zero value is ready.
 type Names struct {
 	known remember.Answers[place, string]
 }
 
-// Of returns the names of people by their ids. A person whom Slack doesn't name in time has the id as the name.
+// Of returns people's names by id. A person whose name Slack doesn't give in time is named by the id.
 func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time, ids ...string) map[string]string {
 	out := map[string]string{}
 	var ask []string

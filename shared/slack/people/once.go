@@ -10,8 +10,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Once is a directory for one piece of work that asks about the same few people again and again: it asks Slack for each
-// thing once, and keeps the answers, errors too. Use it for seconds, not longer.
+// Once wraps a directory for one piece of work that asks about the same few people repeatedly. It asks Slack for each
+// fact once and caches the answer, even an error, so keep it for seconds only.
 func Once(d Directory) Directory { return &asked{from: d, of: map[string]func() (any, error){}} }
 
 type asked struct {
@@ -20,7 +20,7 @@ type asked struct {
 	of   map[string]func() (any, error)
 }
 
-// once returns what ask returned when it was first called for a key.
+// once returns the result of the first call of ask for a key.
 func once[V any](a *asked, key string, ask func() (V, error)) (V, error) {
 	a.mu.Lock()
 	said := a.of[key]
@@ -60,7 +60,7 @@ func (a *asked) Channels(ctx context.Context, user string, types ...string) iter
 	}
 }
 
-// listed is a list, and whether there is more.
+// listed is a list with the report whether it is incomplete.
 type listed struct {
 	ids  []string
 	more bool

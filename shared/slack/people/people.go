@@ -1,4 +1,5 @@
-// Package people says who somebody in Slack is and who may decide, as Slack and a tenant's settings say now.
+// Package people finds out who a person in Slack is and what they may decide, from Slack and the tenant's present
+// settings.
 package people
 
 import (
@@ -22,23 +23,23 @@ type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
-// Groups looks people up in Slack, and who is in a user group or a channel.
+// Groups looks up people, and the members of user groups and channels.
 type Groups interface {
 	Users
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 	Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error)
 }
 
-// Directory looks people up in Slack, with their channels and user groups.
+// Directory is Groups with the channels that a person is in.
 type Directory interface {
 	Groups
 	Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error]
 }
 
-// remembered is how long an answer of Slack's about membership is believed.
+// remembered is how long an answer of Slack's about membership is cached.
 const remembered = time.Minute
 
-// People says who wants something, and who may decide.
+// People identifies a person and the policy that applies to them.
 type People struct {
 	Slack Directory
 	Now   func() time.Time
@@ -48,22 +49,22 @@ type People struct {
 	asking   Requesters
 }
 
-// Want is what one person wants done, and from where.
+// Want says who wants to do something, what, and from where.
 type Want struct {
 	User      string
-	Team      string            // as the click says it; used where Slack has no method to ask
+	Team      string            // from the click; used only if Slack lacks users.info
 	Channel   string            // where the person clicked, empty in a dialog
-	Surface   aggregate.Surface // empty: Slack; in the console they signed in to the tenant's own workspace
+	Surface   aggregate.Surface // empty: Slack; in the console people signed in to the tenant's own workspace
 	Withdraws bool              // cancels or tries again: the requester may
-	Retries   bool              // tries again: no guest may
-	Authors   bool              // becomes the author of a version that is then to be approved
+	Retries   bool              // tries again: guests may not
+	Authors   bool              // becomes the author of a version that others then approve
 }
 
-// membership is that of a person in a channel.
+// membership is the key of a cached answer: is the person in the channel?
 type membership struct{ team, channel, user string }
 
-// Who returns the person who wants something of what was asked for there, and the policy that applies
-// to them. It returns errorclass.ErrUnverified when Slack can't be asked.
+// Who returns the person in w, and the policy that applies to them for a request with the origin o. It returns
+// errorclass.ErrUnverified when Slack can't be asked.
 func (p *People) Who(
 	ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings,
 ) (aggregate.Actor, aggregate.Policy, error) {
@@ -72,7 +73,7 @@ func (p *People) Who(
 		w.Team = o.Team
 	}
 	policy := s.Policy(o.Team)
-	if w.Withdraws && !w.Retries && by.ID == o.User { // who asked may cancel it, whatever else they are
+	if w.Withdraws && !w.Retries && by.ID == o.User { // requesters may always cancel their own request
 		by.Team = o.Team
 		return by, policy, nil
 	}
@@ -83,7 +84,7 @@ func (p *People) Who(
 	wg.Go(func() { alone, aloneErr = p.alone(ctx, w, o, s) })
 	var member bool
 	wg.Go(func() {
-		if w.Retries && w.User == o.User { // it is enough to be no guest
+		if w.Retries && w.User == o.User { // requesters who are no guests may always try again
 			return
 		}
 		if policy.Mode == aggregate.ApproversList {
@@ -100,7 +101,7 @@ func (p *People) Who(
 	return by, policy, nil
 }
 
-// alone reports whether nobody could approve what the person would become the author of.
+// alone reports whether nobody could approve a version if the person became its author.
 func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (bool, error) {
 	if !w.Authors || s.AllowSelfApproval {
 		return false, nil
@@ -112,10 +113,10 @@ func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenanc
 	return false, err
 }
 
-// belongs fills in which workspace Slack says a person belongs to, and whether they are a guest. People of an
-// organization who are also in our workspace belong to it. A click doesn't tell: it names an organization, the person's
-// home workspace, or nothing. People whom the app can't see, and those who have left, belong to no workspace. Where
-// Slack lacks the method, which slack.com never does, they belong to the workspace unasked.
+// belongs asks Slack which workspace a person belongs to, and whether they are a guest. A click doesn't say: it names
+// an organization, the person's home workspace, or nothing. A member of an organization belongs to our workspace if
+// they are in it. People whom the app can't see, and those who have left, belong to no workspace. If Slack lacks
+// users.info, which slack.com never does, they belong to the workspace of the click.
 func belongs(
 	ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string,
 ) error {
@@ -129,7 +130,7 @@ func belongs(
 		return nil
 	case err != nil:
 		return err
-	case u.Gone: // a page of theirs may still be open
+	case u.Gone: // they may still have a page open
 		return nil
 	}
 	if by.Team, by.Guest = u.Team, u.Guest; u.Of(ours) {
@@ -138,8 +139,8 @@ func belongs(
 	return nil
 }
 
-// approvers are the listed people, with the members of the listed user groups.
-// Groups are only asked for when the person is not listed by name.
+// approvers returns the listed people and the members of the listed user groups. It asks Slack about groups only if the
+// list doesn't name the person.
 func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Approvers) ([]string, error) {
 	if slices.Contains(a.Users, id) {
 		return slices.Clone(a.Users), nil
@@ -147,8 +148,8 @@ func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Appro
 	return p.asking.listed(ctx, p.Slack, team, a, p.Now())
 }
 
-// Reads reports whether somebody who may not decide may go on reading what was asked for there: their own request, or
-// one of a channel that they are still in. It returns errorclass.ErrUnverified when Slack can't be asked.
+// Reads reports whether a person who may not decide may still read: their own request, or one of a channel that they
+// are in. It returns errorclass.ErrUnverified when Slack can't be asked.
 func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
 	if o.User == w.User {
 		return true, nil
@@ -160,8 +161,8 @@ func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, e
 	return member, nil
 }
 
-// memberOf reports whether the person is a member of the channel that something
-// was asked for in. Where Slack does not list channels, whoever could click there is a member.
+// memberOf reports whether the person is a member of the request's channel. If Slack doesn't list the channel,
+// everybody who could click there counts as a member.
 func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
 	if o.ChannelType == "im" {
 		return w.User == o.User, nil
@@ -172,7 +173,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 	}
 	for ch, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
 		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-			// A modal was opened by a click there; who is signed in to a page may be anywhere.
+			// A modal was opened by a click in the channel; a person in the console may be anywhere.
 			there := w.Channel == "" && w.Surface != aggregate.SurfaceConsole || w.Channel == o.Channel
 			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", o.Channel, "allowed", there)
 			return there, nil
@@ -188,9 +189,8 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 	return false, nil
 }
 
-// typesOf returns the types that the channel may have. Slack refuses the whole call when it
-// names a type for which the app has no scope; a mention comes without its channel's
-// type, and a private channel's id may look like a public one's.
+// typesOf returns the types that the channel may have. Slack refuses the whole call for a type whose scope the app
+// lacks. A mention comes without its channel's type, and a private channel's id may look like a public one's.
 func typesOf(o aggregate.Origin) []string {
 	if o.ChannelType == "mpim" {
 		return []string{"mpim"}

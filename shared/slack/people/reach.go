@@ -15,20 +15,20 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Reach is what a person may see and decide of their workspace's requests: Slack is asked once for all the rows of a
-// list. It is for showing; who may decide is asked again when they do. The zero value reaches nothing.
+// Reach says what a person may see and decide in their workspace. It asks Slack once for all the rows of a list, so it
+// is only for display: a decision is checked again when it is made. The zero value allows nothing.
 type Reach struct {
 	by       aggregate.Actor
 	policy   aggregate.Policy
-	channels map[string]string // those that the person is in: their names by id
+	channels map[string]string // names by id of the channels that the person is in
 }
 
-// Channels remembers for a minute which channels people are in. The zero value is ready.
+// Channels caches for a minute which channels people are in. The zero value is ready.
 type Channels struct {
 	known remember.Answers[place, map[string]string]
 }
 
-// Of are the names, by id, of the public and private channels that a person is in.
+// Of returns the names, by id, of the public and private channels that a person is in.
 func (k *Channels) Of(
 	ctx context.Context, slack Directory, team, user string, now time.Time,
 ) (map[string]string, error) {
@@ -51,8 +51,8 @@ func (k *Channels) Of(
 	return names, nil
 }
 
-// Sight is the Reach of somebody who only looks: which channels they are in, but nothing of what they may decide. It
-// returns errorclass.ErrUnverified when Slack can't be asked; the Reach then holds their own requests.
+// Sight returns a Reach that says what a person may see, but nothing about decisions. It returns
+// errorclass.ErrUnverified when Slack can't be asked; the Reach then covers only their own requests.
 func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 	r := Reach{by: aggregate.Actor{Type: aggregate.ActorUser, ID: user, Surface: aggregate.SurfaceConsole}}
 	var err error
@@ -61,7 +61,7 @@ func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 }
 
 // Reach returns a person's Reach under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be
-// asked; the Reach then lacks what Slack did not say.
+// asked; the Reach then lacks the unanswered parts.
 func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Settings) (Reach, error) {
 	r, err := p.Sight(ctx, team, user)
 	r.policy = s.Policy(team)
@@ -80,8 +80,8 @@ func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Setting
 	return r, err
 }
 
-// Sees reports whether the person may see what was asked for there: their own requests, and those of channels that they
-// are in. A direct message is nobody else's.
+// Sees reports whether the person may see a request: their own, and those of channels that they are in. Nobody else may
+// see a direct message.
 func (r Reach) Sees(o aggregate.Origin) bool {
 	if o.User == r.by.ID {
 		return o.User != ""
@@ -95,7 +95,7 @@ func (r Reach) In(channel string) bool {
 	return in
 }
 
-// Decides reports whether the person may approve what was asked for there, by the rule that People.Who serves.
+// Decides reports whether the person may approve a request, by the same rule as People.Who.
 func (r Reach) Decides(o aggregate.Origin) bool {
 	by := r.by
 	if by.Member = r.In(o.Channel); o.ChannelType == "im" {
@@ -104,5 +104,5 @@ func (r Reach) Decides(o aggregate.Origin) bool {
 	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
 }
 
-// Channels are the names, by id, of those that the person is in.
+// Channels returns the names, by id, of the channels that the person is in.
 func (r Reach) Channels() map[string]string { return maps.Clone(r.channels) }

@@ -17,11 +17,11 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// MaxListed is how many people of a workspace are listed to choose from: five calls of users.list, which may be made 20
-// times a minute (Tier 2). The others are chosen by their id.
+// MaxListed is how many people of a workspace can be chosen from a list. They take five calls of users.list, which may
+// be made 20 times a minute (Tier 2). Other people are chosen by id.
 const MaxListed = 5000
 
-// Why people or groups can't be chosen as approvers.
+// The rules by which people or groups can't be chosen as approvers.
 const (
 	RuleBot      tenancy.Rule = "bot"
 	RuleGone     tenancy.Rule = "gone"
@@ -30,14 +30,14 @@ const (
 	RuleNoGroup  tenancy.Rule = "no_group" // there is none, or it is disabled
 )
 
-// Listing lists who is in a workspace.
+// Listing lists the people and groups of a workspace.
 type Listing interface {
 	Users
 	Users(ctx context.Context) iter.Seq2[slackapi.User, error]
 	Usergroups(ctx context.Context) ([]slackapi.Group, error)
 }
 
-// Members are the people and user groups of a workspace, by name.
+// Members are the people and user groups of a workspace, sorted by name.
 type Members struct {
 	Team   string
 	People []slackapi.User
@@ -45,7 +45,7 @@ type Members struct {
 	More   bool // there are more than MaxListed people
 }
 
-// Roster lists the members of workspaces, and keeps for a minute what Slack said. The zero value is ready.
+// Roster lists the members of workspaces, and caches Slack's answers for a minute. The zero value is ready.
 type Roster struct {
 	known remember.Answers[string, Members] // by team
 }
@@ -79,8 +79,8 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 	return m, nil
 }
 
-// Refused returns, by id, the rules that forbid choosing these people and user groups; those who may be chosen are not
-// in it. Slack is asked about people who are not listed. It returns errorclass.ErrUnverified when Slack can't say.
+// Refused returns, by id, the rules that forbid these people and user groups as approvers. It omits those who may be
+// chosen. It asks Slack about people who are not listed, and returns errorclass.ErrUnverified when Slack can't say.
 func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]tenancy.Rule, error) {
 	out := map[string]tenancy.Rule{}
 	for _, id := range users {
@@ -89,7 +89,7 @@ func (m Members) Refused(ctx context.Context, slack Users, users, groups []strin
 			var err error
 			u, err = slack.User(ctx, id)
 			if code := slackapi.Code(err); code == slackapi.CodeUserNotFound || code == slackapi.CodeUserNotVisible {
-				u, err = slackapi.User{}, nil // of no workspace of Ringi's
+				u, err = slackapi.User{}, nil // belongs to no workspace that Ringi serves
 			}
 			if err != nil {
 				return nil, errors.Join(errorclass.ErrUnverified, fmt.Errorf("ask who %s is: %w", id, err))
@@ -107,7 +107,7 @@ func (m Members) Refused(ctx context.Context, slack Users, users, groups []strin
 	return out, nil
 }
 
-// Rule is why a person can't be an approver, empty for one who can.
+// Rule returns the rule that forbids a person as approver, or "" for a person who may be chosen.
 func (m Members) Rule(u slackapi.User) tenancy.Rule {
 	switch {
 	case u.Bot:
@@ -140,8 +140,8 @@ func (m Members) Group(id string) (slackapi.Group, bool) {
 	return m.Groups[i], true
 }
 
-// Find returns the first most people and user groups whose names hold the text, or whose id it is, and whether there
-// are more. Spaces and the case of letters don't matter; an empty text finds everybody.
+// Find returns the first most people and user groups whose name contains the text or whose id equals it; more reports
+// whether there are others. It ignores spaces and case. An empty text matches everybody.
 func (m Members) Find(text string, most int) (users []slackapi.User, groups []slackapi.Group, more bool) {
 	want := folded(strings.TrimLeft(text, "@＠"))
 	for _, u := range m.People {

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// mostLooked bounds how many people of a list, or of a channel, are looked up until one is found to be a member.
-	// Only members can be saved in a list, so few of them should have left.
+	// mostLooked bounds how many people of a list or channel are looked up in the search for one member of the
+	// workspace. Only members can be saved in a list, so few of them should have left.
 	mostLooked = 20
-	// mostMembers is how many of a channel's members are asked for, in one call.
+	// mostMembers is how many of a channel's members one call asks for.
 	mostMembers = 100
 )
 
-// Somebody returns nil if somebody may approve what these people together ask for there. Otherwise it returns
-// aggregate.ErrNotAllowed: with RuleSelf where only they themselves could and may not, with RuleNobody where the list
-// has nobody, with RuleNotMember where the channel has nobody else, with RuleUnlisted where Slack can't list the
-// members. It is asked when something begins; who may decide is asked again at the click. It returns
-// errorclass.ErrUnverified when Slack can't be asked about a list.
+// Somebody returns nil if somebody may approve what these people together ask for. Otherwise it returns
+// aggregate.ErrNotAllowed with a rule: RuleSelf if only they themselves could, and may not; RuleNobody if the list is
+// empty; RuleNotMember if the channel has nobody else; RuleUnlisted if Slack can't list the members. It is checked when
+// a request begins, and a click is checked again. It returns errorclass.ErrUnverified when Slack can't be asked about a
+// list.
 func (q *Requesters) Somebody(
 	ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string,
 ) error {
@@ -43,7 +43,7 @@ func (q *Requesters) Somebody(
 	for _, id := range policy.Approvers {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: o.Team}
 		if policy.ApproveAll(by, askers) != nil {
-			continue // whatever Slack says
+			continue // they may not approve their own request, whatever Slack says
 		}
 		if looked++; looked > mostLooked {
 			return nil
@@ -59,10 +59,11 @@ func (q *Requesters) Somebody(
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNobody}
 }
 
-// inChannel is Somebody where the members of a channel approve. It refuses only where Slack says that nobody can: what
-// Slack doesn't say, or not within the bounds, is no refusal. A group direct message differs from a channel only by the
-// scope that the app lacks: a mention there names no type, and its id may begin like a channel's
-// (https://docs.slack.dev/reference/events/app_mention). No listing of a person's channels shows it to memberOf.
+// inChannel is Somebody for requests that a channel's members approve. It refuses only if Slack says that nobody can; a
+// missing or partial answer is no refusal. It must ask Slack whether members are listed, because nothing else
+// identifies a group direct message: a mention there has no channel type, its id may look like a channel's
+// (https://docs.slack.dev/reference/events/app_mention), and the app lacks the scope to list it, so memberOf would
+// never find anybody in it.
 func (q *Requesters) inChannel(
 	ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string,
 ) error {
@@ -80,7 +81,7 @@ func (q *Requesters) inChannel(
 	case err != nil:
 		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
 		return nil
-	case p.AllowSelf: // who asks there is in it
+	case p.AllowSelf: // the requester is in the channel
 		q.listing.Keep(here, true, now, remembered)
 		return nil
 	}
@@ -93,7 +94,7 @@ func (q *Requesters) inChannel(
 			return nil
 		}
 		u, err := q.user(ctx, slack, o.Team, id, now)
-		if err == nil && u.Bot { // Ringi's own is in it
+		if err == nil && u.Bot { // Ringi's own bot is in it
 			continue
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Member: true}
@@ -107,7 +108,7 @@ func (q *Requesters) inChannel(
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
 }
 
-// listed are the listed people, with the members of the listed user groups.
+// listed returns the listed people and the members of the listed user groups.
 func (q *Requesters) listed(
 	ctx context.Context, slack Groups, team string, a tenancy.Approvers, now time.Time,
 ) ([]string, error) {
@@ -122,7 +123,7 @@ func (q *Requesters) listed(
 	return all, nil
 }
 
-// group are a user group's members; the answer may be remembered old.
+// group returns a user group's members; the answer may be remembered old.
 func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
 	members, err := q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
 		members, err := slack.UsergroupMembers(ctx, name)

@@ -10,36 +10,36 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// BotScopes are what the app asks of a workspace, as its manifest has them.
+// BotScopes are the bot scopes of the app's manifest.
 var BotScopes = []string{
 	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read",
 	"groups:history", "groups:read",
 	"im:history", "im:write", "team:read", "usergroups:read", "users:read", "users:read.email",
 }
 
-// Installation is a workspace in which somebody installed the app.
+// Installation is the app's installation in one workspace.
 type Installation struct {
 	Team     string
 	TeamName string
 	User     string // who installed it
-	// Enterprise is the organization (Enterprise Grid) of the workspace, empty without one.
+	// Enterprise is the workspace's organization (Enterprise Grid), or empty.
 	Enterprise string
-	Bot        string // its user id
+	Bot        string // the bot's user id
 	App        string
-	Token      string // of the bot; a secret
+	Token      string // the bot's token; a secret
 }
 
-// String keeps the token out of logs and errors.
+// String omits the token, so that logs and errors never have it.
 func (i Installation) String() string { return "the installation in " + i.Team }
 
 // GoString is String.
 func (i Installation) GoString() string { return i.String() }
 
-// ErrOrganization is an installation for all workspaces of an organization, which is not supported: a tenant is one
-// workspace.
+// ErrOrganization means that the app was installed for all workspaces of an organization. Ringi doesn't support that: a
+// tenant is one workspace.
 var ErrOrganization = errors.New("the app was installed for a whole organization")
 
-// InstallAddress is where a browser is sent to install the app in a workspace
+// InstallAddress returns the address at which a browser installs the app in a workspace
 // (https://docs.slack.dev/authentication/installing-with-oauth).
 func (s *Slack) InstallAddress(ctx context.Context, redirect, state string) (string, error) {
 	id, _, api, err := s.App.Client(ctx)
@@ -51,8 +51,8 @@ func (s *Slack) InstallAddress(ctx context.Context, redirect, state string) (str
 	return strings.TrimSuffix(api, "api/") + "oauth/v2/authorize?" + query.Encode(), nil
 }
 
-// Installed exchanges the code that Slack sent a browser back with for the installation. It returns ErrRefused for a
-// code or an answer that won't do, and ErrOrganization, having given the token back.
+// Installed exchanges the code from Slack's redirect for the installation. It returns ErrRefused if Slack refuses the
+// code or its answer is invalid. For an organization it revokes the token and returns ErrOrganization.
 func (s *Slack) Installed(ctx context.Context, code, redirect string) (Installation, error) {
 	id, secret, api, err := s.App.Client(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Slack) Installed(ctx context.Context, code, redirect string) (Installat
 	return i, nil
 }
 
-// Revoke makes a bot's token invalid. One that was invalid before is no error.
+// Revoke makes a bot's token invalid. It returns nil for a token that already was.
 func (s *Slack) Revoke(ctx context.Context, token string) error {
 	_, _, api, err := s.App.Client(ctx)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// issuer is who signs Slack's ID tokens, as its discovery document says.
+// issuer is the issuer of Slack's ID tokens, from its discovery document.
 const issuer = "https://slack.com"
 
-// maxSkew is how far Slack's clock may be from ours.
+// maxSkew is how far Slack's clock may differ from ours.
 const maxSkew = time.Minute
 
-// App is the Slack app as it signs people in.
+// App gives the credentials of the Slack app.
 type App interface {
 	Client(ctx context.Context) (id, secret, api string, err error)
 }
@@ -34,7 +34,7 @@ type Slack struct {
 	Now  func() time.Time
 }
 
-// Person is whom Slack signed in.
+// Person is a person whom Slack signed in.
 type Person struct {
 	User     string
 	Team     string
@@ -42,10 +42,11 @@ type Person struct {
 	Name     string
 }
 
-// ErrRefused is a sign-in that is not to be believed, or that Slack refused; another try by the person may succeed.
+// ErrRefused means that Slack refused the sign-in or its answer is invalid. The person may try again.
 var ErrRefused = errors.New("the sign-in was refused")
 
-// Address is where a browser is sent to sign in. Slack sends it back with state, and puts nonce into the token.
+// Address returns the address at which a browser signs in. Slack sends the browser back with state, and puts nonce into
+// the token.
 func (s *Slack) Address(ctx context.Context, redirect, state, nonce string) (string, error) {
 	id, _, api, err := s.App.Client(ctx)
 	if err != nil {
@@ -58,8 +59,8 @@ func (s *Slack) Address(ctx context.Context, redirect, state, nonce string) (str
 	return strings.TrimSuffix(api, "api/") + "openid/connect/authorize?" + query.Encode(), nil
 }
 
-// Person exchanges the code that Slack sent a browser back with for the person. It returns ErrRefused for a code or an
-// answer that won't do.
+// Person exchanges the code from Slack's redirect for the person. It returns ErrRefused if Slack refuses the code or
+// its answer is invalid.
 func (s *Slack) Person(ctx context.Context, code, redirect, nonce string) (Person, error) {
 	id, secret, api, err := s.App.Client(ctx)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Slack) Person(ctx context.Context, code, redirect, nonce string) (Perso
 	return Person{User: c.User, Team: c.Team, TeamName: c.TeamName, Name: c.Name}, nil
 }
 
-// claims are those of Slack's ID tokens.
+// claims are the members of Slack's ID tokens that Ringi checks or uses.
 type claims struct {
 	Issuer   string   `json:"iss"`
 	Audience audience `json:"aud"`
@@ -94,7 +95,7 @@ type claims struct {
 	Name     string   `json:"name"`
 }
 
-// audience is one client, or a list of them.
+// audience is one client id or a list of them.
 type audience []string
 
 func (a *audience) UnmarshalJSON(b []byte) error {
@@ -106,7 +107,7 @@ func (a *audience) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(a))
 }
 
-// claimsOf reads a token's claims. Its signature need not be checked: the token came from Slack itself over TLS, in
+// claimsOf reads a token's claims. It need not check the signature: the token came from Slack itself over TLS, in
 // answer to a call with the client's secret (OpenID Connect Core 1.0, 3.1.3.7, number 6).
 func claimsOf(token string) (claims, error) {
 	parts := strings.Split(token, ".")
@@ -124,7 +125,7 @@ func claimsOf(token string) (claims, error) {
 	return c, nil
 }
 
-// check says why claims are not to be believed. What is wrong is named, never quoted.
+// check says why claims are invalid. Its error names the wrong claim and never quotes it.
 func (c claims) check(client, nonce string, now time.Time) error {
 	switch {
 	case c.Issuer != issuer:
