@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// connections connect vendors where the environment says that they are.
+// connections connects the vendors whose addresses the environment has.
 func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.Keys) integrations.Connections {
 	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", cmp.Or(env.FreeeTokenURL, oauth.FreeeTokenURL)), oauth.Google("", cmp.Or(env.GoogleTokenURL, oauth.GoogleTokenURL)))

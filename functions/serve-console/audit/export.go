@@ -18,13 +18,13 @@ import (
 	"ringi/shared/store/large"
 )
 
-// Exporter has files of the audit log written, and says where one can be fetched.
+// Exporter starts exports of the audit log and links to the finished files.
 type Exporter interface {
 	Begin(ctx context.Context, tenant, export string) error
 	Link(ctx context.Context, x auditlog.Export) (string, error)
 }
 
-// exportAudit is the function that writes them, and the bucket that they stand in.
+// exportAudit calls the Lambda function that writes the files, and signs links to its bucket.
 type exportAudit struct {
 	lambda   *lambda.Client
 	function string
@@ -32,12 +32,11 @@ type exportAudit struct {
 	bucket   string
 }
 
-// Function is the Exporter that calls a function of this name.
 func Function(cfg aws.Config, function string, bucket large.Store) Exporter {
 	return exportAudit{lambda.NewFromConfig(cfg), function, s3.NewPresignClient(bucket.S3), bucket.Bucket}
 }
 
-// Begin returns when the function was told, which then works by itself.
+// Begin invokes the function asynchronously; it returns before the file is written.
 func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
 	payload, err := json.Marshal(map[string]string{"tenant": tenant, "export": export})
 	if err != nil {
@@ -52,7 +51,7 @@ func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
 	return nil
 }
 
-// Link is an address that fetches the file without a session, for auditlog.LinkLasts.
+// Link returns an address that serves the file without a session for auditlog.LinkLasts.
 func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error) {
 	out, err := e.s3.PresignGetObject(ctx, &s3.GetObjectInput{
 		Bucket: &e.bucket, Key: &x.Key,
@@ -64,7 +63,6 @@ func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error
 	return out.URL, nil
 }
 
-// beginExport asks for a file of what the form selects.
 func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	form, filter := auditFormOf(r.PostForm, c.Now())
 	if form.Problem != "" {
@@ -92,7 +90,7 @@ type exportData struct {
 	Path    string
 	Open    bool // somebody works on it
 	Problem string
-	Note    string // how long a link is good, and the file kept
+	Note    string // how long the link is valid, and how long the file is stored
 }
 
 func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -110,8 +108,8 @@ func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "audit", Data: d}, "export.html")
 }
 
-// fetchExport leads to the file by a link that ends soon. Whoever has the link needs no session: it is given to nobody
-// who was an administrator a moment ago.
+// fetchExport redirects to a short-lived link. Anyone who has the link can fetch the file, so it first asks the store
+// whether the viewer is still an administrator.
 func (c *Pages) fetchExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	if err := c.StillAdmin(r.Context(), v); err != nil {
 		return err

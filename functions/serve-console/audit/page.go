@@ -21,19 +21,17 @@ import (
 )
 
 const (
-	// auditPage is how many entries a page has.
+	// auditPage is the number of entries on a page.
 	auditPage = 50
-	// auditDays is how far back the log is shown unless somebody asks for more: the page reads a month or two, not all.
+	// auditDays is how many days of the log a page reads unless the viewer asks for more.
 	auditDays = 30
 )
 
-// Pages are the pages of the audit log.
 type Pages struct {
 	*web.Site
 	Exports Exporter
 }
 
-// Routes are the page of the log, and the page of an export.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
@@ -43,13 +41,13 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// auditForm is the filter as its form has it: days, both included.
+// auditForm is the filter as the form holds it; both days are included.
 type auditForm struct {
 	Action, Actor, Resource, From, To string
-	Problem                           string // which field won't do; the filter is as if it were empty
+	Problem                           string // the invalid field; the filter is then treated as empty
 }
 
-// auditFormOf reads a filter. A filter without days selects the last auditDays.
+// auditFormOf reads the filter. Without days it selects the last auditDays.
 func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 	f := auditForm{
 		Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to"),
@@ -64,7 +62,7 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 	return f, filter
 }
 
-// filter is what the form selects. It returns aggregate.ErrField.
+// filter converts the form. It returns aggregate.ErrField for an invalid field.
 func (f auditForm) filter() (auditlog.Filter, error) {
 	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
 	var err error
@@ -86,7 +84,7 @@ func (f auditForm) filter() (auditlog.Filter, error) {
 	return out, nil
 }
 
-// with is the page's address with another value of the filter, at its first entries.
+// with returns the address of the first page with one filter value replaced.
 func (f auditForm) with(name, value string) string {
 	q := url.Values{}
 	for _, x := range [][2]string{{"action", f.Action}, {"actor", f.Actor}, {"resource", f.Resource}, {"from", f.From}, {"to", f.To}} {
@@ -99,25 +97,24 @@ func (f auditForm) with(name, value string) string {
 type auditData struct {
 	Filter      auditForm
 	Actions     []choice
-	People      []choice // who may be filtered by: Ringi, the people of the workspace, and who stands on this page
+	People      []choice // options of the filter: Ringi, the workspace's people, and the actors on this page
 	Rows        []auditRow
-	Newest      string // where the log begins, on a later page
+	Newest      string // address of the first page, on a later page
 	Older       string
 	ExportAbout string
 }
 
-// choice is an entry of a list to choose from.
 type choice struct{ Value, Text string }
 
 type auditRow struct {
 	ID            string
 	At            time.Time
-	Who, ByWho    string // a name, and the page of what else they did
-	WhoID         string // people choose their names themselves: also one like Ringi's
+	Who, ByWho    string // the actor's name, and the address that filters by the actor
+	WhoID         string // tells apart people who chose the same name, or Ringi's
 	What, Action  string
-	On, Subject   string // what kind of thing, and which one where it has a name
-	Task, Session string // ids, of what it belongs to
-	Contest       string // address of the one that it belongs to
+	On, Subject   string // the kind of resource, and its name if it has one
+	Task, Session string // ids of the aggregate that the entry belongs to
+	Contest       string // address of the contest that the entry belongs to
 	ResourceID    string
 	ByResource    string
 	Details       []auditlog.Detail
@@ -151,12 +148,11 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Show(w, r, v, doc, "audit.html")
 }
 
-// mostActors is how many people of the workspace the filter lists; any other who acted is chosen by their name in the
-// log.
+// mostActors bounds the people that the filter lists; any other actor is chosen by their name in the log.
 const mostActors = 500
 
-// actors are whom the filter offers by name: Ringi first, then the workspace's people and those who are named already,
-// by their names. While Slack lists nobody, the named ones are all.
+// actors returns the filter's options: Ringi first, then the workspace's people and the actors on this page, sorted by
+// name. If Slack can't list the people, only the actors on this page are offered.
 func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[string]string) []choice {
 	all := map[string]string{}
 	if m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now()); err == nil {
@@ -181,7 +177,7 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 	}
 	var out []choice
 	for id, name := range all {
-		if called[name] > 1 || name == ringi { // names are chosen by those who have them
+		if called[name] > 1 || name == ringi { // anyone may choose a name that is taken
 			name += " (" + id + ")"
 		}
 		out = append(out, choice{id, cmp.Or(name, id)})
@@ -192,14 +188,14 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 	return slices.Insert(out, 0, choice{system, ringi})
 }
 
-// fillAudit makes entries readable, and returns the names of who acted.
+// fillAudit turns entries into rows and returns the actors' names by id.
 func (c *Pages) fillAudit(
 	r *http.Request, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry,
 ) map[string]string {
 	texts := auditlog.WordsIn(v.Locale)
 	var ids []string
 	for _, x := range entries {
-		if x.ActorType != aggregate.ActorAgent { // Slack knows none of them
+		if x.ActorType != aggregate.ActorAgent { // Slack doesn't know agents
 			ids = append(ids, x.ActorID)
 		}
 	}
@@ -227,7 +223,7 @@ func (c *Pages) fillAudit(
 	return names
 }
 
-// actorID is the id of a filter's person, empty for Ringi itself.
+// actorID returns the id of the person in a filter, or "" for Ringi.
 func actorID(filter string) string {
 	if filter == string(aggregate.ActorSystem) {
 		return ""
@@ -235,7 +231,7 @@ func actorID(filter string) string {
 	return filter
 }
 
-// actionChoices are all actions, in the order of their words.
+// actionChoices returns all actions, sorted by their labels.
 func actionChoices(locale string) (all []choice) {
 	texts := auditlog.WordsIn(locale)
 	for _, a := range texts.Actions() {

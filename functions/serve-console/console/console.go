@@ -1,4 +1,4 @@
-// Package console puts the pages together.
+// Package console assembles the console's pages into one handler.
 package console
 
 import (
@@ -20,7 +20,6 @@ import (
 	"ringi/shared/store/conversations"
 )
 
-// Console serves the pages.
 type Console struct {
 	web.Site
 	Conversations *conversations.Store
@@ -29,13 +28,12 @@ type Console struct {
 	SignIn        *slack.Slack
 	Exports       audit.Exporter
 	Begin         contest.Beginner
-	Links         subject.Links // to messages; nil: there are none
-	Machine       string        // the pipeline's address; empty: no run is linked to
+	Links         subject.Links // to Slack messages; nil: no links
+	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
-	Outbound      []string // addresses beside public ones where agents may be, as host:port
+	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
 
-// Handler serves everything below /console.
 func (c *Console) Handler() http.Handler {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Links: c.Links}
 	entrance := &signin.Pages{Site: site, SignIn: c.SignIn}
@@ -63,14 +61,14 @@ func (c *Console) Handler() http.Handler {
 	return web.Safe(mux)
 }
 
-// open adds those of every page that need no session.
+// open registers the pages that need no session.
 func (c *Console) open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/language/{locale}", c.SwitchLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", web.ServeAsset)
 	mux.HandleFunc("/", c.Open(func(http.ResponseWriter, *http.Request, *web.Viewer) error { return web.ErrNoPage }))
 }
 
-// homeRoutes lead from the console's address to its first page.
+// homeRoutes redirect from the console's address to the first page.
 func (c *Console) homeRoutes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console", c.home),
@@ -80,7 +78,7 @@ func (c *Console) homeRoutes() []web.Route {
 
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	data := homeData{}
-	if v.Admin { // who is to decide first what nobody has decided
+	if v.Admin { // the first administrator answers the open question first
 		s, err := c.Store.Settings(r.Context(), v.Tenant)
 		if err != nil {
 			return err
@@ -90,7 +88,6 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Data: data}, "home.html")
 }
 
-// homeData is what the first page shows beside the menu's entries.
 type homeData struct {
-	Unchosen bool // nobody has decided yet whether people approve their own requests
+	Unchosen bool // nobody has decided yet whether people may approve their own requests
 }

@@ -15,7 +15,7 @@ func (a Answer) String() string {
 	return fmt.Sprintf("%s is answered %d %s: %s", a.Asked, a.Status, a.To, says)
 }
 
-// Says wants a page with this status that says these texts. It returns the answer, as the next three methods do.
+// Says checks the status and that the page has these texts. Like the next three methods it returns the answer.
 func (a Answer) Says(t *testing.T, status int, texts ...string) Answer {
 	t.Helper()
 	expect.That(t, a.Status == status, "want status %d: %v", status, a)
@@ -25,14 +25,14 @@ func (a Answer) Says(t *testing.T, status int, texts ...string) Answer {
 	return a
 }
 
-// Leads wants the browser led to another page.
+// Leads checks that the browser is redirected to this page.
 func (a Answer) Leads(t *testing.T, to string) Answer {
 	t.Helper()
 	expect.That(t, a.To == to, "want to be led to %q: %v", to, a)
 	return a
 }
 
-// Holds wants texts in the page's source.
+// Holds checks that the page's source has these texts.
 func (a Answer) Holds(t *testing.T, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
@@ -41,7 +41,7 @@ func (a Answer) Holds(t *testing.T, texts ...string) Answer {
 	return a
 }
 
-// Lacks wants none of these texts in the page's source.
+// Lacks checks that the page's source has none of these texts.
 func (a Answer) Lacks(t *testing.T, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
@@ -52,7 +52,7 @@ func (a Answer) Lacks(t *testing.T, texts ...string) Answer {
 
 var linkForm = regexp.MustCompile(`href="([^"]*)"`)
 
-// Link is where the link with a rel leads, or the one whose text is this.
+// Link returns the address of the link with this rel or this text.
 func (a Answer) Link(name string) string {
 	for _, tag := range regexp.MustCompile(`<a [^>]*>[^<]*</a>`).FindAllString(a.Body, -1) {
 		if strings.Contains(tag, `rel="`+name+`"`) || strings.Contains(tag, ">"+name+"<") {
@@ -64,7 +64,6 @@ func (a Answer) Link(name string) string {
 
 var titleForm = regexp.MustCompile(`<th scope="row"><a href="[^"]*"><bdi>([^<]*)</bdi>`)
 
-// Titles are the titles of the listed requests.
 func (a Answer) Titles() (out []string) {
 	for _, m := range titleForm.FindAllStringSubmatch(a.Body, -1) {
 		out = append(out, m[1])

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/explain/auditlog"
 )
 
-// Exporter notes what it is asked for.
+// Exporter records the exports it is asked for.
 type Exporter struct {
 	Begun  []string
 	Broken error
@@ -25,11 +25,11 @@ func (e *Exporter) Link(_ context.Context, x auditlog.Export) (string, error) {
 	return "https://files.example/" + x.Key, nil
 }
 
-// Record commits audit entries as they are, with nothing that they would record.
+// Record commits audit entries without the changes they describe.
 func (w *World) Record(entries ...aggregate.AuditEntry) {
 	w.T.Helper()
 	w.Ask()
-	for part := range slices.Chunk(entries, 90) { // a transaction has a hundred actions
+	for part := range slices.Chunk(entries, 90) { // a transaction has at most 100 actions
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			head := a.Head
 			return aggregate.Change{Head: &head, Now: w.Now(), Audit: part}, nil

@@ -14,13 +14,13 @@ import (
 	"ringi/shared/store/contests/conteststest"
 )
 
-// Beginner is the function that reads the files.
+// Beginner stands in for the function that reads the contest files.
 type Beginner struct {
 	W      *World
 	Down   bool
 	NotSet bool
 	Begun  []contests.Alone
-	// mostOfDay is what the day may come to; 0: anything.
+	// mostOfDay limits the day's budget; 0: no limit.
 	MostOfDay aggregate.MicroUSD
 }
 
@@ -53,13 +53,12 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 	}}, nil
 }
 
-// Contest is a world with a contest.
 type Contest struct {
 	*World
 	ID string
 }
 
-// Compete begins a contest of two teams, for a task if there is one.
+// Compete begins a contest of two teams, for the task by if by is not nil.
 func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 	w.T.Helper()
 	k := &Contest{w, contest.NewID()}
@@ -76,7 +75,7 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 	return k
 }
 
-// Plays is a round of a team.
+// Plays adds a round of the team at a place.
 func (k *Contest) Plays(place, round int, score float64, text string) {
 	k.T.Helper()
 	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Conversation is a world with a conversation.
 type Conversation struct {
 	*World
 	Talk aggregate.Ref
@@ -32,7 +31,7 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 	return k
 }
 
-// Direct is one of Sato's in a direct message.
+// Direct begins a conversation of Sato's in a direct message.
 func (w *World) Direct() *Conversation {
 	w.T.Helper()
 	return w.Talked(workspace.Sato, "D0SATO", "im", "集計用のスクリプトを書いて")
@@ -50,7 +49,7 @@ func (k *Conversation) Decide(f conversation.Decision) *conversation.Aggregate {
 	return expect.Value(k.Console.Conversations.Decide(k.T.Context(), k.Talk, f))(k.T)
 }
 
-// Run opens a run if none is.
+// Run opens a run if none is open.
 func (k *Conversation) Run() {
 	k.T.Helper()
 	if k.Load().Head.Resting {
@@ -67,7 +66,7 @@ func (k *Conversation) Answers(x conversation.Answer) *conversation.Aggregate {
 	})
 }
 
-// Says adds a message of a person's.
+// Says adds a message from a person.
 func (k *Conversation) Says(user, text string) {
 	k.T.Helper()
 	k.Said++
@@ -78,7 +77,6 @@ func (k *Conversation) Says(user, text string) {
 	expect.NoError(k.T, k.Console.Conversations.Tell(k.T.Context(), k.Talk, c))
 }
 
-// Proposes has the agent propose something.
 func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
 	k.T.Helper()
 	return k.Proposed(typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, rule)
@@ -95,7 +93,7 @@ func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.B
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 
-// Begins executes the approved action.
+// Begins starts executing the approved action.
 func (k *Conversation) Begins() {
 	k.T.Helper()
 	k.Run()

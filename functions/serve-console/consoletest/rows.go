@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Requested is a request that became a task.
+// Requested describes a request that became a task.
 type Requested struct {
 	Team, User, Channel, Kind, Title string
 	Cancelled                        bool
@@ -27,7 +27,7 @@ type Requested struct {
 	After                            time.Duration // the world's beginning
 }
 
-// Made makes a task of a request; the world's story goes on with it.
+// Made makes a task from a request. Later steps of the world continue with that task.
 func (w *World) Made(r Requested) string {
 	w.T.Helper()
 	w.Said++
@@ -58,8 +58,7 @@ func (w *World) Made(r Requested) string {
 	return ref.ID
 }
 
-// Filled puts the rows of many tasks into the table, as the store writes them; the n-th is n seconds older than the
-// last.
+// Filled writes the rows of n tasks as the store does, one second apart; the last is the newest.
 func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
 	w.T.Helper()
 	var puts []types.WriteRequest
@@ -78,7 +77,7 @@ func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
 	w.put(puts)
 }
 
-// row puts a value that was made at a time, and its keys, into a row.
+// row makes a row from a value, the time it was made, and its keys.
 func (w *World) row(x any, at string, keys map[string]any) types.WriteRequest {
 	w.T.Helper()
 	it := map[string]any{"schema_version": 1, "created_at": at, "updated_at": at}
@@ -94,8 +93,7 @@ func (w *World) put(rows []types.WriteRequest) {
 	}
 }
 
-// Competed puts the rows of many contests into the table, as the store writes them, and returns their ids, the newest
-// first.
+// Competed writes the rows of n contests as the store does, and returns their ids, newest first.
 func (w *World) Competed(n int, of func(n int, k *contest.Contest)) []string {
 	w.T.Helper()
 	var puts []types.WriteRequest

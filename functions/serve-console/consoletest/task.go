@@ -20,7 +20,7 @@ func Message(order int, text string) task.Step {
 	return pipelinetest.Step(order, "send_slack_dm", aggregate.Write, fmt.Sprintf(`{"recipient":%q,"text":%q,"details":[]}`, workspace.Tanaka, text))
 }
 
-// AskForSteps approves the policy, and brings these steps to their approval.
+// AskForSteps approves the policy and brings these steps to their approval.
 func (w *World) AskForSteps(steps ...task.Step) {
 	w.T.Helper()
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
@@ -31,7 +31,7 @@ func (w *World) AskForSteps(steps ...task.Step) {
 	})
 }
 
-// payloads are what browsers have run where it was not escaped, or not for its place.
+// Payloads are texts that run as scripts in a page that doesn't escape them, or escapes them for the wrong context.
 var Payloads = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg/onload=alert(1)>`,
 	`</title><script>alert(1)</script>`, `</textarea><script>alert(1)</script>`,
@@ -41,7 +41,7 @@ var Payloads = []string{
 	"\u202e<b onmouseover=alert(1)>\u2066x",
 }
 
-// Harmless fails when a page has an element, or an attribute, that no template of Ringi's has.
+// Harmless fails if a page has an element or attribute that none of Ringi's templates has.
 func Harmless(t *testing.T, path string, got Answer) {
 	t.Helper()
 	_, main, _ := strings.Cut(got.Body, "<main")
@@ -59,15 +59,13 @@ func Harmless(t *testing.T, path string, got Answer) {
 	}
 }
 
-// TaskPage returns the path of the task's page.
 func (w *World) TaskPage() string { return "/console/tasks/" + w.Ref.ID }
 
-// AnyMember lets every member of the channel decide.
 func (w *World) AnyMember() aggregate.Policy {
 	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
-// Act is the form of an act that the task offers by now.
+// Act returns the form of an act that the task offers now.
 func (w *World) Act(name aggregate.Act, reason string) url.Values {
 	w.T.Helper()
 	for _, x := range w.Load().Offers() {
@@ -85,7 +83,7 @@ func (w *World) Steps(steps ...task.Step) {
 	w.Planned(tenancy.DefaultSettings(), steps...)
 }
 
-// Ran lets the next step be called with arguments, and return a result.
+// Ran calls the next step's tool with these arguments; the tool returns this result.
 func (w *World) Ran(arguments, result aggregate.Blob) {
 	w.T.Helper()
 	a := w.Load()

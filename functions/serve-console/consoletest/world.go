@@ -1,5 +1,4 @@
-// Package consoletest is a workspace with its console for tests: one table, a Slack, and browsers in which people sign
-// in.
+// Package consoletest gives tests a workspace with its console: one table, a fake Slack, and browsers that sign in.
 package consoletest
 
 import (
@@ -45,10 +44,9 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// host is where the console is.
 const Host = "ringi.example"
 
-// World is a workspace whose administrator is Suzuki, one table and a console.
+// World is a workspace with one table and a console; Suzuki is its administrator.
 type World struct {
 	pipelinetest.Story
 	Slack   *slacktest.Slack
@@ -60,17 +58,17 @@ type World struct {
 	Tenant  tenancy.Tenant
 	DB      *dynamodb.Client
 	Table   string
-	Said    int // messages, so that each has an id of its own
+	Said    int // messages so far: gives each its own id
 }
 
-// Directory is Slack's, where a test may change somebody.
+// Directory is Slack's list of people; tests may change it.
 type Directory struct {
 	people.Directory
 	mu      sync.Mutex
 	changed map[string]func(*slackapi.User) error
 	Asked   int
-	Called  map[string]string // what people call themselves by now
-	Channel string            // what all channels are called by now
+	Called  map[string]string // names that people changed to, by id
+	Channel string            // new name of all channels, if set
 }
 
 func (d *Directory) User(ctx context.Context, id string) (slackapi.User, error) {
@@ -95,18 +93,18 @@ func (d *Directory) Channels(ctx context.Context, user string, types ...string) 
 	}
 }
 
-// Become lets Slack say something else of a person from now on.
+// Become changes what Slack says about a person from now on.
 func (d *Directory) Become(id string, change func(*slackapi.User) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed[id] = change
 }
 
-// ownWorkspace is the deployment's own workspace, and the administrator whom its secret names.
+// ownWorkspace is the deployment's own workspace with the administrator whom its secret names.
 type ownWorkspace struct {
 	Team, Admin string
-	Also        []string // teams that count as it too
-	Install     string   // who may install the app, as the secret names them
+	Also        []string // teams that are treated as the own workspace too
+	Install     string   // the secret's member install: who may install the app
 }
 
 func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
@@ -128,10 +126,10 @@ func (o *ownWorkspace) MayInstall(_ context.Context, team string) (bool, error) 
 	return o.Install == secret.AnyWorkspace || o.Install == team, nil
 }
 
-// openID is Slack's token endpoint, which says that whoever has a code is that person.
+// openID stands in for Slack's token endpoint: the code it gets is the id of the person who signs in.
 type openID struct {
 	API    string
-	Person map[string]string // the claims beside the usual ones
+	Person map[string]string // claims added to the usual ones
 	now    func() time.Time
 }
 
@@ -148,10 +146,9 @@ func (o *openID) token(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "x", "token_type": "Bearer", "id_token": "e30." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"})
 }
 
-// Cases are tests by what they show, each of which has a workspace of its own.
+// Cases are tests by name; each gets its own workspace.
 type Cases map[string]func(*testing.T, *World)
 
-// Each runs cases.
 func Each(t *testing.T, all Cases) {
 	db := storetest.Start(t)
 	for name, run := range all {
@@ -159,10 +156,9 @@ func Each(t *testing.T, all Cases) {
 	}
 }
 
-// Start is the workspace of a test that needs one.
 func Start(t *testing.T) *World { return New(t, storetest.Start(t)) }
 
-// New is a workspace with a table of its own.
+// New makes a workspace in an empty table.
 func New(t *testing.T, db *storetest.Server) *World {
 	t.Helper()
 	_, table := db.Store(t)
@@ -190,40 +186,40 @@ func New(t *testing.T, db *storetest.Server) *World {
 	return w
 }
 
-// Found makes a workspace known.
+// Found adds a workspace as a tenant.
 func (w *World) Found(team string, admins ...string) tenancy.Tenant {
 	w.T.Helper()
 	t := tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, Slug: strings.ToLower(team), TeamID: team, Admins: admins}
 	return expect.Value(w.Store.Bootstrap(w.T.Context(), t, w.Now()))(w.T)
 }
 
-// Ask receives a request of Sato's in #人事.
+// Ask receives a request from Sato in #人事.
 func (w *World) Ask() {
 	w.T.Helper()
 	ts := w.Slack.Say(w.T, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
 }
 
-// Browser is one with its cookies.
+// Browser sends requests and stores cookies.
 type Browser struct {
 	World   *World
-	user    string // who has signed in, empty for nobody
+	user    string // who is signed in; empty: nobody
 	host    string
 	Locale  string
 	Cookies map[string]string
 	Form    string       // of its session
-	Over    http.Handler // where it asks; nil is the console
+	Over    http.Handler // handler of the requests; nil: the console's
 }
 
-// Browser is one in which nobody has signed in.
+// Browser returns one in which nobody is signed in.
 func (w *World) Browser() *Browser {
 	return &Browser{World: w, host: Host, Locale: "ja", Cookies: map[string]string{}}
 }
 
-// As is a browser in which somebody of the workspace has signed in.
+// As returns a browser in which a user of the world's own tenant is signed in.
 func (w *World) As(user string) *Browser { w.T.Helper(); return w.Of(w.Tenant, user) }
 
-// Of is a browser in which somebody of a workspace has signed in.
+// Of returns a browser in which a user of tenant t is signed in.
 func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	w.T.Helper()
 	cookie, b := websession.Secret(), w.Browser()
@@ -237,7 +233,7 @@ func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	return b
 }
 
-// Answer is what a browser got.
+// Answer is the console's answer to a browser.
 type Answer struct {
 	Asked  string // for what, by whom
 	Status int
@@ -246,7 +242,7 @@ type Answer struct {
 	Header http.Header
 }
 
-// Text is what the page says, without its markup.
+// Text returns the page's text without markup.
 func (a Answer) Text() string {
 	_, main, _ := strings.Cut(a.Body, "<main")
 	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString("<main"+main, " ")), " ")
@@ -254,7 +250,6 @@ func (a Answer) Text() string {
 
 func (b *Browser) Get(path string) Answer { return b.Send("GET", path, nil) }
 
-// Post sends a form with the session's token.
 func (b *Browser) Post(path string, form url.Values) Answer {
 	full := url.Values{"form": {b.Form}}
 	for name, values := range form {
@@ -292,7 +287,6 @@ func (b *Browser) Send(method, path string, form url.Values) Answer {
 	return Answer{Asked: asked, Status: out.StatusCode, To: out.Header.Get("Location"), Body: rec.Body.String(), Header: out.Header}
 }
 
-// Logged collects the log until the test ends.
 func Logged(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	was := slog.Default()
@@ -301,7 +295,6 @@ func Logged(t *testing.T) *bytes.Buffer {
 	return &b
 }
 
-// SettingsNow are the workspace's.
 func (w *World) SettingsNow() tenancy.Settings {
 	w.T.Helper()
 	return expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)

@@ -27,26 +27,24 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// Beginner says which contests there may be, and begins one. An error says that nobody knows.
+// Beginner lists the contests that the files describe, and begins contests.
 type Beginner interface {
 	Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error)
 }
 
-// beginContest is the function that reads the files, which the console itself may not.
+// beginContest calls the function that reads the contest files: the console has no access to them.
 type beginContest struct {
 	lambda   *lambda.Client
 	function string
 }
 
-// Function is the Beginner that calls a function of this name.
 func Function(cfg aws.Config, function string) Beginner {
-	// The function answers when it has read all files, not as soon as AWS's services do.
+	// The function answers only after it has read all files, so it needs a longer timeout than AWS's services.
 	return beginContest{
 		lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.HTTPClient = awshttp.NewBuildableClient() }), function,
 	}
 }
 
-// Ask waits for the answer.
 func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contests.Answered, err error) {
 	payload, err := json.Marshal(asked)
 	if err != nil {
@@ -62,34 +60,32 @@ func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contes
 	return out, json.Unmarshal(said.Payload, &out)
 }
 
-// beginForm is what an administrator asks for, as it was typed.
+// beginForm holds the form's values as they were typed.
 type beginForm struct {
-	Key                           string // of the form that was opened: the same one begins a contest once, however often it is sent
+	Key                           string // made when the form is opened: sent twice, a form begins one contest
 	Prompt, File                  string
 	MaxRounds, BudgetUSD, Seconds string
 }
 
-// beginPage is the form that begins a contest.
 type beginPage struct {
 	beginForm
 	Files       []describedFile
 	Usable      int
 	NotSet      bool
 	More        bool
-	Wrong       map[string]string // by field; "": of the form as a whole
-	Most        string            // what the budget may be at most; empty where nothing bounds it
+	Wrong       map[string]string // by field; "": the whole form
+	Most        string            // largest allowed budget; empty: no limit
 	MostRounds  int
 	MostSeconds int
 }
 
-// describedFile is a contest of the files.
 type describedFile struct {
 	contests.Described
 	Chosen bool
 	Text   string
 }
 
-// mostContestUSD bounds what one contest may cost where no budget does.
+// mostContestUSD bounds a contest's cost where no budget does.
 const mostContestUSD = 1_000_000
 
 func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -105,7 +101,7 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.showBeginForm(w, r, v, s, f, map[string]string{}, 0)
 }
 
-// showBeginForm draws the form with the values that were typed, and says which of them are wrong.
+// showBeginForm renders the form with the typed values and their problems.
 func (c *Pages) showBeginForm(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm, wrong map[string]string,
 	status int,
@@ -142,8 +138,8 @@ func (c *Pages) showBeginForm(
 	)
 }
 
-// mostOf is what a contest may cost at most: a request's budget, and what is left of the day's and the month's. It
-// returns task.StopError when nothing is left.
+// mostOf returns what a contest may cost: the least of the budget of a request and what is left of the day's and the
+// month's. If nothing is left it returns task.StopError.
 func (c *Pages) mostOf(ctx context.Context, v *web.Viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
 	var err error
 	if s.FurtherDay, err = c.Store.FurtherDay(ctx, v.Tenant); err != nil {
@@ -156,7 +152,7 @@ func (c *Pages) mostOf(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	return left, nil
 }
 
-// mostOfOne is what a contest may cost at most whatever is left of the day's and the month's: a request's budget.
+// mostOfOne returns the budget of a request, whatever is left of the day's and the month's.
 func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
 	if limit := s.MaxCost(); limit > 0 {
 		return min(limit, aggregate.USD(mostContestUSD))
@@ -164,7 +160,7 @@ func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
 	return aggregate.USD(mostContestUSD)
 }
 
-// beginAlone begins the contest that the form asks for, and leads to its page.
+// beginAlone begins the requested contest and redirects to its page.
 func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	f := beginForm{
 		Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
@@ -203,8 +199,8 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, contestPath(asked.Execution), "contest_begun")
 }
 
-// alone is the contest that the form asks for, or what is wrong with it, by field. What is left of the day is left to
-// begin-contest: a form that is sent again finds its own contest there.
+// alone converts the form, or returns its problems by field. It doesn't check the day's budget: begin-contest does,
+// because a form that is sent again must find its contest even if the budget is used up.
 func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (contests.Alone, map[string]string) {
 	wrong := map[string]string{}
 	switch {
@@ -241,5 +237,5 @@ func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (co
 	}, nil
 }
 
-// leastContestUSD is the smallest budget that can be asked for.
+// leastContestUSD is the smallest budget that people may ask for.
 const leastContestUSD = 0.01

@@ -6,17 +6,15 @@ import (
 	"ringi/functions/serve-console/web"
 )
 
-// comparePage shows one submission against another.
 type comparePage struct {
 	Path          string
-	Sides         []*draftView // left and right; none: there are no two
+	Sides         []*draftView // left and right; empty: there are fewer than two submissions
 	Lefts, Rights []web.Choice
 	Lines         []web.Line
 	Same          bool
 }
 
-// compareDrafts shows two rounds of a contest side by side. Without a choice they are the two that stand highest on its
-// board.
+// compareDrafts shows two rounds of a contest side by side. Without a choice it shows the two best.
 func (c *Pages) compareDrafts(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, works, err := c.contestOf(r, v)
 	if err != nil {
@@ -53,7 +51,7 @@ func (c *Pages) compareDrafts(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, d, "contest-compare.html")
 }
 
-// twoBest are the second and the first of the teams' best rounds, or of all rounds where only one team has any.
+// twoBest returns the second and the first of the teams' best rounds; if only one team has played, of all rounds.
 func twoBest(board []boardRow) (left, right string) {
 	var best []boardRow
 	for _, b := range board {

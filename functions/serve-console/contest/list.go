@@ -19,23 +19,21 @@ import (
 )
 
 const (
-	// contestsOfPage is how many contests a page of the history has.
+	// contestsOfPage is the number of contests on a page of the history.
 	contestsOfPage = 50
-	// mostOnBoard is how many rounds the leader board shows.
+	// mostOnBoard is the number of rounds on the leader board.
 	mostOnBoard = contests.DefaultLimit
-	// mostAsked is how many characters of a contest's task stand in lists and titles.
+	// mostAsked is how many characters of a contest's task lists and titles show.
 	mostAsked = 60
 )
 
-// Pages are the pages of contests.
 type Pages struct {
 	*web.Site
 	Contests *contests.Store
 	Begin    Beginner
 }
 
-// Routes are the lists of contests and of scored rounds, the form that begins one, and the page of a contest with what
-// it leads to.
+// Routes returns the lists of contests and of scored rounds, the form that begins a contest, and a contest's pages.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/contests", c.listContests),
@@ -50,10 +48,8 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// contestTexts put contests into words.
 type contestTexts struct{ web.Texts }
 
-// contestsPage is what the list of contests shows.
 type contestsPage struct {
 	Bad               []string
 	Rows              []contestRow
@@ -61,7 +57,6 @@ type contestsPage struct {
 	Live              string
 }
 
-// contestRow is a contest in the list.
 type contestRow struct {
 	Path, Prompt, Status, Badge, Task string
 	Teams                             int
@@ -99,8 +94,7 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, d, "contests.html")
 }
 
-// asked is what a contest was asked for, in one line: the title of the request whose policy it drafts, or the beginning
-// of its own prompt.
+// asked returns a one-line title: that of the request whose policy the contest drafts, or else the start of its prompt.
 func (t contestTexts) asked(k *contest.Contest) string {
 	text := k.UserPrompt
 	if k.ForKind != "" {
@@ -109,7 +103,7 @@ func (t contestTexts) asked(k *contest.Contest) string {
 	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)), t.Say("title"))
 }
 
-// taskPath is the address of the request whose policy a contest drafts; empty of one that stands alone.
+// taskPath returns the address of the request whose policy a contest drafts, or "" if the contest is not for a request.
 func taskPath(k *contest.Contest) string {
 	if k.ForKind != task.Kind.Name || !aggregate.ValidID(k.ForID) {
 		return ""
@@ -134,7 +128,7 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 
 func contestPath(execution string) string { return "/console/contests/" + execution }
 
-// stands says where a contest stands; outcome is empty where it has no summary.
+// stands returns the contest's status in words and its badge; outcome is empty if it has no summary.
 func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) (text, badge string) {
 	key := string(k.Status)
 	if k.Status == contest.Closed && outcome != "" {
@@ -146,32 +140,30 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 	}[key]
 }
 
-// boardPage is the leader board over all contests, or of one team.
+// boardPage is the leader board of all contests or of one team.
 type boardPage struct {
-	Most  int // how many rounds it shows
+	Most  int // how many rounds the board shows
 	Team  string
 	Name  string
 	Rows  []boardRow
 	Stats *teamStats
 }
 
-// boardRow is a scored round.
 type boardRow struct {
 	Rank                int
 	Team, TeamPath      string
 	Path                string // of the contest
-	Asked, Task         string // what the contest was asked for, and the address of the request whose policy it drafts
+	Asked, Task         string // the contest's title, and the address of the request whose policy it drafts
 	Round               int
 	Score, Feedback     string
 	Best                bool
 	At                  time.Time
 	Input, Output       int64
-	Key                 string // by which it is compared
-	Begins              string // how the submission begins
+	Key                 string // names the round in an address
+	Begins              string // start of the submission
 	SubmissionIsShorter bool
 }
 
-// teamStats are a team's numbers.
 type teamStats struct {
 	Rounds        int
 	Average, Best string
@@ -229,10 +221,9 @@ func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
 	}
 }
 
-// shownScore is a score of 0 to 1 as people read it.
+// shownScore converts a score of 0 to 1 into percent.
 func shownScore(score float64) string { return strconv.FormatFloat(score*100, 'f', 2, 64) }
 
-// draftKey names a scored round of one contest in an address.
 func draftKey(teamID string, round int) string {
 	return fmt.Sprintf("%s.%d", contest.TeamHash(teamID), round)
 }

@@ -21,14 +21,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// contestPage is what the page of one contest shows.
 type contestPage struct {
-	Title                 string // of the request that it is for
+	Title                 string // of the request that the contest is for
 	Path, Live            string
 	Since                 subject.Since
 	Status, Badge, Prompt string
-	Broken                string // why it ended by itself before its time
-	Task                  string // address of what it is for
+	Broken                string // why the contest failed
+	Task                  string // address of the request that the contest is for
 	By                    string
 	Began, Deadline       time.Time
 	Took, Rounds, Seconds string
@@ -37,21 +36,19 @@ type contestPage struct {
 	Board                 []boardRow
 	Winner                *draftView
 	Over                  bool
-	Cancel                bool         // the viewer may cancel it
-	Ending                bool         // it was cancelled, and its teams stop
+	Cancel                bool         // the viewer may cancel the contest
+	Ending                bool         // the contest was cancelled; teams are still stopping
 	Drafts                []web.Choice // to compare
 }
 
-// teamRow is a team in a contest.
 type teamRow struct {
 	ID, Name, Status, Badge, Best, Why string
-	Sent                               string // where what models were sent is listed; empty for members
+	Sent                               string // address of the list of prompts sent to models; empty for members
 	Rounds, Most                       int
 	Ends                               time.Time
 	Played                             []roundRow
 }
 
-// roundRow is one round of a team.
 type roundRow struct {
 	Key, Team, Score, Took string
 	Number                 int
@@ -64,7 +61,7 @@ type roundRow struct {
 
 type metricRow struct{ Name, Score, Comment string }
 
-// draftView is a submission, whole.
+// draftView is a complete submission.
 type draftView struct {
 	Key, Team, Score, Text string
 	Round                  int
@@ -72,16 +69,16 @@ type draftView struct {
 	Members                []memberRow
 }
 
-// memberRow is what the leader had a member do.
+// memberRow is one piece of work that the leader gave a member.
 type memberRow struct {
 	Name, Kind, Text, Error, Took string
-	Calls                         string // which tools it called, and how often; not with what
+	Calls                         string // tools called, with counts; without arguments
 	Failed                        bool
 	Tokens                        int64
 }
 
-// contestOf is the contest that an address names, with its teams, for somebody who may see it: an administrator, who
-// may read the task that it is for, or who began it where it stands alone.
+// contestOf returns the contest in the address and its teams. Administrators may see it; so may people who can read its
+// task or, if it has no task, the person who began it.
 func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (*contest.Aggregate, []*contest.Work, error) {
 	id := r.PathValue("id")
 	if !contest.ValidID(id) {
@@ -110,7 +107,7 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (*contest.Aggregate, [
 	return a, works, err
 }
 
-// works are the teams that have begun.
+// works returns the teams that have begun.
 func (c *Pages) works(ctx context.Context, a *contest.Aggregate) (all []*contest.Work, err error) {
 	for _, t := range a.Contest.Teams {
 		w, err := c.Contests.Teams.Load(ctx, contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, t.TeamID))
@@ -172,8 +169,8 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return c.Show(w, r, v, d, "contest.html")
 }
 
-// mostWhole is how much of what members and judges wrote a page shows whole, in bytes: what a function answers has a
-// limit of 6 MB, escaped. Of what comes behind it the page has the first mostBegun characters.
+// mostWhole bounds, in bytes, the texts of members and judges that a page shows in full: a Lambda function's answer is
+// limited to 6 MB after escaping. Of each further text the page shows the first mostBegun characters.
 const (
 	mostWhole = 1 << 20
 	mostBegun = 100
@@ -202,7 +199,7 @@ func (p *contestPage) bound() {
 	}
 }
 
-// cancelContest stops one that stands alone.
+// cancelContest cancels a contest that is not for a task.
 func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, _, err := c.contestOf(r, v)
 	if err != nil {
@@ -218,7 +215,7 @@ func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Done(w, r, contestPath(a.Contest.ExecutionID), "contest_cancelled")
 }
 
-// broken says why a contest ended whose runs died; it is empty for any other.
+// broken says why a contest ended if its runs died, else "".
 func (t contestTexts) broken(a *contest.Aggregate) string {
 	switch k := a.Contest; {
 	case k.Status != contest.Abandoned:
@@ -231,7 +228,7 @@ func (t contestTexts) broken(a *contest.Aggregate) string {
 	return t.Say("breaking")
 }
 
-// costOf is what all calls came to so far.
+// costOf sums the cost of all calls so far.
 func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
 	if k.Usage.ID != "" { // it is summed up
 		return k.Usage.Cost
@@ -243,7 +240,7 @@ func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
 	return sum
 }
 
-// fillTeams shows the teams and what they played, by rank.
+// fillTeams adds the teams and their rounds, sorted by rank.
 func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, locale string) {
 	var board []*contest.Board
 	for _, w := range works {
@@ -260,7 +257,6 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 	}
 }
 
-// team is how a team stands.
 func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	k := w.Team
 	row := teamRow{
@@ -303,7 +299,7 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	return row
 }
 
-// calls are the tools that a member called, in the order of its first calls, each with how often.
+// calls lists the tools that a member called, in the order of the first calls, with counts.
 func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	var names, shown []string
 	times := map[string]int{}
@@ -324,12 +320,12 @@ func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	return strings.Join(shown, t.Say("and"))
 }
 
-// length is how long something took, in words.
+// length formats a duration.
 func (t contestTexts) length(seconds float64) string {
 	return web.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
 }
 
-// draft is a submission with what members did for it, by its key. It returns aggregate.ErrNotFound.
+// draft returns the submission with this key and what members did for it, or aggregate.ErrNotFound.
 func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work, key string) (*draftView, error) {
 	for _, w := range works {
 		for _, x := range w.Rounds {
@@ -341,7 +337,7 @@ func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work,
 	return nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
 }
 
-// drafted reads what a round's row keeps, or says where it is.
+// drafted reads a round's submission and what members did for it. Gone is set if the submission was deleted.
 func (c *Pages) drafted(ctx context.Context, v *web.Viewer, w *contest.Work, x *contest.Round) (*draftView, error) {
 	d := &draftView{
 		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Round: x.RoundNumber,

@@ -15,23 +15,22 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// contestSentPage lists the calls of models of one team in a contest.
 type contestSentPage struct {
 	Back, Team string
 	Calls      []contestCall
 	Left       int // older ones
 }
 
-// contestCall is what one call of a model came to.
+// contestCall is the usage of one model call.
 type contestCall struct {
 	At           time.Time
 	Round, Agent string
 	Model, Cost  string
-	Path         string // of what was sent; empty where it was not kept
+	Path         string // address of the prompt; empty if it was not stored
 	Failed       bool
 }
 
-// workOf is a team of the contest that an address names, by its hash, for administrators.
+// workOf returns the contest's team whose hash the address has. Only administrators may see it.
 func (c *Pages) workOf(r *http.Request, v *web.Viewer) (*contest.Work, error) {
 	_, works, err := c.contestOf(r, v)
 	if err != nil {
@@ -46,12 +45,12 @@ func (c *Pages) workOf(r *http.Request, v *web.Viewer) (*contest.Work, error) {
 	return works[i], nil
 }
 
-// sentPath is where what models were sent of a team is listed.
+// sentPath returns the address of a team's list of model calls.
 func sentPath(execution, team string) string {
 	return contestPath(execution) + "/sent/" + contest.TeamHash(team)
 }
 
-// listContestSent lists a team's calls of models, the newest first, for administrators.
+// listContestSent lists a team's model calls for administrators, newest first.
 func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	work, err := c.workOf(r, v)
 	if err != nil {
@@ -72,9 +71,8 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p}, "contest-sent.html")
 }
 
-// callOf reads from an answer's name whose answer it is: 02/leader/1 is the first answer of the leader in round 2, and
-// 02/leader/1/3/2 the second answer of the member that the leader then called third. The name of a call that failed on
-// its way ends in failed-1.
+// callOf says whose call it was. 02/leader/1 is the leader's first answer in round 2; 02/leader/1/3/2 is the second
+// answer of the member that the leader called third in that answer. A call whose answer never arrived ends in failed-1.
 func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
 	call := contestCall{
@@ -94,7 +92,7 @@ func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	return call
 }
 
-// showContestSent shows what a model was sent by one call, to administrators.
+// showContestSent shows administrators the prompt of one call.
 func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	work, err := c.workOf(r, v)
 	if err != nil {

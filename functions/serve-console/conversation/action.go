@@ -17,7 +17,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// actionRow is an action on a session's page.
 type actionRow struct {
 	Number                  int
 	ID, Type, Badge, Status string
@@ -27,7 +26,7 @@ type actionRow struct {
 	Argv                    []string
 	Script                  string
 	Seconds                 int
-	Whole                   bool // all of the payload is shown
+	Whole                   bool // the complete payload is shown
 	Approved, Rule          string
 	ApprovedAt              time.Time
 	Via                     string
@@ -37,24 +36,22 @@ type actionRow struct {
 	Took                    string
 	Exit                    string
 	Result, Error, Unknown  string
-	Late                    string // what it came to after it had been cancelled
+	Late                    string // result that arrived after the cancellation
 	Open, Runs, Waits       bool
 	Lines                   []logLine
 	Dropped, Count          int
-	LogPath                 string // address with its output; empty where it is shown, or there is none
-	OpenPath                string // address with all of its payload, where it is not shown
+	LogPath                 string // address that shows the output; empty if it is shown already or there is none
+	OpenPath                string // address that shows the complete payload, if this page doesn't
 }
 
-// writtenFile is one that an action writes.
 type writtenFile struct{ Path, Content string }
 
-// logLine is one of an action's output.
 type logLine struct {
 	Text string
 	Err  bool
 }
 
-// action is one as people read it: what it would do word by word, who decided, and what it came to.
+// action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{
 		Number: x.Number, ID: x.ActionID, Type: agent.Called(locale)[x.ActionType], Badge: actionBadge(x),
@@ -94,7 +91,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	return out
 }
 
-// decided says who decided about an action, or which rule.
+// decided fills in the person who decided about an action, or the rule.
 func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts) {
 	g := x.Gate
 	switch {
@@ -115,7 +112,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 	}
 }
 
-// ended says what an action came to.
+// ended fills in an action's result.
 func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
 	out.Started, out.Completed = web.TimeOf(x.StartedAt), web.TimeOf(x.CompletedAt)
 	if x.StartedAt != nil && x.CompletedAt != nil {
@@ -140,11 +137,11 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	}
 }
 
-// mostPayloads is how many payloads that do not stand in their rows a page opens.
+// mostPayloads bounds the payloads in the bucket that a page opens.
 const mostPayloads = 10
 
-// payloads are what actions would do. Of those that do not stand in their rows only that of first and of the newest are
-// opened.
+// payloads returns the actions' payloads. Of those in the bucket it opens only the payload of first and the newest
+// mostPayloads.
 func (c *Pages) payloads(
 	ctx context.Context, ref aggregate.Ref, actions []*conversation.Action, first *conversation.Action,
 ) map[string]conversation.Payload {
@@ -166,7 +163,8 @@ func (c *Pages) payloads(
 	return out
 }
 
-// payload is all of what an action would do. It returns an error when that can't be read, or is not of its type.
+// payload returns an action's complete payload. It returns an error if the payload can't be read or doesn't fit its
+// type.
 func (c *Pages) payload(ctx context.Context, ref aggregate.Ref, x *conversation.Action) (conversation.Payload, error) {
 	text := json.RawMessage(x.Payload.JSON)
 	if x.Payload.S3Key != "" {

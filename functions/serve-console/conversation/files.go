@@ -6,7 +6,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// readings are what answers say of the files that people attached: the messages of people never change.
+// readings holds what the agent's answers say about attached files: people's own messages never change.
 type readings struct {
 	found  map[string]conversation.Attachment // by Slack's id
 	beside map[string]bool                    // files whose own message is on the page
@@ -27,8 +27,8 @@ func newReadings(said []conversation.Message) readings {
 	return r
 }
 
-// of are the files of a message. What an answer says of one stands beside the message that it came with, where the page
-// has it.
+// of returns the files of a message. A remark on a file is shown with the message that attached it, if that is on the
+// page, else with the answer.
 func (r readings) of(m conversation.Message, words web.Texts) (out []fileRow) {
 	for _, f := range m.Attachments {
 		unread := f.Kind == "unread" || f.Why != ""

@@ -22,24 +22,23 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// rowsOfPage is how many conversations a page of the list has.
+// rowsOfPage is the number of conversations on a page of the list.
 const rowsOfPage = 50
 
-// Pages are those of agents and of the conversations with them.
+// Pages serves the list of agents and conversations, and each conversation's page.
 type Pages struct {
 	*subject.Acts
 	Conversations *conversations.Store
-	Outbound      []string // addresses beside public ones where agents may be, as host:port
+	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
 
-// page is the page of a conversation, on which people decide.
+// page describes a conversation's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
 	return subject.Page{
 		Path: "/console/sessions/", RefOf: refOf, Ends: conversation.ActClose, Whole: c.wholeAction, Refused: c.refused,
 	}
 }
 
-// Routes are the list of agents and conversations, and the page of a conversation with what it leads to.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/agents", c.agents),
@@ -51,7 +50,6 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// agentsPage is what the page of agents and conversations shows.
 type agentsPage struct {
 	web.List
 	Status, Person string
@@ -60,10 +58,9 @@ type agentsPage struct {
 	Warnings       []agentWarning
 	Rules          []autoRule
 	Example        string
-	Demo           bool // the newest conversation was answered by the demo, whatever the settings name
+	Demo           bool // the demo model answered the newest conversation, whatever the settings say
 }
 
-// listedRow is a conversation in the list.
 type listedRow struct {
 	ID, Title, Status, Badge string
 	Agent, Name, PersonPath  string
@@ -71,7 +68,6 @@ type listedRow struct {
 	Created, Active          time.Time
 }
 
-// agentRow is an agent with whom people can have a conversation.
 type agentRow struct {
 	ID, Label, About, Provider, Model string
 	May                               []string
@@ -79,20 +75,19 @@ type agentRow struct {
 	Endpoint, Key                     string // for administrators
 }
 
-// agentWarning is an entry of the settings that is left out.
+// agentWarning says why an entry of the settings is ignored.
 type agentWarning struct {
 	Row              int // from 1
 	ID, Field, Limit string
 	KeepsBuiltIn     bool
 }
 
-// autoRule is what begins without approval.
+// autoRule is a rule that lets an action begin without approval.
 type autoRule struct {
 	Argv      []string
 	Workspace string
 }
 
-// filter is what the address of the list says.
 type filter struct{ status, person, cursor string }
 
 func readFilter(q url.Values) (f filter, bad web.BadFilter) {
@@ -106,7 +101,7 @@ func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	return f, bad
 }
 
-// at is the address of the page behind a cursor.
+// at returns the address of the page at a cursor.
 func (f filter) at(cursor string) string {
 	return web.At("/console/agents", map[string]string{"status": f.status, "person": f.person, "cursor": cursor})
 }
@@ -141,8 +136,8 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	return c.Show(w, r, v, d, "agents.html")
 }
 
-// visible reads the page of conversations that an address asks for. A member sees only their own conversations and
-// those of their channels.
+// visible reads the page of conversations that an address asks for. Members see only their own conversations and those
+// in their channels.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
 ) (store.Page[conversation.Session], error) {
@@ -154,8 +149,8 @@ func (c *Pages) visible(
 	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
 }
 
-// define lists the agents, and the tests that begin without approval. Where an agent is and which key it takes
-// is for administrators.
+// define lists the agents and the tests that begin without approval. Only administrators see agents' addresses and key
+// names.
 func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
 	words, of := v.Texts("agents"), v.Texts("settings")
 	defs, warnings := agent.Definitions(s.Agents, c.Outbound)
@@ -198,12 +193,12 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 	return defs
 }
 
-// ruleText is what a rule of settings says of a value that breaks it.
+// ruleText describes the rule that a value of the settings breaks.
 func ruleText[T ~string](settings web.Texts, rule T) string {
 	return settings.In("rules", rule, "commands", agent.OpenCommands())
 }
 
-// keyOf names the key that an agent takes. The page can't see keys: whether it is there shows when the agent answers.
+// keyOf names the agent's key. The page can't see whether the key is set: that shows when the agent answers.
 func keyOf(d agent.Definition, words web.Texts) string {
 	switch {
 	case d.AuthRef != "":
@@ -222,7 +217,7 @@ func spelledAll(texts []string) []string {
 	return out
 }
 
-// labelOf is the name of a session's agent; its id, if there is no such agent any more.
+// labelOf returns the agent's name, or its id if the agent was removed.
 func labelOf(defs []agent.Definition, id string) string {
 	d, ok := agent.Find(defs, id)
 	if !ok {
@@ -231,7 +226,6 @@ func labelOf(defs []agent.Definition, id string) string {
 	return legible.OneLine(d.Label())
 }
 
-// fill puts a page of conversations into the list.
 func (p *agentsPage) fill(
 	c *Pages, r *http.Request, v *web.Viewer, f filter, page store.Page[conversation.Session], reach people.Reach,
 	defs []agent.Definition,
@@ -258,10 +252,10 @@ func (p *agentsPage) fill(
 	p.People = web.PeopleToChoose(v, words, names, f.opener(v.User))
 }
 
-// waitsFor is how a session stands while one of its actions waits for a person.
+// waitsFor is the status shown while an action waits for a person.
 const waitsFor = "waiting"
 
-// statusOf says how a session stands, for people.
+// statusOf returns a session's status in words.
 func statusOf(t web.Texts, s conversation.Session) string {
 	if s.Status != conversation.Closed && s.PendingActionID != "" {
 		return t.In("statuses", waitsFor)
@@ -283,7 +277,6 @@ func badgeOf(s conversation.Session) string {
 	return "badge-good"
 }
 
-// actionBadge is the colour of an action's status.
 func actionBadge(x *conversation.Action) string {
 	return map[conversation.ActionStatus]string{
 		conversation.ActionPending: "badge-wait", conversation.ActionApproved: "badge-calm",
@@ -292,7 +285,7 @@ func actionBadge(x *conversation.Action) string {
 	}[x.Status]
 }
 
-// refOf is the session that an address names, of the viewer's workspace and no other.
+// refOf returns the session in the address, always within the viewer's workspace.
 func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
 	id := r.PathValue("id")
 	if !conversation.ValidID(id) {

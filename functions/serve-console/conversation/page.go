@@ -28,42 +28,41 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// saidOfPage is how many messages of a conversation a page has, the newest first read.
+// saidOfPage is the number of messages on a page; the newest come first.
 const saidOfPage = 100
 
 const (
-	// mostEntries is how many entries of the audit log a page has.
+	// mostEntries is the number of audit entries on a page.
 	mostEntries = 100
-	// mostText is how much of a request is shown that came of a conversation, in characters.
+	// mostText is how many characters of a request are shown that the conversation made.
 	mostText = 200
 )
 
-// loaded is a conversation with what its page is drawn from.
+// loaded holds the rows that the page is rendered from.
 type loaded struct {
 	is       *conversation.Aggregate
-	actions  []*conversation.Action // those that have left, too; by number
+	actions  []*conversation.Action // by number; includes archived actions
 	settings tenancy.Settings
 	defs     []agent.Definition
 	said     []conversation.Message
-	summary  *conversation.Message           // that stands for older messages
-	asked    map[string]conversation.Payload // by action; those that can be shown whole
+	summary  *conversation.Message           // replaces the older messages
+	asked    map[string]conversation.Payload // payloads by action, if they can be shown completely
 	log      []conversation.LogEntry
-	logged   int // number of the action whose output log is
+	logged   int // number of the action whose output is in log
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
 	surface  refused.Surface
 }
 
-// conversationPage is what the template of a session's page gets.
 type conversationPage struct {
 	ID, Path, Live            string
 	Status, StatusText, Badge string
-	Agent, AgentID, Gone      string // Gone: there is no such agent any more
+	Agent, AgentID, Gone      string // Gone: the agent was removed
 	Opener, Channel           string
 	Private                   bool
 	Created, Active, Closed   time.Time
-	Prompts                   bool // what models were sent may be read
+	Prompts                   bool // the viewer may read the prompts
 	ClosedBy, ClosedWhy       string
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
@@ -75,10 +74,10 @@ type conversationPage struct {
 	Unpriced                  int
 	Summary                   string // of older messages
 	SummaryAt                 time.Time
-	Originals                 string // address of the messages that it stands for
+	Originals                 string // address of the messages that the summary replaces
 	Said, Folded              []saidRow
 	Older, Newest             string
-	Waits                     int // messages that are not answered
+	Waits                     int // number of unanswered messages
 	Actions                   []actionRow
 	Who                       string // who may decide
 	Buttons                   []subject.Button
@@ -98,7 +97,7 @@ type madeTask struct {
 
 var saidKey = regexp.MustCompile(`^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`)
 
-// load reads a session for somebody who may see it.
+// load reads a session if the viewer may see it.
 func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {
 	if t.is, err = c.Conversations.Load(ctx, ref); err != nil {
 		return t, err
@@ -131,7 +130,7 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 	return t, err
 }
 
-// actionsOf reads a session's actions, and the output of one of them: that with a number, else of the newest.
+// actionsOf reads a session's actions, and the output of the action with a number or else of the newest.
 func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) error {
 	t.actions = slices.Clone(t.is.Actions)
 	if len(t.actions) < t.is.Session.Actions {
@@ -166,7 +165,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 	return err
 }
 
-// namePeople asks once how everybody is called who stands on the page.
+// namePeople looks up the names of everybody on the page in one call.
 func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	s := t.is.Session
 	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
@@ -203,7 +202,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	return c.showPage(w, r, v, t, conversationPage{}, 0)
 }
 
-// showPage writes the page; p says which act was refused, if one was.
+// showPage renders the page; p names the refused act, if one was refused.
 func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
 ) error {
@@ -239,7 +238,7 @@ func (c *Pages) showPage(
 	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status}, "conversation.html")
 }
 
-// since says what became of the action that a page shows, and which waits now.
+// since says what became of the action that the page shows, and which action waits now.
 func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, locale string) subject.Since {
 	s := subject.SinceThen(p.Path, p.StatusText, locale)
 	x := t.is.Current()
@@ -254,7 +253,7 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, loc
 	return s
 }
 
-// about is what stands at the top of the page.
+// about fills in the top of the page.
 func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	words, list, s := v.Texts("conversation"), v.Texts("agents"), t.is.Session
 	p.Status, p.StatusText, p.Badge = string(s.Status), statusOf(list, *s), badgeOf(*s)
@@ -289,7 +288,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	}
 }
 
-// wholeAction refuses to approve an action of which the page could not show everything.
+// wholeAction refuses to approve an action that the page could not show completely.
 func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject, x subject.Wanted) error {
 	of, is := a.(*conversation.Aggregate)
 	if !is || !of.IsOpen(x.ID) {
@@ -302,7 +301,7 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 	return nil
 }
 
-// refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
+// refused renders the page as it is now, with the reason for the refusal and the typed text.
 func (c *Pages) refused(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
 ) error {
@@ -316,7 +315,7 @@ func (c *Pages) refused(
 	)
 }
 
-// refused says why an act was not done: who was faster, or which rule says no.
+// refused says why an act was refused: somebody decided first, or a rule forbids it.
 func (t *loaded) refused(why error, locale string) string {
 	words := web.TextsOf("conversation", locale)
 	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {

@@ -9,25 +9,23 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// saidRow is a message.
 type saidRow struct {
 	ID, By, Sender, Text string
 	At                   time.Time
 	Files                []fileRow
 	Tokens               int64
-	Action               int  // number of the action that it is about
-	Anew                 bool // the agent knows nothing of what was said before it
+	Action               int  // number of the action that the message is about
+	Anew                 bool // the agent doesn't know the messages before this one
 	Waits                bool // it is not answered
 }
 
-// fileRow is an attachment.
 type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
 	Unread          bool
 }
 
-// messages are what was said. Those that a summary stands for are apart.
+// messages fills in the messages; those that the summary replaces are listed separately.
 func (p *conversationPage) messages(t loaded, words web.Texts) {
 	s := t.is.Session
 	if t.summary != nil {

@@ -10,11 +10,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// sentRow is what one answer's calls of a model came to.
+// sentRow sums the model calls of one answer.
 type sentRow struct {
 	At            time.Time
 	Model, Prompt string
-	Path          string // of what was sent; empty where it was not kept
+	Path          string // address of the prompt; empty if it was not stored
 }
 
 type sentListPage struct {
@@ -22,7 +22,7 @@ type sentListPage struct {
 	Calls []sentRow
 }
 
-// used returns a conversation that the viewer may read, and the calls of models that it made.
+// used returns a conversation that the viewer may read, and its model calls.
 func (c *Pages) used(r *http.Request, v *web.Viewer) (aggregate.Ref, []*aggregate.Use, error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Pages) used(r *http.Request, v *web.Viewer) (aggregate.Ref, []*aggregat
 	return a.Ref(), uses, err
 }
 
-// listSent lists the calls of models of a conversation, for administrators.
+// listSent lists a conversation's model calls for administrators.
 func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	of, uses, err := c.used(r, v)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "sentlist.html")
 }
 
-// showSent shows what a model was sent for one answer, to administrators.
+// showSent shows administrators the prompt of one answer.
 func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	of, uses, err := c.used(r, v)
 	if err != nil {

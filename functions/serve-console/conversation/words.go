@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// whyUnread says why nothing of an attachment was read.
+// whyUnread says why an attachment was not read.
 func whyUnread(t web.Texts, why string) string {
 	if why == "" {
 		return ""
@@ -17,7 +17,7 @@ func whyUnread(t web.Texts, why string) string {
 	return t.In("why_unread", conversation.CauseOf(why))
 }
 
-// decidedBefore says who was faster.
+// decidedBefore says who decided first.
 func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string {
 	status := t.In("action_status", e.Status)
 	switch {

@@ -1,13 +1,12 @@
 package insights
 
-// chart is a small bar chart. Its sizes are attributes: a page has no styles of its own.
+// chart is a small bar chart. Sizes are attributes because the pages have no inline styles.
 type chart struct {
 	About         string
 	Width, Height int
 	Bars          []bar
 }
 
-// bar is one bar of a chart.
 type bar struct {
 	Value      float64
 	Title      string
@@ -18,11 +17,11 @@ const (
 	chartHeight = 100
 	barWidth    = 16
 	barGap      = 4
-	fewestBars  = 12 // a chart is as wide as so many, lest one bar fill it
+	fewestBars  = 12 // minimum number of columns, so that one bar doesn't fill the chart
 )
 
-// chartOf gives bars their sizes: the largest is as high as the chart, and what is more than nothing can be seen. Where
-// there is nothing, there is no chart.
+// chartOf sizes the bars: the largest has the chart's height, and any above zero is visible. Without data there is no
+// chart.
 func chartOf(about string, bars []bar) chart {
 	most := 0.0
 	for _, b := range bars {

@@ -16,15 +16,13 @@ import (
 	"ringi/shared/tool"
 )
 
-// insightDays is how many days are shown unless somebody asks for others.
+// insightDays is the number of days shown by default.
 const insightDays = 30
 
-// Pages are the page of numbers.
 type Pages struct {
 	*web.Site
 }
 
-// Routes are the page of numbers.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{web.ForAdministrators("GET /console/insights", c.showInsights)}
 }
@@ -43,16 +41,16 @@ type insightsData struct {
 	Tokens   chart
 	Cost     chart
 	Days     []dayRow
-	Unpriced bool // some calls' price is not known
+	Unpriced bool // the price of some calls is unknown
 }
 
-// dayRange is one that people often want.
+// dayRange is a range that the page offers.
 type dayRange struct {
 	Path, Text string
 	Here       bool
 }
 
-// number is what stands at the page's top.
+// number is a figure at the top of the page.
 type number struct{ Name, Text, About string }
 
 type bucketRow struct {
@@ -68,7 +66,7 @@ type gateRow struct {
 
 type toolRow struct {
 	Name  string
-	Title string // for people; empty for a server's tool
+	Title string // a readable name; empty for a server's tool
 	daily.Calls
 	Rate string
 }
@@ -121,7 +119,7 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, doc, "insights.html")
 }
 
-// daysBefore is the day n days before another; a text that is no day stays.
+// daysBefore returns the day n days earlier; a text that is not a date is returned unchanged.
 func daysBefore(day string, n int) string {
 	t, err := daily.Begins(day)
 	if err != nil {
@@ -203,7 +201,7 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 	}
 }
 
-// waits are the buckets between the first and the last that have decisions.
+// waits fills in the buckets from the first to the last that has decisions.
 func (d *insightsData) waits(w web.Texts, all daily.Sum) {
 	first, last := -1, -1
 	for i, n := range all.Waits {
@@ -228,7 +226,7 @@ func (d *insightsData) waits(w web.Texts, all daily.Sum) {
 	d.Waits = chartOf(w.Say("wait_chart"), bars)
 }
 
-// percent is a part of a whole in words; of nothing it is a dash.
+// percent formats part of whole; it returns a dash if whole is 0.
 func percent(part, whole int) string {
 	if whole == 0 {
 		return "—"
@@ -236,7 +234,7 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%d%%", int(math.Round(100*float64(part)/float64(whole))))
 }
 
-// span is a time that something took at most, rounded up.
+// span formats an upper bound of a duration, rounded up.
 func span(w web.Texts, d time.Duration) string {
 	up := func(unit time.Duration) int { return int(math.Ceil(float64(d) / float64(unit))) }
 	switch {
