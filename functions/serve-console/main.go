@@ -1,4 +1,4 @@
-// Command serve-console serves the console's pages, below /console, to the people of the workspaces that Ringi knows.
+// Command serve-console serves the console's pages, below /console, to people of the workspaces that Ringi serves.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 	"ringi/shared/tool/mcp"
 )
 
-// slackTimeout bounds one call of Slack: somebody waits for a page.
+// slackTimeout bounds one call to Slack, since somebody waits for the page.
 const slackTimeout = 5 * time.Second
 
 func main() {
@@ -49,7 +49,7 @@ type environment struct {
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
-// deployment is known by the Slack secret, and by whose the token in it is.
+// deployment finds out the deployment's own workspace: the Slack secret's token belongs to it.
 type deployment struct {
 	*secret.Slack
 	installed.Home

@@ -19,11 +19,11 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// consentCookie binds a consent to the browser that began it.
+// consentCookie ties a consent to the browser that began it.
 const consentCookie = "ringi-consent"
 
-// beginConsent shows the page from which a person goes on to the vendor. It is a link there: what a form leads to must
-// be this site's.
+// beginConsent shows a page with a link to the vendor. It can't redirect: the Content Security Policy restricts forms
+// to this site.
 func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ctx := r.Context()
 	x, err := c.integrationOf(ctx, v, r.PostFormValue("provider"))
@@ -52,16 +52,15 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 	)
 }
 
-// goData is what a person sees before they leave for a vendor's page: whose it is, so that they can compare it with
-// where they are.
+// goData shows whose page the link leads to, so that people can compare the host with their address bar.
 type goData struct {
 	integration
 	To     string
 	Host   string // of that page
-	Issuer string // host of the authorization server, unless it is the same
+	Issuer string // host of the authorization server, if it differs
 }
 
-// hostOf is an address's host, with a port that isn't usual; empty for what is no address.
+// hostOf returns an address's host, with the port unless it is the default; "" if the text is not an address.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -70,7 +69,8 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// vendor is the authorization server of an integration and our client there, with what begun must keep of it.
+// vendor returns an integration's authorization server and our client there, and stores in begun what finishing the
+// consent needs.
 func (c *Pages) vendor(
 	ctx context.Context, v *web.Viewer, x integration, begun *websession.Consent,
 ) (oauth.Provider, oauth.Client, error) {
@@ -105,7 +105,7 @@ func (c *Pages) vendor(
 	return oauth.Provider{}, oauth.Client{}, err
 }
 
-// client returns the workspace's OAuth client at a vendor, aggregate.ErrNotFound when nobody pasted one.
+// client returns the workspace's OAuth client at a vendor, or aggregate.ErrNotFound if nobody pasted one.
 func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (oauth.Client, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, provider)
 	if err != nil {
@@ -114,9 +114,8 @@ func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (oau
 	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
 }
 
-// begunWith is the client that a consent is finished with. An MCP server's may have been replaced since the consent
-// began: one that is another authorization server's, or nobody's yet, is not shown to the one that the person comes
-// from.
+// begunWith returns the client to finish a consent with. An MCP server's client may have been replaced since the
+// consent began; it is refused unless it belongs to the authorization server that the consent began with.
 func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun websession.Consent) (oauth.Client, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
 	if err != nil {
@@ -128,9 +127,9 @@ func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun websession.C
 	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
 }
 
-// registered is our client at an MCP server's authorization server: the one that somebody pasted, the one that was
-// registered before, or a new one. A server may name another authorization server tomorrow: that never gets a client of
-// the one before, nor its secret.
+// registered returns our client at an MCP server's authorization server: the pasted one, the one registered before, or
+// a new one. If the MCP server names another authorization server later, that one gets a new client, never the earlier
+// client's secret.
 func (c *Pages) registered(
 	ctx context.Context, v *web.Viewer, s mcpauth.Server, redirect string,
 ) (oauth.Client, error) {
@@ -159,7 +158,7 @@ func (c *Pages) registered(
 	)
 }
 
-// keepClient seals a client and saves it over the one before.
+// keepClient seals a client and replaces the saved one.
 func (c *Pages) keepClient(ctx context.Context, v *web.Viewer, x tenancy.VendorClient, id, secret string) error {
 	was, err := c.Store.VendorClient(ctx, v.Tenant, x.Provider)
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
@@ -173,7 +172,7 @@ func (c *Pages) keepClient(ctx context.Context, v *web.Viewer, x tenancy.VendorC
 	return err
 }
 
-// endConsent takes a browser back that a vendor sends.
+// endConsent finishes a consent when the vendor redirects the browser back.
 func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	if err := c.connectWith(w, r, v); err != nil {
 		return c.connectFailed(w, r, v, err)
@@ -217,8 +216,8 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return c.Connect.Vault.Connect(ctx, v.Tenant, begun.Provider, held, vault.About(token), v.Actor())
 }
 
-// takeConsent is what this browser and this administrator began under the state that a vendor sends back. Whoever
-// brings it, nobody gets it again.
+// takeConsent returns the consent that this browser and administrator began under the state in the address. It deletes
+// the consent first, so that a state works only once, whoever brings it.
 func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (websession.Consent, error) {
 	q := r.URL.Query()
 	begun, err := c.Store.TakeConsent(r.Context(), q.Get("state"), c.Now())
@@ -236,7 +235,7 @@ func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return begun, c.StillAdmin(r.Context(), v)
 }
 
-// exchangeFault is what people are told about an exchange that failed.
+// exchangeFault returns the key of the text that explains a failed exchange.
 func exchangeFault(err error) string {
 	var e *oauth.Error
 	if errors.As(err, &e) && e.State == oauth.Refused {
@@ -245,5 +244,4 @@ func exchangeFault(err error) string {
 	return "silent"
 }
 
-// isServer reports whether a provider is an MCP server.
 func isServer(provider string) bool { return strings.HasPrefix(provider, tenancy.ServerProvider) }

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/secret/vault"
 )
 
-// connected is the connection that an address or a form names.
+// connected returns the connection that an address or form names.
 func (c *Pages) connected(ctx context.Context, v *web.Viewer, provider string) (integration, error) {
 	x, err := c.integrationOf(ctx, v, provider)
 	if err == nil && !x.Connected {
@@ -23,7 +23,7 @@ func (c *Pages) connected(ctx context.Context, v *web.Viewer, provider string) (
 	return x, err
 }
 
-// askDisconnect shows what stops working, before anything does.
+// askDisconnect asks for confirmation and lists what will stop working.
 func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	x, err := c.connected(r.Context(), v, r.URL.Query().Get("provider"))
 	if err != nil {
@@ -37,8 +37,8 @@ func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, d, "integration-disconnect.html")
 }
 
-// disconnect forgets a connection, so that nothing is called with it any more, and then has the vendor revoke it. What
-// the vendor did not confirm is said.
+// disconnect deletes a connection's tokens, so that no call uses them any more, and then asks the vendor to revoke
+// them. If the vendor doesn't confirm, the page says so.
 func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	x, err := c.connected(r.Context(), v, r.PostFormValue("provider"))
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, "/console/integrations", notice)
 }
 
-// forget ends the connection in the row; the deployment's own workspace may have none for Slack yet.
+// forget ends the connection in the row; the deployment's own workspace may have no row for Slack yet.
 func (c *Pages) forget(ctx context.Context, v *web.Viewer, provider string) error {
 	err := c.Connect.Vault.Disconnect(ctx, v.Tenant, provider, v.Actor())
 	if !errors.Is(err, aggregate.ErrNotFound) {
@@ -67,7 +67,7 @@ func (c *Pages) forget(ctx context.Context, v *web.Viewer, provider string) erro
 	return err
 }
 
-// revocation reads the tokens while they are there, and revokes them when it is called.
+// revocation reads the tokens before they are deleted; the function it returns revokes them.
 func (c *Pages) revocation(ctx context.Context, v *web.Viewer, x integration) func() error {
 	failed := func(err error) func() error { return func() error { return err } }
 	if x.IsSlack {
@@ -93,6 +93,6 @@ func (c *Pages) revoke(ctx context.Context, provider string, held vault.Credenti
 	if !known || held.Client.ID == "" && !p.RevokesAlone { // a token that somebody made by hand
 		return oauth.ErrNoRevoking
 	}
-	// with a refresh token goes all that came of it
+	// revoking a refresh token revokes its access tokens too
 	return p.Revoke(ctx, held.Client, cmp.Or(held.RefreshToken, held.AccessToken))
 }

@@ -17,13 +17,13 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// Open adds those by which people of other workspaces install the app; nobody of them can be signed in yet.
+// Open registers the pages on which people of other workspaces install the app; they have no session yet.
 func (c *Pages) Open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /slack/install", c.open(c.beginInstall))
 	mux.HandleFunc("GET /console/slack/installed", c.open(c.endInstall))
 }
 
-// open serves a page to somebody who has not signed in.
+// open serves a page without a session.
 func (c *Pages) open(serve web.Page) http.HandlerFunc {
 	return c.Site.Open(func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		if err := serve(w, r, v); err != nil {
@@ -37,7 +37,7 @@ func installedAddress(r *http.Request) string {
 	return web.Address(r) + "/console/slack/installed"
 }
 
-// beginInstall sends a browser to Slack.
+// beginInstall redirects the browser to Slack.
 func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Within(r); err != nil {
 		return err
@@ -61,8 +61,7 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	return nil
 }
 
-// endInstall makes the workspace a tenant, whoever installed the app its first administrator, and keeps its bot's
-// token.
+// endInstall makes the workspace a tenant with the installer as its first administrator, and saves the bot's token.
 func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	begun, err := c.takeConsent(w, r, v)
 	if err == nil && begun.Provider != tenancy.SlackProvider {
@@ -96,8 +95,8 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, web.Document{Title: words.Say("installed_title"), Data: owner.Name}, "installed.html")
 }
 
-// installed is the tenant of an installation, which calls Slack with its own bot from now on. In the deployment's own
-// workspace whoever runs it says who administers it: there any member can install an app that is installed already.
+// installed returns the tenant of an installation and saves its bot's token. In the deployment's own workspace the
+// installer doesn't become an administrator: any member can install an app that is already installed.
 func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
 	own, err := c.Own.Own(ctx, aggregate.TenantID(made.Team))
 	if err != nil {
@@ -108,7 +107,7 @@ func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenanc
 	var owner tenancy.Tenant
 	if own {
 		owner, err = c.Store.Tenant(ctx, aggregate.TenantID(made.Team))
-		if errors.Is(err, aggregate.ErrNotFound) { // its first request makes the row
+		if errors.Is(err, aggregate.ErrNotFound) { // the workspace's first request writes the row
 			owner, err = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: web.WorkspaceName(made.Team, made.TeamName)}, nil
 		}
 	} else {
@@ -132,7 +131,7 @@ func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenanc
 	return owner, c.Connect.Vault.ConnectOver(ctx, row, vault.Credential{AccessToken: made.Token}, "{}", by)
 }
 
-// further is the tenant of a workspace that the Slack secret lets install the app.
+// further returns the tenant of another workspace if the Slack secret lets it install the app.
 func (c *Pages) further(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
 	may, err := c.Own.MayInstall(ctx, made.Team)
 	switch {
@@ -144,7 +143,7 @@ func (c *Pages) further(ctx context.Context, made signin.Installation, by aggreg
 		if err != nil {
 			return tenancy.Tenant{}, err
 		}
-		if row.Status == tenancy.Connected { // Slack hands out the token that works there once more
+		if row.Status == tenancy.Connected { // Slack issued the same token again: revoking it would break the connection
 			return tenancy.Tenant{}, notInstalled(ctx, made, "not-named")
 		}
 		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")
@@ -155,7 +154,7 @@ func (c *Pages) further(ctx context.Context, made signin.Installation, by aggreg
 	return c.founded(ctx, made, by)
 }
 
-// giveBack makes the token of an installation that is refused invalid, and is the fault that says why.
+// giveBack revokes the token of a refused installation and returns the fault that explains the refusal.
 func (c *Pages) giveBack(ctx context.Context, made signin.Installation, why string) error {
 	if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
 		slog.WarnContext(ctx, "the token of a refused installation stays valid", "team", made.Team, "err", err)
@@ -168,13 +167,13 @@ func notInstalled(ctx context.Context, made signin.Installation, why string) err
 	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
 }
 
-// founded is the tenant of another workspace, with somebody who administers it.
+// founded returns the tenant of another workspace, creating it if needed; it always has an administrator.
 func (c *Pages) founded(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
 	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
 		ID: aggregate.TenantID(made.Team), Name: web.WorkspaceName(made.Team, made.TeamName),
 		Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
 	}, c.Now())
-	if err == nil && len(owner.Admins) == 0 { // met by its first request, and nobody administers it
+	if err == nil && len(owner.Admins) == 0 { // made by its first request, without an administrator
 		owner.Admins = []string{made.User}
 		err = c.Store.SaveTenant(ctx, owner, by, c.Now())
 	}

@@ -16,23 +16,22 @@ import (
 	"ringi/shared/slack/signin"
 )
 
-// Connections are what the console connects vendors with.
+// Connections is what the console needs to connect vendors.
 type Connections struct {
 	Vault vault.Vault
 	// Outbound calls MCP servers and the authorization servers that they name.
 	Outbound *http.Client
-	// Bot is the token of a tenant's bot.
+	// Bot returns the token of a tenant's bot.
 	Bot func(ctx context.Context, tenant string) (string, error)
 }
 
-// Pages are those of the workspace's connections to vendors, and of installing the app.
+// Pages serves the workspace's connections to vendors, and the installation of the app.
 type Pages struct {
 	*web.Site
 	Connect Connections
 	SignIn  *signin.Slack
 }
 
-// Routes are the page of connections, and what is done from it.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/integrations", c.integrations),
@@ -45,29 +44,29 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// vendors are those with an app of the workspace's own; Slack and MCP servers stand beside them.
+// vendors need an OAuth app of the workspace's own; Slack and MCP servers don't.
 var vendors = []string{"freee", "google"}
 
-// integration is one on the page.
+// integration is one entry of the page.
 type integration struct {
 	Provider, Name, About, Address string
 	State, Badge                   string
-	Reason                         string // what went wrong, and what to do
+	Reason                         string // the error and its remedy
 	Connected, Ever                bool
 	Since                          *time.Time
 	By                             string
 	Client                         string // the id of the workspace's app there
-	WantsClient                    bool   // it can't be connected without
+	WantsClient                    bool   // an OAuth client must be pasted first
 	IsServer, IsSlack              bool
-	Steps                          []string // how an app is registered there
+	Steps                          []string // how to register an app there
 
 	Words *integrationTexts
 }
 
 type integrationsData struct {
 	All      []integration
-	Redirect string // where vendors send people back to
-	Install  string // where other workspaces install the app
+	Redirect string // address that vendors redirect to
+	Install  string // address where other workspaces install the app
 }
 
 func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -80,12 +79,12 @@ func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations.html")
 }
 
-// returnAddress is where vendors send people back to.
+// returnAddress is the address that vendors redirect to.
 func returnAddress(r *http.Request) string {
 	return web.Address(r) + "/console/integrations/return"
 }
 
-// connections are all that the workspace has or may have.
+// connections returns all integrations that the workspace has or may have.
 func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, error) {
 	rows, err := c.Store.Integrations(ctx, v.Tenant)
 	if err != nil {
@@ -107,7 +106,7 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	for _, s := range settings.MCPServers {
 		all = append(all, words.of(s.Provider(), s.URL))
 	}
-	for _, row := range rows { // of a server that the settings name no longer
+	for _, row := range rows { // also servers that were removed from the settings
 		known := slices.ContainsFunc(all, func(i integration) bool { return i.Provider == row.Provider })
 		if !known && row.Status == tenancy.Connected {
 			all = append(all, words.of(row.Provider, ""))
@@ -132,7 +131,7 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	return all, nil
 }
 
-// fill puts what the rows say of an integration into it.
+// fill copies the stored state of an integration.
 func (c *Pages) fill(
 	ctx context.Context, v *web.Viewer, words integrationTexts, x *integration, rows []tenancy.Integration,
 ) {
@@ -155,7 +154,7 @@ func (c *Pages) fill(
 	}
 }
 
-// elsewhere says that a server's secret is for another address than the settings name.
+// elsewhere warns that a server's token was saved for another address than the one in the settings.
 func (c *Pages) elsewhere(ctx context.Context, words integrationTexts, row tenancy.Integration, address string) string {
 	if address == "" {
 		return words.Say("unnamed")
@@ -172,7 +171,7 @@ func (c *Pages) isOwn(ctx context.Context, tenant string) bool {
 	return err == nil && own
 }
 
-// integrationOf is the one that a form names. It returns aggregate.ErrNotFound for one that the workspace can't have.
+// integrationOf returns the integration that a form names, or aggregate.ErrNotFound if the workspace can't have it.
 func (c *Pages) integrationOf(ctx context.Context, v *web.Viewer, provider string) (integration, error) {
 	all, err := c.connections(ctx, v)
 	if err != nil {
@@ -186,13 +185,13 @@ func (c *Pages) integrationOf(ctx context.Context, v *web.Viewer, provider strin
 	return integration{}, aggregate.ErrNotFound
 }
 
-// Limits of what is pasted, in bytes.
+// Limits of pasted texts, in bytes.
 const (
 	maxClientSecret = 1 << 10
 	maxServerToken  = 16 << 10
 )
 
-// saveClient keeps the workspace's app at a vendor as somebody pasted it.
+// saveClient saves the pasted OAuth client of the workspace at a vendor.
 func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
 	if err != nil {
@@ -208,7 +207,7 @@ func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, "/console/integrations#"+url.QueryEscape(x.Provider), "client-saved")
 }
 
-// saveToken connects an MCP server with a token that somebody made by hand.
+// saveToken connects an MCP server with a token that somebody pasted.
 func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
 	if err != nil {
@@ -230,7 +229,7 @@ func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Done(w, r, "/console/integrations", "connected")
 }
 
-// connectFault is why a connection was not made or ended. What a vendor said is never part of it.
+// connectFault says why connecting or disconnecting failed. It never quotes the vendor.
 type connectFault struct {
 	why      string
 	status   int
@@ -239,7 +238,7 @@ type connectFault struct {
 
 func (e connectFault) Error() string { return e.provider + " is not connected: " + e.why }
 
-// connectFailed answers with the page that says why, and whether anything changed; it returns other errors.
+// connectFailed shows a connectFault and whether anything changed; it returns any other error.
 func (c *Pages) connectFailed(w http.ResponseWriter, r *http.Request, v *web.Viewer, err error) error {
 	var f connectFault
 	if !errors.As(err, &f) {

@@ -7,10 +7,9 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// integrationTexts put connections into words.
 type integrationTexts struct{ web.Texts }
 
-// of is an integration that nothing is known of yet.
+// of returns an integration without stored state.
 func (t integrationTexts) of(provider, address string) integration {
 	x := integration{
 		Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
@@ -23,7 +22,7 @@ func (t integrationTexts) of(provider, address string) integration {
 	return x
 }
 
-// state is a status in words, and what it looks like.
+// state returns a status in words and its badge.
 func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string) {
 	badges := map[tenancy.IntegrationStatus]string{
 		tenancy.Connected: "badge badge-good", tenancy.Broken: "badge badge-bad", tenancy.Disconnected: "badge",
@@ -31,7 +30,7 @@ func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string
 	return t.In("states", s), badges[s]
 }
 
-// stops is what doesn't work any more without an integration.
+// stops lists what stops working without an integration.
 func (t integrationTexts) stops(provider string) []string {
 	if isServer(provider) {
 		return t.List("stops", "mcp")

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/slack/people"
 )
 
-// adminsData are who administers the workspace, and who was searched for.
+// adminsData lists the administrators and the people found by a search.
 type adminsData struct {
 	Rev           int
 	Query         string
@@ -55,7 +55,7 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, d, "settings-admins.html")
 }
 
-// saveAdmins adds one administrator or takes one away; somebody must be left, and who is new must be a full member.
+// saveAdmins adds or removes one administrator. It refuses to remove the last one, and to add anyone but a full member.
 func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
 	if err != nil {

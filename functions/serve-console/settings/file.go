@@ -14,7 +14,7 @@ import (
 	"ringi/shared/explain/errorclass"
 )
 
-// exportSettings answers with the settings as a file; behind each id stands whom it means.
+// exportSettings sends the settings as a YAML file; a comment after each id has the name.
 func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	s, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -41,25 +41,25 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return err
 }
 
-// importData lists the changes that a file would make, or its faults.
+// importData lists a file's changes, or its faults.
 type importData struct {
 	Rev      int
 	Text     string
-	Seen     string // the hash of the text that the changes are of
+	Seen     string // hash of the text whose changes are shown
 	Problems []fileProblem
 	More     int // problems beside those
 	Changes  []change
 	Conflict bool
-	Silent   bool // Slack did not say who the approvers are
+	Silent   bool // Slack could not be asked who the approvers are
 }
 
-// mostFaults of a file are named; what can be sent may have tens of thousands, more than an answer may hold.
+// mostFaults bounds the faults listed: a file may have tens of thousands, too many for an answer.
 const mostFaults = 100
 
 type fileProblem struct{ Line, Label, Text string }
 
-// importSettings shows what a file would change, and saves it when that is confirmed. Nobody's id is taken who is not
-// there.
+// importSettings shows what a file would change, and saves it once confirmed. It refuses ids of people whom Slack
+// doesn't know.
 func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	text, err := fileOf(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		data.Problems = append(data.Problems, t.fileProblem(file, f))
 	}
 	data.More = len(faults) - len(data.Problems)
-	// What was edited after it was shown is shown again.
+	// If the text was edited after its changes were shown, show the new changes first.
 	if len(faults) == 0 && !data.Silent && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
 			return c.saveFile(w, r, v, now, file.Settings)
@@ -112,7 +112,7 @@ func (c *Pages) saveFile(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.Done(w, r, "/console/settings", "saved")
 }
 
-// fileOf is the file that was sent, or the text that was pasted.
+// fileOf returns the uploaded file or the pasted text.
 func fileOf(r *http.Request) ([]byte, error) {
 	if r.MultipartForm != nil && len(r.MultipartForm.File["file"]) > 0 && r.MultipartForm.File["file"][0].Size > 0 {
 		f, err := r.MultipartForm.File["file"][0].Open()
@@ -129,13 +129,13 @@ func fileOf(r *http.Request) ([]byte, error) {
 	return plainText([]byte(r.PostFormValue("text"))), nil
 }
 
-// plainText is a text without what editors on Windows, and browsers, put around lines.
+// plainText removes the byte order mark and carriage returns that Windows editors and browsers add.
 func plainText(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return bytes.Trim(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\n")
 }
 
-// faultsOf are the rules that a file's values break, its approvers' among them.
+// faultsOf returns the rules that a file's values break, including those for approvers.
 func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File) (all []settingsyaml.Fault, err error) {
 	for _, p := range file.Settings.Problems() {
 		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
@@ -158,7 +158,7 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 	return all, nil
 }
 
-// fileProblem is a fault in words: the line, the setting, and whom the file calls the person by.
+// fileProblem describes a fault: the line, the setting, and the person's name in the file.
 func (t settingsTexts) fileProblem(file settingsyaml.File, f settingsyaml.Fault) fileProblem {
 	out := fileProblem{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// formOf are the inputs of the page as settings fill them.
+// formOf returns the page's inputs, filled from settings.
 func formOf(s tenancy.Settings) url.Values {
 	form := url.Values{}
 	for _, f := range s.Fields() {
@@ -30,8 +30,8 @@ func formOf(s tenancy.Settings) url.Values {
 	return form
 }
 
-// typed are the settings with what was typed over them, and all that is wrong with it. What the form does not have
-// stays: a page of an earlier release does not ask for everything.
+// typed applies a form to settings and returns all problems. Settings that the form lacks stay as they are: a page of
+// an earlier release doesn't have every input.
 func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.Problem) {
 	s := over
 	unread := map[string]tenancy.Rule{}
@@ -46,7 +46,7 @@ func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.
 	return s, problemsOf(s, unread)
 }
 
-// typedOver sets a setting to what a form has. It returns the rule that a value breaks which can't be read.
+// typedOver sets one setting from the form. If the value can't be read it returns the rule that the value breaks.
 func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
 	text := strings.TrimSpace(form.Get(f.Name))
 	switch f.Kind {
@@ -73,7 +73,7 @@ func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
 	return ""
 }
 
-// problemsOf are the problems of settings; a value that could not be read has its own, and no other.
+// problemsOf returns the problems of settings. A value that could not be read has only the problem in unread.
 func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenancy.Problem) {
 	for _, section := range tenancy.Sections {
 		for _, x := range section.Settings {
@@ -90,7 +90,8 @@ func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenan
 	return all
 }
 
-// chosen are the ids of ticked boxes, each once, in their order. The empty one says that the boxes were there.
+// chosen returns the ids of ticked boxes, in order and without duplicates. The form also sends an empty id, to show
+// that it had the boxes.
 func chosen(ids []string) []string {
 	out := []string{}
 	for _, id := range ids {
@@ -101,8 +102,8 @@ func chosen(ids []string) []string {
 	return out
 }
 
-// merged is a form with what somebody else has saved since it was opened as base, and the names of inputs that both
-// changed. For these the typed value stays.
+// merged applies what somebody else saved since the form was opened (from base to now) to the form. It also returns the
+// inputs that both changed; there the typed value wins.
 func merged(form, base, now url.Values) (out url.Values, both []string) {
 	out = url.Values{}
 	for name, values := range form {
@@ -130,7 +131,7 @@ func merged(form, base, now url.Values) (out url.Values, both []string) {
 	return out, both
 }
 
-// alike compares values of an input; an empty one among several is none.
+// alike compares the values of an input, ignoring empty ones.
 func alike(a, b []string) bool {
 	return slices.Equal(filled(a), filled(b))
 }

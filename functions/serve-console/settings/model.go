@@ -12,8 +12,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// lastModel is the model that the workspace's newest request asked last, and when. It is what really holds: a
-// deployment may name one in place of that of the settings, and does not tell the pages so.
+// lastModel returns the model that the workspace's newest request used, and when. Only the usage has it for certain: a
+// deployment may override the model of the settings, and the pages don't see that parameter.
 func (c *Pages) lastModel(ctx context.Context, tenant string) (aggregate.Use, error) {
 	newest, err := c.Store.Tasks(ctx, tenant, task.Filter{}, "", 1)
 	if err != nil || len(newest.Items) == 0 {
@@ -32,8 +32,7 @@ func (c *Pages) lastModel(ctx context.Context, tenant string) (aggregate.Use, er
 	return last, nil
 }
 
-// sayModel adds to the question which model is meant which one was really asked. The page does without when that can't
-// be read.
+// sayModel adds to the model's setting which model was used last. It adds nothing if that can't be read.
 func (c *Pages) sayModel(ctx context.Context, v *web.Viewer, d *settingsData) {
 	last, err := c.lastModel(ctx, v.Tenant)
 	if err != nil {

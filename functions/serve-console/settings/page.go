@@ -17,12 +17,11 @@ import (
 	"ringi/shared/slack/people"
 )
 
-// Pages are the pages of the workspace's settings and of its administrators.
 type Pages struct {
 	*web.Site
 }
 
-// Routes are the page of settings, its file, what the first administrator is asked, and who the administrators are.
+// Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/settings", c.settings),
@@ -36,17 +35,17 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// mostFound is how many people, and how many groups, a search shows.
+// mostFound bounds the people, and the groups, that a search shows.
 const mostFound = 20
 
-// settingsPage is the state of the page: the values of its inputs, and their problems.
+// settingsPage holds the values of the page's inputs and their problems.
 type settingsPage struct {
 	now      tenancy.Settings
 	form     url.Values
 	problems []tenancy.Problem
 	conflict bool
-	silent   bool     // Slack did not say who the new approvers are
-	both     []string // settings that somebody else changed too
+	silent   bool     // Slack could not be asked who the new approvers are
+	both     []string // settings that the viewer and somebody else changed
 	members  *people.Members
 }
 
@@ -58,8 +57,8 @@ func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.showSettings(w, r, v, settingsPage{now: now, form: formOf(now)})
 }
 
-// saveSettings saves the values that were typed, or shows them again: with their problems, with the changes that
-// somebody else saved meanwhile, or with the people that a search found.
+// saveSettings saves the typed values. It shows them again if they have problems, if somebody else saved changes
+// meanwhile, or if the form was a search.
 func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	now, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -103,26 +102,26 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Done(w, r, "/console/settings", "saved")
 }
 
-// searches reports whether a form is sent to find somebody. Who presses Enter after typing a name wants that, too.
+// searches reports whether the form searches for somebody. Pressing Enter in the search field does that too.
 func searches(form url.Values) bool {
 	act := form.Get("act")
 	return act == "search" || act == "enter" && form.Get("find.approvers.users")+form.Get("find.approvers.usergroups") != ""
 }
 
-// showConflict shows the values that were typed beside those that somebody else saved since. A form without the values
-// that it was opened with counts as one that changed everything.
+// showConflict shows the typed values next to those that somebody else saved. A form that lacks the values it was
+// opened with counts as having changed everything.
 func (c *Pages) showConflict(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	base, err := url.ParseQuery(p.form.Get("base"))
 	if err != nil {
-		base = url.Values{} // then all that differs was changed by both
+		base = url.Values{} // then both changed every value that differs
 	}
 	p.form, p.both = merged(p.form, base, formOf(p.now))
 	p.conflict, p.problems = true, nil
 	return c.showSettings(w, r, v, p)
 }
 
-// unfitApprovers are the problems of those approvers that x has and was has not. Who is listed already stays until
-// somebody takes them off the list: being listed is not enough to approve.
+// unfitApprovers returns the problems of approvers that are in x but not in was. Approvers who were listed before stay
+// until somebody removes them; a click checks them again before it counts.
 func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) ([]tenancy.Problem, error) {
 	added := func(ids, before []string) []string {
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(before, id) })
@@ -142,7 +141,7 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 	return approverProblems(x, refused), nil
 }
 
-// approverProblems are the problems of settings that list refused approvers; refused has the rule for each id.
+// approverProblems returns a problem for each refused approver; refused has the broken rule by id.
 func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all []tenancy.Problem) {
 	for _, list := range []struct {
 		field string
@@ -157,7 +156,7 @@ func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all 
 	return all
 }
 
-// showSettings writes the page. Without Slack it shows ids in the place of names.
+// showSettings renders the page. If Slack doesn't answer it shows ids instead of names.
 func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.members = c.members(r, v)
 	log, err := c.settingsLog(r.Context(), v, p.members)
@@ -192,7 +191,7 @@ func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, d, "settings.html")
 }
 
-// members are the workspace's people and groups, nil while Slack does not list them.
+// members returns the workspace's people and groups, or nil if Slack doesn't list them.
 func (c *Pages) members(r *http.Request, v *web.Viewer) *people.Members {
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
@@ -202,7 +201,7 @@ func (c *Pages) members(r *http.Request, v *web.Viewer) *people.Members {
 	return &m
 }
 
-// nameOf is a member's name, or the id when nobody says it.
+// nameOf returns a member's name, or the id if the name is unknown.
 func nameOf(m *people.Members, id string) string {
 	if m != nil {
 		if u, ok := m.Person(id); ok {
@@ -215,7 +214,7 @@ func nameOf(m *people.Members, id string) string {
 	return id
 }
 
-// welcomeData is the question that the first administrator is asked.
+// welcomeData is the question for the first administrator.
 type welcomeData struct {
 	Allowed, Chosen bool
 }
@@ -239,7 +238,7 @@ func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *we
 	if choice != "true" && choice != "false" {
 		return c.welcome(w, r, v)
 	}
-	// Whoever answers an open question doesn't undo what somebody else has decided meanwhile.
+	// If somebody else decided after this question was shown, this answer must not undo their decision.
 	if r.PostForm.Has("chosen") && r.PostForm.Get("chosen") != strconv.FormatBool(s.SelfApprovalChosen) && choice != strconv.FormatBool(s.AllowSelfApproval) {
 		return aggregate.ErrConflict
 	}

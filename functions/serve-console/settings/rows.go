@@ -14,10 +14,10 @@ import (
 // column is an input that each row of a list has; its name on the page is <list>.<key>.
 type column struct {
 	key, example string
-	options      []string // of a choice; the first stands in an empty row
+	options      []string // of a choice; an empty row has the first
 }
 
-// rowsLists are the settings that are lists of rows.
+// rowsLists has the columns of settings that are lists of rows.
 var rowsLists = map[string][]column{
 	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
 	"agents": {
@@ -35,7 +35,6 @@ func named[T ~string](list []T) (out []string) {
 	return out
 }
 
-// inputsOf are the names of a setting's inputs.
 func inputsOf(x tenancy.Setting) (names []string) {
 	if x.Kind != tenancy.KindRows {
 		return []string{x.Name}
@@ -46,20 +45,19 @@ func inputsOf(x tenancy.Setting) (names []string) {
 	return names
 }
 
-// settingRow is a row on the page.
+// settingRow is one row on the page.
 type settingRow struct {
 	N        int
 	Cells    []cell
 	Problems []string
 }
 
-// cell is an input of a row.
 type cell struct {
 	Name, Label, Value, Example string
 	Boxes                       []box
 }
 
-// addRows puts the rows of settings into a form.
+// addRows adds the rows of settings to a form.
 func addRows(f url.Values, s tenancy.Settings) {
 	add := func(list string, cells ...string) {
 		for i, c := range rowsLists[list] {
@@ -80,8 +78,8 @@ func addRows(f url.Values, s tenancy.Settings) {
 	}
 }
 
-// rowsTyped are the rows of a list that a form has, without empty ones: each has its cells by their keys. false: the
-// form does not ask for the list.
+// rowsTyped returns the non-empty rows of a list in a form; each maps keys to cells. asked is false if the form lacks
+// the list.
 func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool) {
 	columns := rowsLists[list]
 	first := list + "." + columns[0].key
@@ -100,7 +98,7 @@ func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool)
 	return rows, f.Has(first)
 }
 
-// typedRows takes the rows of a form into settings.
+// typedRows sets settings from the rows of a form.
 func typedRows(f url.Values, s *tenancy.Settings) {
 	if rows, asked := rowsTyped(f, "mcp_servers"); asked {
 		s.MCPServers = []tenancy.MCPServer{}
@@ -125,7 +123,7 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	}
 }
 
-// agentTyped is an agent as it was typed; what the page does not ask for stays as it was.
+// agentTyped returns the typed agent; fields that the page doesn't have stay as they were.
 func agentTyped(row map[string]string, was []agent.Definition) agent.Definition {
 	d := agent.Definition{
 		ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"], Endpoint: row["endpoint"],
@@ -151,7 +149,7 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 	return d
 }
 
-// spoken is a command on one line: an element with a space, or none, stands in double quotes.
+// spoken formats a command on one line; empty elements and those with a space are in double quotes.
 func spoken(argv []string) string {
 	var out []string
 	for _, a := range argv {
@@ -163,7 +161,7 @@ func spoken(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-// words are the elements of a line as spoken writes it.
+// words splits a line that spoken wrote.
 func words(text string) (argv []string) {
 	var one strings.Builder
 	open, begun := false, false
@@ -192,7 +190,7 @@ func words(text string) (argv []string) {
 	return argv
 }
 
-// rowsOf are the rows that stand in the form, with two empty ones for more.
+// rowsOf returns the form's rows and two empty ones to add more.
 func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []settingRow) {
 	columns := rowsLists[list]
 	rows, _ := rowsTyped(p.form, list)
@@ -227,7 +225,7 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 	return out
 }
 
-// choice is a value of a column as people read it.
+// choice returns the label of a column's value.
 func (t settingsTexts) choice(name, value string) string {
 	switch {
 	case value == "true":
@@ -241,7 +239,7 @@ func (t settingsTexts) choice(name, value string) string {
 	return value
 }
 
-// rowsShown are the rows of a list in a form as people read them, in one line.
+// rowsShown formats a list's rows in one line.
 func rowsShown(list string, form url.Values) string {
 	var all []string
 	rows, _ := rowsTyped(form, list)

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/store"
 )
 
-// settingsData are what the page of settings shows.
 type settingsData struct {
 	Rev      int
 	Base     string // the form as it was opened
@@ -32,7 +31,7 @@ type settingsData struct {
 	Log      []settingsEntry
 }
 
-// fieldProblem is a sentence about an input of the page.
+// fieldProblem describes an input's problem.
 type fieldProblem struct{ At, Label, Text string }
 
 type settingsSection struct {
@@ -52,18 +51,18 @@ type input struct {
 	Searched, More  bool
 	Rows            []settingRow
 	Problems        []string
-	Now             string // the saved value, where the input has another
+	Now             string // the saved value, if the input differs
 	Bound           string
 }
 
-// box is a value to tick.
+// box is a checkbox.
 type box struct {
 	Value, Text, Note string
 	On                bool
 	Off               bool // can't be chosen
 }
 
-// sheetOf is the page for its state.
+// sheetOf builds the page from its state.
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
@@ -92,10 +91,9 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	return d
 }
 
-// inputID is the id of an input's element.
 func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
 
-// idAt is the id in the list of approvers that a problem's field names.
+// idAt returns the approver's id that a problem's field points to.
 func idAt(form url.Values, field string) string {
 	base, at, ok := strings.Cut(field, "[")
 	var n int
@@ -145,7 +143,7 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	return in
 }
 
-// fillApprovers adds who is chosen, and who was searched for.
+// fillApprovers adds the chosen approvers and those found by a search.
 func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
 	in.Query = p.form.Get("find." + in.Name)
 	ids := chosen(p.form[in.Name])
@@ -174,7 +172,7 @@ func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
 	}
 }
 
-// boxOf is somebody who is or may be an approver, with why not.
+// boxOf returns the checkbox of a current or possible approver, with the reason if they can't be one.
 func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
 	b := box{Value: id, Text: nameOf(m, id), On: on}
 	if m == nil {
@@ -200,7 +198,7 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
 	return b
 }
 
-// shown is the value of a setting in a form as people read it.
+// shown formats a setting of a form.
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
 	if _, rows := rowsLists[name]; rows {
 		return cmp.Or(rowsShown(name, form), t.Say("nothing"))
@@ -230,7 +228,7 @@ type settingsEntry struct {
 	Changes []change
 }
 
-// change is a setting that was one thing and is another.
+// change is a setting's old and new value.
 type change struct{ Label, Was, Is string }
 
 // latest is how many changes of settings the page shows.
@@ -249,7 +247,7 @@ func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Member
 	return out, nil
 }
 
-// changes are what an entry of the log says; of one from before values were kept, only the names.
+// changes lists the changes in a log entry; entries of earlier releases have only the settings' names.
 func (t settingsTexts) changes(m *people.Members, details aggregate.JSON) (all []change) {
 	diff, fields := tenancy.ReadDifferences(details)
 	if diff == nil {
@@ -269,7 +267,7 @@ func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference)
 	return all
 }
 
-// plain is a value of the log as people read it.
+// plain formats a value of the log.
 func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) string {
 	var list []string
 	var text string

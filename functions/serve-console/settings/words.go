@@ -11,10 +11,9 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// settingsTexts put settings into words.
 type settingsTexts struct{ web.Texts }
 
-// rule is what a rule says of a value that breaks it.
+// rule describes the rule that a value breaks.
 func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
 	return t.In("rules", r, append(values, "commands", agent.OpenCommands())...)
 }
@@ -31,7 +30,7 @@ func (t settingsTexts) problem(p tenancy.Problem) string {
 	)
 }
 
-// label is the name of a field for people; one within a list has its number behind it.
+// label returns a field's readable name; a field in a list has its number appended.
 func (t settingsTexts) label(field string) string {
 	if provider, ok := strings.CutPrefix(field, "clients."); ok {
 		return fmt.Sprintf("%s (%s)", t.Say("client"), provider)
@@ -52,7 +51,7 @@ func (t settingsTexts) label(field string) string {
 	return label
 }
 
-// value is one of a few values as people read it, else itself.
+// value returns the label of one of a fixed set of values, or else the value itself.
 func (t settingsTexts) value(field, is string) string {
 	x, _ := tenancy.SettingNamed(field)
 	if i := slices.Index(x.Choices, is); i >= 0 {

@@ -1,4 +1,4 @@
-// Package signin lets people of workspaces that Ringi knows sign in with Slack, and out.
+// Package signin signs people in with Slack, and out, if Ringi serves their workspace.
 package signin
 
 import (
@@ -17,28 +17,26 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// signInCookie binds a sign-in to the browser that began it.
+// signInCookie ties a sign-in to the browser that began it.
 const signInCookie = "ringi-signin"
 
-// Pages are the pages of signing in and out.
 type Pages struct {
 	*web.Site
 	SignIn *signin.Slack
 }
 
-// Routes are those of whoever is signed in.
+// Routes returns the pages that need a session.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{web.ForMembers("POST /console/signout", c.signOut)}
 }
 
-// Open adds those that need no session.
+// Open registers the pages that need no session.
 func (c *Pages) Open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
 	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
 	mux.HandleFunc("GET /console/signin/done", c.Site.Open(c.endSignIn))
 }
 
-// showSignIn is the page of whoever is not signed in.
 func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))}
 	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: data}, "signin.html")
@@ -46,10 +44,10 @@ func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 type signInData struct{ Begin string }
 
-// redirect is where Slack sends people back to.
+// redirect is the address that Slack redirects to.
 func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
 
-// beginSignIn sends a browser to Slack.
+// beginSignIn redirects the browser to Slack.
 func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Within(r); err != nil {
 		return err
@@ -72,7 +70,7 @@ func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewe
 	return nil
 }
 
-// endSignIn takes a browser back that Slack sends.
+// endSignIn finishes a sign-in when Slack redirects the browser back.
 func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	ctx, q := r.Context(), r.URL.Query()
 	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
@@ -112,9 +110,10 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 	return nil
 }
 
-// enter is the tenant of whom Slack signed in, and their name there. The deployment's own workspace becomes a tenant
-// when its first member enters, with the administrator whom the Slack secret names; others do by installing the app. It
-// returns errNewWorkspace or errNoAdmin when there is no tenant, errNotOfUs for whom it has no place.
+// enter returns the tenant and the name of a person who signed in with Slack. When the first member of the deployment's
+// own workspace signs in, it makes the tenant with the administrator that the Slack secret names; other workspaces
+// become tenants by installing the app. It returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
+// the person may not use it.
 func (c *Pages) enter(ctx context.Context, p signin.Person) (owner tenancy.Tenant, name string, err error) {
 	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
 	known := !errors.Is(err, aggregate.ErrNotFound)
@@ -131,7 +130,7 @@ func (c *Pages) enter(ctx context.Context, p signin.Person) (owner tenancy.Tenan
 	return owner, name, err
 }
 
-// own is the deployment's own workspace as the tenant that it shall be, if that is where a person comes from.
+// own returns the tenant to create for the deployment's own workspace, if the person belongs to it.
 func (c *Pages) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error) {
 	t := tenancy.Tenant{
 		ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug,
@@ -159,7 +158,7 @@ func (c *Pages) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error
 	return t, nil
 }
 
-// signOut ends the session at once, under the cookie that this very request was given too.
+// signOut deletes the session and clears the cookie, even if this request has just renewed it.
 func (c *Pages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Store.EndSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package subject decides on a page what a card decides in Slack: it has the buttons of what waits for people, the
-// forms that they send, and what a page says of what happened since it was read.
+// Package subject lets people decide on a page what a card decides in Slack: it builds the buttons, handles their
+// forms, and tells an open page what has changed since it was loaded.
 package subject
 
 import (
@@ -23,22 +23,22 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Within is how long one decision may take.
+// Within bounds one decision.
 const Within = 10 * time.Second
 
-// maxTyped is how much of a form's reason is kept when nothing was decided.
+// maxTyped bounds, in characters, the typed reason that is shown again if nothing was decided.
 const maxTyped = 10_000
 
-// checkApprovers names the act that a page reports in place of a new try when nobody may approve the next version.
+// checkApprovers is reported instead of a retry's success if nobody may approve the next version.
 const checkApprovers = "check_approvers"
 
-// Acts are what people decide on pages, and where what they decide about began.
+// Acts makes people's decisions on pages, and links to the Slack messages where subjects began.
 type Acts struct {
 	*web.Site
-	Links Links // to messages; nil: there are none
+	Links Links // to Slack messages; nil: no links
 }
 
-// Links are addresses of messages.
+// Links finds the addresses of Slack messages.
 type Links interface {
 	Permalink(ctx context.Context, channel, ts string) (string, error)
 }
@@ -48,13 +48,14 @@ type Page struct {
 	Path  string // before the subject's id
 	RefOf func(r *http.Request, v *web.Viewer) (aggregate.Ref, error)
 	Ends  aggregate.Act // the act that ends the subject
-	// Whole refuses to approve what the page could not show whole: it has no button for that.
+	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
 	Whole func(ctx context.Context, v *web.Viewer, a decide.Subject, x Wanted) error
 	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
 	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x Wanted, why error) error
 }
 
-// Wanted is the act that a form asks for. It names the content that the page showed, and is refused for other content.
+// Wanted is the act that a form asks for. It has the hash of the content that the page showed; the decision is refused
+// if the content has changed.
 type Wanted struct {
 	aggregate.Offer
 	reason string
@@ -70,8 +71,9 @@ func wantedBy(r *http.Request) Wanted {
 	}
 }
 
-// button is the same as a card's. ok is false for an act that there is not, or not on this page. An id that nothing has
-// any more has no kind either: the decision itself says so, and gives a typed reason back.
+// button returns the card's button for the same act. ok is false if the act doesn't exist or isn't on this page. A
+// rejection whose subject is gone has no kind; it is still ok, so that the decision refuses it and the page shows the
+// typed reason again.
 func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
@@ -86,7 +88,7 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	return b, ok
 }
 
-// Subject is what an address names, for somebody who may read it.
+// Subject returns the subject in the address if the viewer may read it.
 func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject, error) {
 	ref, err := on.RefOf(r, v)
 	if err != nil {
@@ -104,8 +106,8 @@ func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject,
 	return a, err
 }
 
-// Act decides as a click on the card does. Whoever may not read the subject finds none, whatever they want of it: some
-// acts are open to any member, and repeating an earlier decision is no refusal.
+// Act makes the same decision as a click on the card. First it checks that the viewer may read the subject, since the
+// decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
 func (c *Acts) Act(on Page) web.Page {
 	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		a, err := c.Subject(r, v, on)
@@ -129,14 +131,13 @@ func (c *Acts) Act(on Page) web.Page {
 	}
 }
 
-// Click is an act of the viewer's.
+// Click returns a click by the viewer.
 func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 	return decide.Click{Ref: ref, ID: id, Want: people.Want{
 		User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole,
 	}}
 }
 
-// Maker makes commits of decisions.
 func (c *Acts) Maker() decide.Maker {
 	return decide.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now}
 }
@@ -164,7 +165,7 @@ func (c *Acts) decide(
 	return c.Maker().Decide(ctx, click, b.Act), nil
 }
 
-// Decided answers a form: it leads back to the page, or shows there why nothing was decided.
+// Decided answers a form: it redirects to the page, or shows there why nothing was decided.
 func (c *Acts) Decided(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Wanted,
 	verdict decide.Verdict, done string,
@@ -194,7 +195,7 @@ func NotDone(r *http.Request, v *web.Viewer, x Wanted, why error) (status int, t
 	return status, legible.First(x.reason, maxTyped)
 }
 
-// OpenBeginning leads to the message in Slack with which a subject began.
+// OpenBeginning redirects to the Slack message with which a subject began.
 func (c *Acts) OpenBeginning(on Page) web.Page {
 	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		a, err := c.Subject(r, v, on)

@@ -18,12 +18,11 @@ type Button struct {
 	aggregate.Offer
 	Label, Class, Confirm, About string
 	Reasons                      bool   // it needs a reason
-	No                           string // why it is not offered to this viewer
+	No                           string // why this viewer can't use it
 }
 
-// ButtonsFor are the acts that a subject offers, in the viewer's words; an approval only where all that is asked about
-// is shown. What the settings alone say that this viewer may not is not offered, with the sentence that a click would
-// get.
+// ButtonsFor returns a button for each offered act, but none to approve unless the page shows everything (whole). If
+// the settings alone forbid the act to this viewer, No has the same sentence as a refused click.
 func ButtonsFor(
 	words web.Texts, a decide.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface,
 	v *web.Viewer,
@@ -50,7 +49,7 @@ func ButtonsFor(
 	return out
 }
 
-// Likely is the rule by which a click of this viewer would be refused, as far as it can be known without asking Slack.
+// Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack.
 func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate.Act) (err error) {
 	by, p := likelyAt(a.Origin(), set, v)
 	requester := a.Root().Common().Requester
@@ -72,8 +71,8 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 	return p.Withdraw(by, requester)
 }
 
-// likelyAt is the viewer as the one who decides about what was asked for there, without asking Slack: they count as a
-// member of the channel, and, where groups are listed, of one of them.
+// likelyAt returns the viewer's rights without asking Slack. It assumes that the viewer is a member of the channel and,
+// if the settings list groups, of one of them.
 func likelyAt(o aggregate.Origin, s tenancy.Settings, v *web.Viewer) (aggregate.Actor, aggregate.Policy) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true}
 	p := aggregate.Policy{

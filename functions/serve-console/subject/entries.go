@@ -13,12 +13,12 @@ import (
 type Entry struct {
 	At           time.Time
 	By           string // empty for the system
-	Action, Name string // in words, and its own name
-	On, Resource string // what it is of, and its id
+	Action, Name string // the action in words, and its name in the log
+	On, Resource string // the resource's kind in words, and its id
 	Details      []auditlog.Detail
 }
 
-// EntriesOf are lines of the audit log for a reader who knows people and agents by these names.
+// EntriesOf formats audit entries; person and agent return names.
 func EntriesOf(log []aggregate.AuditEntry, locale string, person, agent func(id string) string) (out []Entry) {
 	words := auditlog.WordsIn(locale)
 	for _, e := range log {

@@ -8,10 +8,10 @@ import (
 	"ringi/shared/explain/refused"
 )
 
-// MarksOf are marks for somebody who knows people and channels by these names.
+// MarksOf returns marks that use these names.
 func MarksOf(person, channel func(id string) string) refused.Marks { return marks{person, channel} }
 
-// marks are how pages show people, channels and times in sentences: as text, which a template escapes.
+// marks formats people, channels and times in sentences as plain text, which templates escape.
 type marks struct {
 	person  func(id string) string
 	channel func(id string) string

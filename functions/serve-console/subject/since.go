@@ -7,24 +7,24 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// liveHeader comes with what a page asks for by itself, and names what waits for a decision on it, if anything does.
+// liveHeader is sent when a page refreshes itself. It has the id of what waits on the page for a decision, if anything.
 const liveHeader = "X-Live"
 
-// Since is what a page that stays as it was read says of what happened since then.
+// Since tells an open page what has changed since it was loaded.
 type Since struct {
-	Decided    string // what became of what waits for a decision there
-	Now        string // what waits now, or how things stand
+	Decided    string // what became of the page's decision
+	Now        string // what waits now, or the current status
 	Path, Open string // where that is read
-	Shown      bool   // it takes the place of what waits now
+	Shown      bool   // show it in place of what waits now
 }
 
-// SinceThen is for a page at this path, where something stands like that.
+// SinceThen returns the news for the page at a path: its current status.
 func SinceThen(path, stands, locale string) Since {
 	words := web.TextsOf("layout", locale)
 	return Since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
 }
 
-// Became asks why what waits on the page that asks can't be decided any more; nil where it can, or nothing does.
+// Became returns why the decision on the refreshing page is no longer possible; nil if it is, or if none waits there.
 func Became(r *http.Request, undecided func(id string) error) error {
 	if id := r.Header.Get(liveHeader); aggregate.ValidID(id) {
 		return undecided(id)
@@ -32,9 +32,9 @@ func Became(r *http.Request, undecided func(id string) error) error {
 	return nil
 }
 
-// Instead reports whether a page answers something else than what waits for a decision now: that is then offered and
-// not shown, since the next click would be on something that nobody has read. refused: nothing was done; offered: it
-// may be tried again; waits: something waits.
+// Instead reports whether a page should only link to what waits now instead of showing it: the viewer has not read it,
+// and their next click must not decide on it. refused: nothing was done; offered: the viewer may try again; waits:
+// something waits.
 func Instead(r *http.Request, refused, offered, waits bool) bool {
 	return refused && !offered || waits && r.URL.Query().Has("done")
 }

@@ -21,32 +21,31 @@ import (
 )
 
 const (
-	// waitingOfPage is how many of what waits are read for a page; each is read whole, since it is to be read.
+	// waitingOfPage is how many waiting items are read for a page; each is read in full.
 	waitingOfPage = 25
-	// mostPages is how many such pages are looked at until one has something for the viewer.
+	// mostPages bounds the pages that are searched for one with an item for the viewer.
 	mostPages = 4
 	// fewOfMine is how many items that wait for the viewer are shown above the list of requests.
 	fewOfMine = 3
-	// mostText is how much of a message is shown beside the question what it is meant to be, in characters.
+	// mostText is how many characters of a message are shown with the question what it is meant to be.
 	mostText = 200
 )
 
-// waitingList is what the page of approvals shows.
 type waitingList struct {
-	ForMe, Few        bool // for the viewer alone; as the list of requests shows it
-	More              bool // there are more than Few
+	ForMe, Few        bool // only the viewer's; as shown above the list of requests
+	More              bool // more wait than are shown
 	Items             []waitingRow
-	Next, Prev, First string // addresses, empty without such a page
+	Next, Prev, First string // addresses; empty if there is no such page
 	Live              string
 	All, Mine         string
 	Bad               string
-	Unsaid            bool // Slack does not say who the viewer is or which channels they are in
+	Unsaid            bool // Slack did not say who the viewer is or which channels they are in
 }
 
-// waitingRow is one thing that waits for a person.
+// waitingRow is one item that waits for a person.
 type waitingRow struct {
 	Path, Title   string
-	Priority      string // empty for the usual one
+	Priority      string // empty if medium
 	Kind          string
 	Version       int // 0 where there are none
 	Name, Channel string
@@ -54,7 +53,7 @@ type waitingRow struct {
 	Who           string // may decide
 	Effects       []string
 	Mine          bool // the viewer may decide
-	OneStep       int  // the number of the step that a gate stands before
+	OneStep       int  // the number of the step that a gate precedes
 }
 
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -100,7 +99,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Show(w, r, v, d, "approvals.html")
 }
 
-// fewApprovals is where the list of requests finds what waits for its viewer.
+// fewApprovals is where the list of requests loads the items that wait for the viewer.
 const fewApprovals = "/console/approvals?few=1&for=me"
 
 func approvalsAt(whom, cursor string) string {
@@ -110,18 +109,18 @@ func approvalsAt(whom, cursor string) string {
 	return web.At("/console/approvals", map[string]string{"for": whom, "cursor": cursor})
 }
 
-// askedItem is what waits, with what it belongs to.
+// askedItem is a waiting item with its task, conversation or message.
 type askedItem struct {
 	store.WaitingItem
 	origin aggregate.Origin
 	title  string
 	rank   task.Priority
-	text   string         // of the message, where people are asked what to do with the message
-	before []task.Process // the steps of which a gate stands before one
+	text   string         // of the message, if people are asked what it is meant to be
+	before []task.Process // the process that has the gate's step
 }
 
-// waiting are the things that wait for somebody, of which a member sees those of the requests that they see or may
-// decide. A page that has none for the viewer is passed over, up to a bound.
+// waiting returns waiting items. A member sees those of requests that they may see or decide. Pages without any for the
+// viewer are skipped, up to mostPages.
 func (c *Pages) waiting(
 	r *http.Request, v *web.Viewer, reach people.Reach, mine bool, cursor string,
 ) ([]askedItem, store.Page[store.WaitingItem], error) {
@@ -154,7 +153,7 @@ func (c *Pages) waiting(
 	return out, page, nil
 }
 
-// known adds to what waits its task or its message, and the steps of gates. What has lost them is left out.
+// known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.
 func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem) ([]askedItem, error) {
 	var titled, sorted []string
 	var gated []store.Place
@@ -210,12 +209,12 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	return out, nil
 }
 
-// stepsOf names the row with the steps of which a step gate waits before one.
+// stepsOf returns the place of the process that has the gate's step.
 func stepsOf(x store.WaitingItem) store.Place {
 	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
 }
 
-// read makes what waits readable: names, the lines of effect, who may decide and until when.
+// read adds what people read: names, the effects, who may decide and until when.
 func (c *Pages) read(
 	r *http.Request, v *web.Viewer, all []askedItem, reach people.Reach, s tenancy.Settings,
 ) []waitingRow {
@@ -261,7 +260,7 @@ func (c *Pages) read(
 	return out
 }
 
-// askers are the people whose own request it is.
+// askers returns the people who made the request.
 func (x askedItem) askers() []string {
 	switch row := x.Row.(type) {
 	case *task.Prompt:
@@ -274,7 +273,7 @@ func (x askedItem) askers() []string {
 	return nil
 }
 
-// namedEffects are the lines of effect, each behind its step's name: "the whole company" alone says nothing.
+// namedEffects prefixes each effect with its step's name: "the whole company" alone says too little.
 func namedEffects(reader Reader, steps []task.Step) []string {
 	out := reader.Effects(steps)
 	for i, s := range steps {
@@ -283,7 +282,7 @@ func namedEffects(reader Reader, steps []task.Step) []string {
 	return out
 }
 
-// oneOf is the line of the step that a gate stands before.
+// oneOf returns the line of the gate's step.
 func oneOf(lines []string, steps []task.Step, g *task.StepGate) []string {
 	for i, s := range steps {
 		if s.StepID == g.StepID && s.Order == g.Order {

@@ -14,11 +14,11 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Bounds of what a page shows of a result: rows of a table, and texts beside tables. The rest is counted.
+// Limits on what a page shows of a result: table rows, and texts outside tables. The page counts the rest.
 const (
 	maxRows  = 100
 	maxTexts = 200
-	maxText  = 4000 // characters of one of them
+	maxText  = 4000 // characters of one text
 )
 
 // Attempt is one execution.
@@ -37,11 +37,10 @@ type Attempt struct {
 	Height             int
 }
 
-// Run is a step in an attempt.
 type Run struct {
-	Key    string // names the row to whoever asks for its results: process version, attempt and order
+	Key    string // names the row in addresses of its results: process version, attempt and order
 	Step   Step
-	Status string // a step's status, waiting, or empty: not begun
+	Status string // a step's status, or waiting; empty: not begun
 	Late   bool   // completed after the execution was stopped
 	Reused bool
 	Call
@@ -52,26 +51,25 @@ type Run struct {
 	Took    string
 	Crashes int
 	lasted  time.Duration
-	Gate    *Verdict // of a person who was asked before it ran
+	Gate    *Verdict // who was asked before it ran, and the decision
 }
 
-// Call is what a step is called with.
+// Call is the arguments of a step.
 type Call struct {
 	Values, LeftOut []Shown
 	Masked          []string
-	Preview         string // when the whole is not there
+	Preview         string // used if the arguments can't be shown in full
 	Bytes           int
 	Called          bool
 }
 
-// Shown is a value with how much of it is not shown.
+// Shown is a value and how much of it is hidden.
 type Shown struct {
 	card.Value
-	Number int // counts the tables of a result, from 1
+	Number int // of the result's table, from 1
 	Left   int // rows that are not shown
 }
 
-// Result is what a step returned.
 type Result struct {
 	Values  []Shown
 	Left    int // values that are not shown
@@ -81,7 +79,7 @@ type Result struct {
 	Bytes   int
 }
 
-// Bar is a step on the line of time, in thousandths of it.
+// Bar is a step on the timeline, in thousandths of its length.
 type Bar struct {
 	Order, X, Width, Y int
 	Status             string
@@ -118,7 +116,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	return t
 }
 
-// stepName is what people call a step of which an error has the id.
+// stepName returns the readable name of the step that an error refers to by id.
 func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
 	if p := a.ProcessOf(e); p != nil {
 		for _, s := range p.Steps {
@@ -164,8 +162,8 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 	return out
 }
 
-// call are arguments as their card shows them, each text to most characters. whole is false when they are not all
-// there.
+// call returns arguments as the card shows them, each text cut to most characters. whole is false if any are cut or
+// missing.
 func (r Reader) call(planned task.Step, b aggregate.Blob, most int) (c Call, whole bool) {
 	values, leftOut, hidden, ok := card.Arguments(planned, b, r.Locale)
 	c = Call{Masked: hidden, Bytes: max(b.Bytes, len(b.JSON))}
@@ -205,7 +203,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	return out
 }
 
-// shownValues are values with their hidden characters spelled, tables to so many rows and texts to so many characters.
+// shownValues returns values with invisible characters spelled out and with at most so many table rows and characters.
 func shownValues(values []card.Value, rows, most int) []Shown {
 	var out []Shown
 	tables := 0
@@ -233,7 +231,7 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 	return out
 }
 
-// bars are an attempt's steps on a line from its start to its end.
+// bars places an attempt's steps on its timeline.
 func (r Reader) bars(t Attempt) []Bar {
 	from, until := t.Started, t.Completed
 	for _, s := range t.Steps {

@@ -11,7 +11,7 @@ import (
 // byteOrderMark tells Excel that a file is UTF-8.
 const byteOrderMark = "\ufeff"
 
-// CSV is a table as a file for spreadsheets. A cell that a spreadsheet would calculate begins with an apostrophe.
+// CSV formats a table for spreadsheets. A cell that a spreadsheet would take for a formula gets a leading apostrophe.
 func CSV(t card.Table) []byte {
 	var b bytes.Buffer
 	b.WriteString(byteOrderMark)
@@ -20,12 +20,12 @@ func CSV(t card.Table) []byte {
 		for i, s := range row {
 			cells[i] = harmless(s)
 		}
-		_ = auditlog.WriteCells(&b, cells) // into memory: it can't fail
+		_ = auditlog.WriteCells(&b, cells) // writes to memory: it can't fail
 	}
 	return b.Bytes()
 }
 
-// harmless keeps a spreadsheet from taking a text for a formula. A number with its sign is none.
+// harmless puts an apostrophe before a text that a spreadsheet would take for a formula. A signed number is not one.
 func harmless(s string) string {
 	if digits, negative := strings.CutPrefix(s, "-"); negative && digits != "" && strings.Trim(digits, "0123456789.") == "" {
 		return s

@@ -19,22 +19,21 @@ import (
 	"ringi/shared/store/large"
 )
 
-// draftPage is what the page of another team's draft shows.
+// draftPage shows another team's draft.
 type draftPage struct {
 	Draft
 	Execution    string
 	Task, Drafts string  // addresses: of the task, and of this version's other drafts
 	All          []Draft // the version's other drafts
 	Text         string
-	Feedback     string // what evaluators said of it
+	Feedback     string // the evaluators' comments
 	Gone         bool   // its retention is over
 	Diff         []web.Line
 	Hash         string // of what is shown
-	No           string // why this viewer can't take it
+	No           string // why this viewer can't pick it
 }
 
-// otherDraft is the version that an address names, with a submission of another team's. It returns
-// aggregate.ErrNotFound.
+// otherDraft returns the version in the address and another team's submission for it, or aggregate.ErrNotFound.
 func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, error) {
 	for _, p := range a.Prompts {
 		for _, e := range p.Others() {
@@ -46,7 +45,7 @@ func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, e
 	return nil, task.Entry{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
 }
 
-// showOtherDraft shows all of a draft, with the button that takes it for whoever may.
+// showOtherDraft shows a complete draft, with the button that picks it if the viewer may.
 func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ref, err := refOf(r, v)
 	if err != nil {
@@ -101,8 +100,8 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "tasks", Data: page}, "draft.html")
 }
 
-// authors reports why the viewer may not put a version of their own in the place of the one that waits. What Slack
-// doesn't say now is asked again where they do.
+// authors returns why the viewer may not replace the waiting version with one of their own. If Slack doesn't answer it
+// returns nil: the decision asks again.
 func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
 	if t.settings.AllowSelfApproval {
 		return nil
@@ -116,7 +115,7 @@ func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
 	return policy.Author(by, t.task.Head.Requester)
 }
 
-// naming shows those whom a text mentions by their names.
+// naming returns a Reader that knows the names of the people mentioned in a text.
 func (c *Pages) naming(ctx context.Context, v *web.Viewer, text string) Reader {
 	called := c.Names(ctx, v, task.Mentioned(text)...)
 	return Reader{
@@ -124,7 +123,7 @@ func (c *Pages) naming(ctx context.Context, v *web.Viewer, text string) Reader {
 	}
 }
 
-// pickDraft puts a draft that was shown in the place of the one that waits, as the button in Slack does.
+// pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.
 func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, err := c.taskOf(r, v)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"ringi/shared/explain/line"
 )
 
-// Effects are the lines that say what steps would do, as their card says them.
+// Effects says what steps would do, in the card's words.
 func (r Reader) Effects(planned []task.Step) []string {
 	lines := line.Of(r.Locale, planned)
 	out := make([]string, len(lines))

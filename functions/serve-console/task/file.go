@@ -15,14 +15,14 @@ import (
 	"ringi/shared/store/large"
 )
 
-// maxPlain is how large an answer may be without being compressed: Lambda hands over 6 MB at most.
+// maxPlain is the largest uncompressed answer: Lambda limits answers to 6 MB.
 const maxPlain = 1 << 20
 
-// errExpired: a value was deleted when its time was over.
+// errExpired: the value was deleted after its retention time.
 var errExpired = fmt.Errorf("%w: %w", aggregate.ErrNotFound, large.ErrExpired)
 
-// sendResult sends a table of a step's result, or all of its values, as a file for spreadsheets: 1.csv is the first
-// table, values.csv what is in no table, and all.csv the first table or, where there is none, the values.
+// sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
+// all.csv the first table or, without one, the values.
 func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, err := c.taskOf(r, v)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	)
 }
 
-// tableNamed is the table that a file's name asks for.
+// tableNamed returns the table for a file name.
 func tableNamed(values []card.Value, name string) (t card.Table, ok bool) {
 	var tables []card.Table
 	t.Columns = []string{"name", "value"}
@@ -81,7 +81,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, name, kind string, body []
 	if len(body) > maxPlain && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		z.Write(body) // into memory: it can't fail
+		z.Write(body) // writes to memory: it can't fail
 		z.Close()
 		body = b.Bytes()
 		w.Header().Set("Content-Encoding", "gzip")
@@ -90,7 +90,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, name, kind string, body []
 	return err
 }
 
-// showSent shows what a model was sent, to the requester and administrators alone.
+// showSent shows a prompt as it was sent to a model. Only the requester and administrators may see it.
 func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, err := c.taskOf(r, v)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxSearch is the longest text to search for, in characters.
+	// maxSearch is the longest search text, in characters.
 	maxSearch = 100
 )
 
-// taskFilter is what the address of the list of requests says.
+// taskFilter is the filter in the list's address.
 type taskFilter struct {
 	Status, Person, From, To, Search string
 	cursor                           string
 }
 
-// readTaskFilter reads an address. What is wrong is named, and filters nothing.
+// readTaskFilter reads an address. Invalid values are reported and not used.
 func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	f := taskFilter{
 		Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
@@ -50,7 +50,7 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	return f, bad
 }
 
-// of is the filter as the store has it, for somebody who looks.
+// of converts the filter for the store; the viewer replaces "myself".
 func (f taskFilter) of(viewer string) task.Filter {
 	out := task.Filter{Status: task.TaskStatus(f.Status), Requester: f.Person}
 	if f.Person == web.Myself {
@@ -66,17 +66,17 @@ func (f taskFilter) of(viewer string) task.Filter {
 // address returns the address of the list's first page with this filter.
 func (f taskFilter) address() string { return f.at("") }
 
-// at is the address of the page behind a cursor.
+// at returns the address of the page at a cursor.
 func (f taskFilter) at(cursor string) string {
 	return web.At("/console/tasks", map[string]string{
 		"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor,
 	})
 }
 
-// narrows reports whether it leaves anything out.
+// narrows reports whether the filter excludes anything.
 func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
 
-// matcher reports whether a title has every word of a search, whatever the case and width of its letters.
+// matcher reports whether a title has every word of a search, ignoring case and width.
 func matcher(search string) func(title string) bool {
 	words := strings.Fields(searchable(search))
 	return func(title string) bool {
@@ -90,7 +90,7 @@ func matcher(search string) func(title string) bool {
 	}
 }
 
-// searchable is a text in small letters of half width.
+// searchable converts a text to lower case and half width.
 func searchable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '！' && r <= '～' { // the full-width forms of ASCII

@@ -10,23 +10,23 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Reader is for whom a history is written.
+// Reader is the person for whom a history is formatted.
 type Reader struct {
 	Locale string
 	Person func(id string) string // by name; empty: the system
 	Now    time.Time
 }
 
-// Value is a value that was opened, or why it could not be.
+// Value is an opened value, or the reason why it could not be opened.
 type Value struct {
 	JSON []byte
 	Err  error
 }
 
-// Source is what a history is made of.
+// Source is the rows that a history is made from.
 type Source struct {
-	Task   *task.Aggregate  // with the whole arguments of the gate that waits
-	Opened map[string]Value // results and arguments that do not stand in their rows, by where they are kept
+	Task   *task.Aggregate  // including the complete arguments of the waiting gate
+	Opened map[string]Value // results and arguments stored in the bucket, by their keys there
 	Audit  []aggregate.AuditEntry
 	More   bool // there are more audit entries
 }
@@ -36,7 +36,7 @@ type History struct {
 	ID, Title, Description string
 	Rev                    int
 	Status                 string // a task's, or received, asked, parked, held
-	Moves                  bool   // it may change without anybody's doing
+	Moves                  bool   // it may change without anybody acting
 	Priority               task.Priority
 	Created, Ended         time.Time
 	Message                Message
@@ -56,7 +56,7 @@ type History struct {
 	Run                    int
 }
 
-// Message is the request as it was written.
+// Message is the original request.
 type Message struct {
 	Text, By string
 	At       time.Time
@@ -72,7 +72,7 @@ type Choice struct {
 	Over        bool
 }
 
-// History is what rows say of a task.
+// History builds a task's history from its rows.
 func (r Reader) History(s Source) History {
 	a := s.Task
 	t := History{
@@ -126,7 +126,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	}
 }
 
-// status is a task's, and before there is one where its request stands.
+// status returns the task's status, or that of its request while there is no task.
 func status(a *task.Aggregate) string {
 	switch {
 	case a.Head.Ended != nil:

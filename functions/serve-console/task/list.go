@@ -15,18 +15,17 @@ import (
 )
 
 const (
-	// rowsOfPage is how many requests a page of the list has.
+	// rowsOfPage is the number of requests on a page of the list.
 	rowsOfPage = 50
 )
 
-// taskList is what the page of requests shows.
 type taskList struct {
 	web.List
 	Filter        taskFilter
 	Rows          []taskRow
 	Searched      bool
-	More          bool // more than a page of them were found
-	Mine          bool // the viewer's own are listed alone
+	More          bool // there are more matches than the page shows
+	Mine          bool // only the viewer's own requests are listed
 	MinePath, All string
 	Waiting       string // address of what waits for the viewer
 }
@@ -35,7 +34,7 @@ type taskList struct {
 type taskRow struct {
 	ID, Title        string
 	Status, Badge    string
-	Priority         string // empty for the usual one
+	Priority         string // empty if medium
 	Person, Name     string
 	PersonPath       string // address of the person's requests
 	Channel          string
@@ -63,7 +62,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	return c.Show(w, r, v, d, "tasks.html")
 }
 
-// visible reads the page of requests that an address asks for. A member sees only their own requests and those of their
+// visible reads the page of requests that an address asks for. Members see only their own requests and those in their
 // channels.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
@@ -81,7 +80,7 @@ func (c *Pages) visible(
 	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
 }
 
-// originOf is where a task was asked for. Its row says of the channel's type only whether it is a direct message.
+// originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.
 func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
 	o := aggregate.Origin{Team: v.Team, User: x.Requester(), Channel: x.SlackChannel}
 	if x.Source == task.SourceAgentContainer {
@@ -90,7 +89,7 @@ func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
 	return o
 }
 
-// fill puts a page of tasks into the list, with the names of people and channels.
+// fill adds a page of tasks with the names of people and channels.
 func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[tasks.Listed], reach people.Reach) {
 	words := v.Texts("tasks")
 	if l.Searched {
@@ -119,7 +118,6 @@ func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Pag
 	l.People = web.PeopleToChoose(v, words, names, l.Filter.of(v.User).Requester)
 }
 
-// badgeOf is the colour of a status.
 func badgeOf(s task.TaskStatus) string {
 	return map[task.TaskStatus]string{
 		task.TaskExtracted: "badge-wait", task.TaskRunning: "badge-calm", task.TaskCompleted: "badge-good",

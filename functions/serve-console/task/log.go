@@ -12,14 +12,14 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Use is what calls of a model came to.
+// Use is the usage of model calls.
 type Use struct {
 	aggregate.Usage
 	At     time.Time
-	What   string // kind of the row that they made: TASK, PROMPT, PROCESS, EXECUTION; empty when they came to nothing
+	What   string // kind of the row they made: TASK, PROMPT, PROCESS, EXECUTION; empty: none
 	Number int    // of its version
 	Kept   bool   // what was sent was kept
-	Teams  bool   // they are a contest's, by whose execution_id the usage is named; its page has them one by one
+	Teams  bool   // a contest's calls; the usage is named by its execution_id, and its page lists them
 }
 
 func uses(a *task.Aggregate) []Use {
@@ -45,7 +45,7 @@ func uses(a *task.Aggregate) []Use {
 // Key names a step's row in an address.
 func Key(process, attempt, order int) string { return fmt.Sprintf("%d-%d-%d", process, attempt, order) }
 
-// StepAt is the row that a key names, nil if there is none.
+// StepAt returns the row that a key names, or nil.
 func StepAt(a *task.Aggregate, key string) *task.StepResult {
 	for _, s := range a.Steps {
 		if Key(s.ProcessVersion, s.Attempt, s.Order) == key {

@@ -8,11 +8,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// prose is card.Prose, in which people are called by name.
+// prose is card.Prose with people's names.
 func (r Reader) prose(s string) string { return r.Named(card.Prose(s)) }
 
-// Named is a text whose mentions of people have their names, and their ids: names are chosen by those who have them. As
-// on cards, mentions beyond task.MaxMentioned stay as they are.
+// Named adds names to mentions of people, with their ids since anybody may choose any name. As on cards, only the first
+// task.MaxMentioned mentions get names.
 func (r Reader) Named(s string) string {
 	ids := task.Mentioned(s)
 	var pairs []string
@@ -22,5 +22,5 @@ func (r Reader) Named(s string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// called is a person by name and id.
+// called returns a person's name and id.
 func (r Reader) called(id string) string { return r.Person(id) + " (" + legible.OneLine(id) + ")" }

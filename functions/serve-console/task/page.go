@@ -1,6 +1,6 @@
-// Package task has the pages of tasks: the list of requests, the list of approvals, and the page of one task
-// with what was asked, every version of the policy and of the steps, who decided what and when, each execution with its
-// results, what it cost, and what may be done now. What people or models wrote is text there, never markup.
+// Package task has the pages of tasks: the list of requests, the list of approvals, and each task's page with its
+// request, versions, decisions, executions, costs and offered acts. Texts by people or models are shown as text, never
+// as markup.
 package task
 
 import (

@@ -1,4 +1,4 @@
-// Package mcpauth finds out where an MCP server's tokens come from, and registers there
+// Package mcpauth finds the authorization server of an MCP server and registers a client there
 // (https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization).
 package mcpauth
 
@@ -18,30 +18,29 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// within bounds finding out, and registering.
+// within bounds the discovery and the registration.
 const within = 10 * time.Second
 
 var (
-	// ErrNone: the server does not say where its tokens come from. A person may have one all the same.
+	// ErrNone: the server names no authorization server. It may still accept a token that a person made.
 	ErrNone = errors.New("the server names no authorization server")
-	// ErrUnfit: what it names can't be used safely.
+	// ErrUnfit: using the authorization server that the MCP server names would be unsafe.
 	ErrUnfit = errors.New("the authorization server can't be used")
-	// ErrNoRegistration: clients are registered there by people only.
+	// ErrNoRegistration: the authorization server lets only people register clients.
 	ErrNoRegistration = errors.New("the authorization server registers no clients by itself")
 )
 
-// Server is an MCP server's authorization server.
 type Server struct {
 	Provider oauth.Provider
 	Issuer   string
-	NamesIt  bool // a return from it names the issuer (RFC 9207)
+	NamesIt  bool // its redirects name the issuer (RFC 9207)
 
 	registers string
-	secrets   bool // it wants a client to have a secret
+	secrets   bool // clients must have a secret
 }
 
-// Find asks the MCP server at an address, which is called provider, for its authorization server, and that for its
-// endpoints. client makes the calls: it must be guarded.
+// Find asks the MCP server at an address for its authorization server, and that server for its endpoints. The caller's
+// client must refuse private addresses. provider is the name of the integration.
 func Find(ctx context.Context, client *http.Client, provider, address string) (Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -82,7 +81,8 @@ func Find(ctx context.Context, client *http.Client, provider, address string) (S
 	return s, nil
 }
 
-// find is the server's metadata, from where its refusal says or from the well-known places, and the scopes it wants.
+// find returns the server's metadata and the scopes it wants. It looks where the server's 401 answer points, then in
+// the well-known places.
 func find(
 	ctx context.Context, client *http.Client, address string,
 ) (*oauthex.ProtectedResourceMetadata, []string, error) {
@@ -104,7 +104,7 @@ func find(
 	return nil, nil, ErrNone
 }
 
-// challenge is what the server says to a call without a token.
+// challenge returns what the server's 401 answer to a call without a token says.
 func challenge(ctx context.Context, client *http.Client, address string) (at string, scopes []string) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -128,10 +128,10 @@ func challenge(ctx context.Context, client *http.Client, address string) (at str
 	return "", nil
 }
 
-// place is where metadata may be, and for what.
+// place is a possible address of the metadata, and the resource that the metadata must name.
 type place struct{ at, resource string }
 
-// wellKnown are the places of RFC 9728: for the server's path, then for its host.
+// wellKnown returns the addresses of RFC 9728: first for the server's path, then for its host.
 func wellKnown(address string) []place {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -146,7 +146,8 @@ func wellKnown(address string) []place {
 	return out
 }
 
-// Register makes a client for people who come back to redirect. It returns ErrNoRegistration where only people can.
+// Register registers a client with this redirect address. It returns ErrNoRegistration if only people can register
+// clients.
 func (s Server) Register(ctx context.Context, client *http.Client, redirect string) (oauth.Client, error) {
 	if s.registers == "" {
 		return oauth.Client{}, ErrNoRegistration
@@ -162,7 +163,7 @@ func (s Server) Register(ctx context.Context, client *http.Client, redirect stri
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 		Scope: strings.Join(s.Provider.Scopes, " "),
 	}, client)
-	if err != nil { // it may quote the answer, and that the secret
+	if err != nil { // not wrapped: it may quote the answer, which has the secret
 		return oauth.Client{}, fmt.Errorf("%w: it did not register us", ErrUnfit)
 	}
 	return oauth.Client{ID: made.ClientID, Secret: made.ClientSecret}, nil

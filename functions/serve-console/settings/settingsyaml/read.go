@@ -1,4 +1,5 @@
-// Package settingsyaml writes a workspace's settings as YAML, to be kept, compared and taken over by another workspace.
+// Package settingsyaml writes a workspace's settings as YAML and reads them back, to save, compare or copy to another
+// workspace.
 package settingsyaml
 
 import (
@@ -14,10 +15,10 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// MaxBytes is how large a file may be.
+// MaxBytes is the largest file that is read.
 const MaxBytes = 128 << 10
 
-// The rules that only a file can break.
+// Rules that only a file can break.
 const (
 	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
 	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
@@ -28,27 +29,26 @@ const (
 	RuleFields  tenancy.Rule = "fields" // settings of their own, by name
 )
 
-// Fault is a problem and the line of the file that has it; 0: no line has.
+// Fault is a problem and its line in the file; 0: none.
 type Fault struct {
 	tenancy.Problem
 	Line int
 }
 
-// own reports whether a setting belongs to one workspace and is in no file: another one can't have the same.
+// own reports whether a setting is left out of files because it is unique to one workspace.
 func own(name string) bool {
 	x, ok := tenancy.SettingNamed(name)
 	return ok && x.Own
 }
 
-// File is what a file says.
 type File struct {
 	Settings tenancy.Settings
-	// Names are what the comments behind ids say: whom the ids meant where the file was written.
+	// Names maps ids to the names in the comments after them: who the ids were in the workspace that wrote the file.
 	Names map[string]string
 	lines map[string]int
 }
 
-// Line is the line of a field or else of the field around it; 0 when the file has neither.
+// Line returns the line of a field or of the field around it; 0 if the file has neither.
 func (f File) Line(field string) int {
 	for field != "" {
 		if n := f.lines[field]; n > 0 {
@@ -59,9 +59,9 @@ func (f File) Line(field string) int {
 	return 0
 }
 
-// Read is the settings with what a file says of them; a setting that it does not name stays as it is. All that is wrong
-// with the file is returned at once, with what its values break of the rules of settings; those of a file without
-// faults are the caller's to look at.
+// Read applies a file to settings; settings that the file lacks stay as they are. It returns all of the file's faults
+// at once, including broken rules of settings. If the file has none, the caller must still check the rules of the
+// resulting settings.
 func Read(text []byte, over tenancy.Settings) (File, []Fault) {
 	f := File{Settings: over, Names: map[string]string{}, lines: map[string]int{}}
 	if len(text) > MaxBytes {
@@ -84,7 +84,7 @@ func Read(text []byte, over tenancy.Settings) (File, []Fault) {
 	return f, r.faults
 }
 
-// broken are the rules of settings that a faulty file breaks with values that could be read.
+// broken returns the rules of settings that a faulty file's readable values break.
 func (r *reader) broken() (all []Fault) {
 	for _, p := range r.file.Settings.Problems() {
 		known := slices.ContainsFunc(r.faults, func(f Fault) bool {
@@ -107,7 +107,7 @@ func (r *reader) fault(field string, rule tenancy.Rule, n *yaml.Node) {
 	r.faults = append(r.faults, Fault{tenancy.Problem{Field: field, Rule: rule}, n.Line})
 }
 
-// object takes a mapping's values into the fields of a struct.
+// object sets a struct's fields from a mapping.
 func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		r.fault(at, RuleFields, n)
@@ -137,7 +137,7 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	}
 }
 
-// texts takes a mapping of texts with arbitrary names.
+// texts reads a mapping of texts with arbitrary names.
 func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		r.fault(at, RuleFields, n)
@@ -191,7 +191,7 @@ func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
 	}
 }
 
-// scalar takes a value of the field's own kind, and no other: YAML 1.1 would read no as false, and 1_0 as ten.
+// scalar reads a value only if it has the field's own kind: YAML 1.1 would read no as false and 1_0 as ten.
 func scalar(n *yaml.Node, into reflect.Value) bool {
 	if n.Kind != yaml.ScalarNode {
 		return false
@@ -219,12 +219,12 @@ func scalar(n *yaml.Node, into reflect.Value) bool {
 	return false
 }
 
-// seedNames are other spellings of settings that are read as well.
+// seedNames are other accepted spellings of settings.
 var seedNames = map[string]string{
 	"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref",
 }
 
-// fieldNamed is the field of a struct that JSON has under a name.
+// fieldNamed returns the struct field with this JSON name.
 func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
 	for i := range v.NumField() {
 		if tagOf(v.Type().Field(i)) == name && name != "" {
@@ -244,7 +244,7 @@ func tagOf(f reflect.StructField) string {
 
 var atLine = lazy.Regexp(`line (\d+)`)
 
-// lineOf is the line that an error of the YAML reader names.
+// lineOf returns the line in an error of the YAML reader.
 func lineOf(err error) int {
 	var typed *yaml.TypeError
 	text := err.Error()

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Write is a file of the settings. named says whom an id means, empty when that is not known; the name stands as a
-// comment behind the id. About is a comment at the top.
+// Write formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment
+// after the id. about becomes a comment at the top.
 func Write(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
 	root := object(reflect.ValueOf(s), named, true)
 	root.HeadComment = oneLine(about)
@@ -39,7 +39,7 @@ func object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
 	return n
 }
 
-// omitted reports whether a field that may be left out is empty.
+// omitted reports whether a field is optional and empty.
 func omitted(f reflect.StructField, v reflect.Value) bool {
 	return strings.HasSuffix(f.Tag.Get("json"), ",omitempty") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
 }
@@ -77,7 +77,7 @@ func value(v reflect.Value, named func(string) string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
 }
 
-// oneLine is a text that a comment can hold: a name with a line break would end it.
+// oneLine makes a text fit a YAML comment, which a line break would end.
 func oneLine(text string) string {
 	return strings.Join(
 		strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }),
