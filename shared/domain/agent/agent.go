@@ -1,5 +1,4 @@
-// Package agent says who can be talked with: the agents that are built in, and those that a workspace's settings
-// define.
+// Package agent defines the agents that people can talk with: the built-in ones and those in a workspace's settings.
 package agent
 
 import (
@@ -8,34 +7,34 @@ import (
 	"slices"
 )
 
-// Definition is an agent. Its fields are named as the settings and their file name them.
+// Definition describes an agent. The JSON names are those of the settings and of the settings file.
 type Definition struct {
 	ID           string            `json:"id"`
 	Provider     Provider          `json:"provider"`
-	Model        string            `json:"model,omitempty"`    // empty: the provider's usual one
-	Endpoint     string            `json:"endpoint,omitempty"` // of http and local: what chat/completions is put behind
+	Model        string            `json:"model,omitempty"`    // empty: the provider's usual model
+	Endpoint     string            `json:"endpoint,omitempty"` // for http and local: base URL before /chat/completions
 	Capabilities []Capability      `json:"capabilities"`
 	IsDefault    bool              `json:"is_default"`
-	AuthRef      string            `json:"auth_ref,omitempty"` // the name of a key in the model secret, never a key
-	Metadata     map[string]string `json:"metadata,omitempty"` // label and description, for people
-	// Unread are the fields whose values were of another type.
+	AuthRef      string            `json:"auth_ref,omitempty"` // name of a key in the model secret, never the key itself
+	Metadata     map[string]string `json:"metadata,omitempty"` // label and description for people
+	// Unread lists the fields whose values had the wrong type.
 	Unread []string `json:"-"`
 }
 
-// Provider is what answers in an agent's name.
+// Provider is the service that answers for an agent.
 type Provider string
 
 const (
 	OpenAI    Provider = "openai"
 	Anthropic Provider = "anthropic"
-	HTTP      Provider = "http"  // a public endpoint that speaks Chat Completions
-	Local     Provider = "local" // one that the deployment allows
+	HTTP      Provider = "http"  // a public endpoint with the Chat Completions API
+	Local     Provider = "local" // an endpoint that the deployment allows
 )
 
-// Providers are all of them.
+// Providers lists all providers.
 var Providers = []Provider{OpenAI, Anthropic, HTTP, Local}
 
-// Capability is what an agent may propose.
+// Capability is a kind of action that an agent may propose.
 type Capability string
 
 const (
@@ -44,10 +43,10 @@ const (
 	Test  Capability = "test"
 )
 
-// Capabilities are all of them.
+// Capabilities lists all capabilities.
 var Capabilities = []Capability{Code, Shell, Test}
 
-// ActionType is what an action does.
+// ActionType says what an action does.
 type ActionType string
 
 const (
@@ -56,18 +55,18 @@ const (
 	ShellCommand ActionType = "shell_command"
 )
 
-// ActionTypes are all of them.
+// ActionTypes lists all action types.
 var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
 
 var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell}
 
-// May reports whether the agent may propose actions of a type.
+// May reports whether the agent may propose actions of this type.
 func (d Definition) May(t ActionType) bool {
 	need, known := needs[t]
 	return known && slices.Contains(d.Capabilities, need)
 }
 
-// Label is the agent's name for people.
+// Label returns the agent's display name.
 func (d Definition) Label() string {
 	if label := d.Metadata["label"]; label != "" {
 		return label
@@ -75,10 +74,10 @@ func (d Definition) Label() string {
 	return d.ID
 }
 
-// Codex is the agent that answers when nothing else is the default.
+// Codex is the id of the agent that is the default if no other is.
 const Codex = "codex"
 
-// BuiltIn are the agents that every workspace has.
+// BuiltIn returns the agents that every workspace has.
 func BuiltIn() []Definition {
 	return []Definition{
 		{ID: Codex, Provider: OpenAI, Model: "gpt-5.4", Capabilities: slices.Clone(Capabilities), IsDefault: true, Metadata: map[string]string{"label": "Codex"}},
@@ -86,7 +85,7 @@ func BuiltIn() []Definition {
 	}
 }
 
-// UsualModel is the model of a provider's agents that name none: that of the built-in agent; empty without one.
+// UsualModel returns the model for a provider's agents that name none: that of the provider's built-in agent, or "".
 func UsualModel(p Provider) string {
 	for _, d := range BuiltIn() {
 		if d.Provider == p {
@@ -96,24 +95,25 @@ func UsualModel(p Provider) string {
 	return ""
 }
 
-// Warning is an entry of the settings that is left out, by the field that is wrong with it.
+// Warning reports an entry of the settings that is ignored, and its first fault.
 type Warning struct {
-	Entry int    // from 0
-	ID    string // as far as it could be read
+	Entry int    // index from 0
+	ID    string // empty if it could not be read
 	Fault
-	// KeepsBuiltIn says that the built-in agent of this id stays as it is.
+	// KeepsBuiltIn says that the built-in agent with this id is used instead.
 	KeepsBuiltIn bool
 }
 
-// Definitions are the agents of a workspace: the built-in ones, each as an entry with its id overrides it, then the
-// entries of custom in their order. allow are the endpoints that the deployment allows beside public ones, as
-// host:port. Exactly one is the default: the first entry that claims it, else codex.
+// Definitions returns a workspace's agents and a warning for each entry of custom that is ignored. The built-in agents
+// come first, each replaced by the entry with its id if there is one; the other entries follow in order. allow lists
+// the host:port endpoints that the deployment allows in addition to public ones. Exactly one agent is the default: the
+// first entry that claims it, else codex.
 func Definitions(custom []Definition, allow []string) (defs []Definition, warnings []Warning) {
 	return define(custom, func(d Definition) []Fault { return d.unreachable(allow) })
 }
 
-// Named are Definitions for whoever only tells whom people address: what this deployment can't reach is among them, so
-// that people are told so.
+// Named returns Definitions including agents that this deployment can't reach. It is for finding out which agent a
+// message addresses, so that people can be told that it is unreachable.
 func Named(custom []Definition) []Definition {
 	defs, _ := define(custom, func(Definition) []Fault { return nil })
 	return defs
@@ -156,7 +156,7 @@ func define(custom []Definition, more func(Definition) []Fault) (defs []Definiti
 	return defs, warnings
 }
 
-// Find is the agent of an id; false if there is none.
+// Find returns the agent with this id, and false if there is none.
 func Find(defs []Definition, id string) (Definition, bool) {
 	i := slices.IndexFunc(defs, func(d Definition) bool { return d.ID == id })
 	if i < 0 {
@@ -165,17 +165,17 @@ func Find(defs []Definition, id string) (Definition, bool) {
 	return defs[i], true
 }
 
-// Default is the one among defs that is.
+// Default returns the default agent among defs.
 func Default(defs []Definition) Definition {
 	i := slices.IndexFunc(defs, func(d Definition) bool { return d.IsDefault })
 	return defs[max(0, i)]
 }
 
-// seedNames are other spellings of fields that are read as well.
+// seedNames are alternative spellings of fields that are accepted.
 var seedNames = map[string]string{"isDefault": "is_default", "authRef": "auth_ref"}
 
-// UnmarshalJSON reads what can be read: an entry that somebody wrote wrongly is left out by Definitions, and does not
-// keep a workspace's settings from being read.
+// UnmarshalJSON never fails, so that an invalid entry does not make a workspace's settings unreadable. It notes invalid
+// fields in Unread, and Definitions then ignores the entry.
 func (d *Definition) UnmarshalJSON(text []byte) error {
 	*d = Definition{}
 	var members map[string]json.RawMessage
@@ -198,7 +198,7 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// texts are the members of an object that are texts: others are for programs, and none of Ringi's.
+// texts reads the string members of an object and ignores the others.
 type texts map[string]string
 
 func (t *texts) UnmarshalJSON(b []byte) error {
@@ -234,5 +234,5 @@ func (d *Definition) field(name string) any {
 	case "metadata":
 		return (*texts)(&d.Metadata)
 	}
-	return nil // of a later release
+	return nil // a field of a later release
 }

@@ -9,17 +9,17 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// AutoRule lets actions begin without a person: tests of one form in one workspace. There is none for anything that a
-// shell reads.
+// AutoRule lets matching actions start without approval: tests with one command pattern in one workspace. No rule can
+// allow a shell command.
 type AutoRule struct {
 	Type ActionType `json:"type"` // test_run
-	// Argv has one pattern for each element of a command: the text itself, in which * stands for one or more of A-Z, a-z,
-	// 0-9 and _./:@-
+	// Argv has one pattern for each word of the command. In a pattern, * stands for one or more of A-Z, a-z, 0-9 and
+	// _./:@-
 	Argv      []string `json:"argv"`
 	Workspace string   `json:"workspace"`
 }
 
-// The rules of an AutoRule.
+// Rules for the fields of an AutoRule.
 const (
 	RuleAutoType      Rule = "auto_type"
 	RuleAutoArgv      Rule = "auto_argv"
@@ -29,8 +29,8 @@ const (
 	RuleAutoWorkspace Rule = "auto_workspace"
 )
 
-// shells are programs that read commands, or start a program that they are given. The list can't be complete, and
-// nothing rests on it: what begins by a rule without * is what an administrator wrote.
+// shells are programs that read commands or start another program. The list can't be complete, and security does not
+// depend on it: a rule without * allows only exactly what an administrator wrote.
 var shells = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env", "sudo", "doas", "su", "xargs", "nohup", "setsid",
 	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk", "gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
@@ -40,17 +40,17 @@ var shells = []string{
 // open is a command whose rules may have a *.
 type open struct {
 	command string
-	// names says that the command reads what is no option as the name of a file, a package or a test of the workspace.
-	// Another command reads it as something to do.
+	// names says that the command treats each argument without a leading - as the name of a file, package or test in
+	// the workspace. Other commands treat such an argument as a task to run.
 	names bool
-	// options are what may stand beside a *, or hold one behind their =. None names a program, a plugin, a file to write
-	// or a file of more options.
+	// options lists the options that may appear in a rule with a *, also with a * after their =. None of them names a
+	// program, a plugin, an output file or a file with more options.
 	options string
 }
 
-// opens are test runners, linters and build commands to which no name is code. What runs is what stands in the
-// workspace, which people approved. No command is here that hands its arguments to another program (make, npm), that
-// takes code or a plugin by name (node, deno), or that stands in the workspace itself.
+// opens are test runners, linters and build commands that don't take code as an argument. They run only the files in
+// the workspace, which people have approved. Excluded are commands that pass arguments on to other programs (make,
+// npm), that load code or a plugin by name (node, deno), or that are themselves files in the workspace.
 var opens = []open{
 	{"go test", true, "-v -race -short -cover -failfast -json -run -skip -bench -count -timeout"}, {"go vet", true, ""}, {"go build", true, ""},
 	{"pytest", true, "-q -v -vv -x -s -k -m --maxfail"}, {"jest", true, "-t --ci --verbose"}, {"vitest run", true, "-t"}, {"rspec", true, "-e --fail-fast"},
@@ -60,7 +60,7 @@ var opens = []open{
 	{"ls", true, "-l -a -la"}, {"cat", true, "-n"}, {"head", true, "-n"}, {"tail", true, "-n"}, {"wc", true, "-l"},
 }
 
-// OpenCommands are those whose rules may have a *, as people read them.
+// OpenCommands lists the commands for which rules may contain a *.
 func OpenCommands() string {
 	var all []string
 	for _, o := range opens {
@@ -69,7 +69,7 @@ func OpenCommands() string {
 	return strings.Join(all, ", ")
 }
 
-// Faults are what is wrong with the rule.
+// Faults returns everything that is wrong with the rule.
 func (r AutoRule) Faults() (all []Fault) {
 	if r.Type != TestRun {
 		all = append(all, Fault{"type", RuleAutoType})
@@ -83,7 +83,7 @@ func (r AutoRule) Faults() (all []Fault) {
 	return all
 }
 
-// argvRule is the rule that patterns break; empty when they break none.
+// argvRule returns the rule that the patterns break, or "".
 func argvRule(patterns []string) Rule {
 	starred := func(p string) bool { return strings.Contains(p, "*") }
 	switch {
@@ -102,8 +102,8 @@ func argvRule(patterns []string) Rule {
 	return RuleAutoStar
 }
 
-// rule is the rule that a command's further patterns break. A sign that some commands read a file of options by is no
-// name.
+// rule returns the rule that the patterns after the command break, or "". A leading @ is treated like a -, because some
+// commands read a file of options after it.
 func (o open) rule(patterns []string) Rule {
 	for _, p := range patterns {
 		name, _, _ := strings.Cut(p, "=")
@@ -116,10 +116,10 @@ func (o open) rule(patterns []string) Rule {
 	return ""
 }
 
-// versioned is a name with a version: zsh-5.9, but no script1.sh.
+// versioned matches a name with a version such as zsh-5.9, but not script1.sh.
 var versioned = lazy.Regexp(`^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`)
 
-// nameOf is a program's name without its folder and its version.
+// nameOf returns a program's name without its folder and version.
 func nameOf(program string) string {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(program)), ".exe")
 	if m := versioned().FindStringSubmatch(name); m != nil {
@@ -128,14 +128,14 @@ func nameOf(program string) string {
 	return name
 }
 
-// Allows reports whether the rule lets a command begin: it has as many elements as the rule, and each fits its pattern.
-// A rule with a fault lets none.
+// Allows reports whether the rule lets a command start: it has as many words as the rule, and each matches its pattern.
+// A rule with a fault allows nothing.
 func (r AutoRule) Allows(t ActionType, argv []string, workspace string) bool {
 	return len(r.Faults()) == 0 && t == TestRun && r.Workspace == workspace && slices.EqualFunc(r.Argv, argv, fits)
 }
 
-// fits reports whether a text is the pattern's. Where a * begins the pattern, the text is no option and no file of
-// options; no * leads out of the workspace.
+// fits reports whether the text matches the pattern. If the pattern begins with *, the text must not begin with -, @ or
+// /. Text matched with a * must not contain "..", which could leave the workspace.
 func fits(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -151,7 +151,7 @@ func fits(pattern, text string) bool {
 	return err == nil && form.MatchString(text)
 }
 
-// AutoApproved is the first of the rules that lets a command begin; -1 without one.
+// AutoApproved returns the index of the first rule that lets the command start, or -1.
 func AutoApproved(rules []AutoRule, t ActionType, argv []string, workspace string) int {
 	return slices.IndexFunc(rules, func(r AutoRule) bool { return r.Allows(t, argv, workspace) })
 }

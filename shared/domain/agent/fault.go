@@ -13,26 +13,26 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Rule is one that a field of a definition must follow.
+// Rule is a rule for the fields of a definition.
 type Rule string
 
 const (
 	RuleRequired  Rule = "agent_required"
 	RuleID        Rule = "agent_id"
 	RuleTaken     Rule = "agent_taken"
-	RuleUnread    Rule = "agent_unread" // the value is of another type
+	RuleUnread    Rule = "agent_unread" // the value has the wrong type
 	RuleProvider  Rule = "agent_provider"
 	RuleAbility   Rule = "agent_capability"
 	RuleModel     Rule = "agent_model"
 	RuleEndpoint  Rule = "agent_endpoint"
 	RuleSecure    Rule = "agent_secure"   // only https
 	RuleElsewhere Rule = "agent_place"    // the deployment does not allow the address
-	RuleNoPlace   Rule = "agent_no_place" // a vendor's agents have no endpoint of their own
+	RuleNoPlace   Rule = "agent_no_place" // agents of a vendor have no endpoint of their own
 	RuleAuthRef   Rule = "agent_auth_ref"
 	RuleMetadata  Rule = "agent_metadata"
 )
 
-// Limits say what a value must be instead.
+// Limits describes, for each rule, the values that it allows.
 var Limits = map[Rule]string{
 	RuleRequired:  "is required",
 	RuleID:        "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter or digit",
@@ -56,23 +56,23 @@ var Limits = map[Rule]string{
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
 }
 
-// Fault is a field that breaks a rule.
+// Fault says which rule a field breaks.
 type Fault struct {
 	Field string
 	Rule  Rule
 }
 
-// Limit is what the field must be, in English.
+// Limit describes the allowed values in English.
 func (f Fault) Limit() string { return Limits[f.Rule] }
 
 var (
 	idForm    = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 	modelForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
 	refForm   = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-	keyForm   = lazy.Regexp(`^(sk-|sk_|xox|AKIA|ghp_|AIza)`) // what vendors' keys begin with
+	keyForm   = lazy.Regexp(`^(sk-|sk_|xox|AKIA|ghp_|AIza)`) // prefixes of vendors' keys
 )
 
-// Faults are all that is wrong with a definition wherever it stands, by its fields in the order of the seed.
+// Faults returns all faults that don't depend on the deployment.
 func (d Definition) Faults() (all []Fault) {
 	for _, field := range d.Unread {
 		all = append(all, Fault{field, RuleUnread})
@@ -115,12 +115,12 @@ func (d Definition) Faults() (all []Fault) {
 	return all
 }
 
-// wrongEndpoint is the rule that the endpoint breaks, whatever the deployment allows; empty if none.
+// wrongEndpoint returns the rule that the endpoint breaks in every deployment, or "".
 func (d Definition) wrongEndpoint() Rule {
 	placed := d.Provider == HTTP || d.Provider == Local
 	switch {
 	case !placed && d.Endpoint != "" && slices.Contains(Providers, d.Provider):
-		return RuleNoPlace // a vendor's key must not go elsewhere
+		return RuleNoPlace // a vendor's key must not be sent elsewhere
 	case !placed:
 		return ""
 	case d.Endpoint == "":
@@ -134,15 +134,15 @@ func (d Definition) wrongEndpoint() Rule {
 	return ""
 }
 
-// unreachable are the faults that depend on the deployment: plain http and local addresses must be among those it
-// allows.
+// unreachable returns the faults that depend on the deployment: plain http and local addresses must be among those that
+// it allows.
 func (d Definition) unreachable(allow []string) []Fault {
 	if d.Provider != HTTP && d.Provider != Local || d.wrongEndpoint() != "" {
 		return nil
 	}
 	u, err := url.Parse(d.Endpoint)
 	if err != nil {
-		return nil // it is wrong already
+		return nil // already reported by Faults
 	}
 	port := u.Port()
 	if port == "" {
@@ -172,5 +172,5 @@ func badMetadata(m map[string]string) bool {
 	return false
 }
 
-// Err is a fault as a sentence.
+// Err returns the fault as an English sentence.
 func (f Fault) Err() error { return fmt.Errorf("%s %s", f.Field, f.Limit()) }

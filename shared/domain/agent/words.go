@@ -7,5 +7,5 @@ var called = language.InEach(
 	map[ActionType]string{CodeGenerate: "Write files", TestRun: "Run tests", ShellCommand: "Run a shell command"},
 )
 
-// Called is what people read for each type of action, the same on every surface.
+// Called returns the display name of each type of action.
 func Called(locale string) map[ActionType]string { return called.In(locale) }

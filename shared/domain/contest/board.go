@@ -10,24 +10,24 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// How much of long texts is shown and kept, in bytes.
+// Limits on long texts, in bytes. Longer texts are shortened.
 const (
-	maxShown         = 1 << 10  // of a submission on the board: ten rows are a few pages to read
-	maxShownFeedback = 4 << 10  // of its feedback there
-	maxFeedback      = 16 << 10 // of a round's feedback, and of a metric's comment
+	maxShown         = 1 << 10  // of a submission on the board; ten rows then are a few pages to read
+	maxShownFeedback = 4 << 10  // of a round's feedback on the board
+	maxFeedback      = 16 << 10 // of a round's feedback and of a metric's comment in the round's row
 	maxDetail        = 1 << 10  // of a sentence about a failure
 )
 
-// RankAll is the partition of the index that ranks a tenant's scored rounds.
+// RankAll returns the index partition that ranks all of a tenant's scored rounds.
 func RankAll(tenant string) string { return "TENANT#" + tenant + "#BOARD" }
 
-// RankIn is RankAll of one contest.
+// RankIn returns the partition that ranks one contest's rounds.
 func RankIn(tenant, execution string) string { return "BOARD#" + tenant + "#" + execution }
 
-// RankOf is RankAll of one team.
+// RankOf returns the partition that ranks one team's rounds.
 func RankOf(tenant, teamID string) string { return "BOARD#" + tenant + "#" + TeamHash(teamID) }
 
-// Indexes put a scored round into its ranks: the highest score first, of equal ones the earlier.
+// Indexes ranks a scored round: higher scores first, and the earlier of equal scores.
 func (b *Board) Indexes(aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{
 		{N: 1, PK: RankAll(b.TenantID), SK: b.place()},
@@ -36,22 +36,22 @@ func (b *Board) Indexes(aggregate.Root) []aggregate.Index {
 	}
 }
 
-// place sorts as the board does.
+// place returns a sort key in the board's order.
 func (b *Board) place() string {
 	return fmt.Sprintf("%07d#%s#%02d", 1_000_000-Millionths(b.EvaluationScore), aggregate.TimeText(b.CreatedAt), b.RoundNumber)
 }
 
-// Millionths is a score in millionths, so that sums of scores are exact.
+// Millionths returns a score in millionths, so that sums of scores are exact.
 func Millionths(score float64) int { return int(math.Round(score * 1e6)) }
 
-// Counts is what a scored round adds to its team's statistics.
+// Counts returns what a scored round adds to its team's statistics.
 func (b *Board) Counts() (of string, adds map[string]int) {
 	return TeamHash(b.TeamID), map[string]int{
 		SumRounds: 1, SumScore: Millionths(b.EvaluationScore), SumInput: int(b.UsageInfo.InputTokens), SumOutput: int(b.UsageInfo.OutputTokens),
 	}
 }
 
-// The names of a team's sums.
+// Names of a team's sums.
 const (
 	SumRounds = "rounds"
 	SumScore  = "score_millionths"
@@ -59,15 +59,15 @@ const (
 	SumOutput = "output_tokens"
 )
 
-// ByRank compares rows in the board's order, and rows that are equal in it by their teams.
+// ByRank compares rows by the board's order, then by team.
 func ByRank(a, b *Board) int {
 	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.TeamID, b.TeamID))
 }
 
-// best is the number of a team's best round: the highest score, of equal ones the later round. 0: there is none.
+// best returns the number of the team's round with the highest score, the later of equal ones, or 0 without rounds.
 func best(board []*Board) (number int) {
 	score := -1
-	for _, b := range board { // by number
+	for _, b := range board { // sorted by number
 		if s := Millionths(b.EvaluationScore); s >= score {
 			score, number = s, b.RoundNumber
 		}
@@ -75,7 +75,7 @@ func best(board []*Board) (number int) {
 	return number
 }
 
-// onBoard is the board's row of a round; of one that is there already its identity stays.
+// onBoard returns the board's row of a round. It keeps the id, team name and creation time of an existing row.
 func (r *Round) onBoard(tenant, content string, was *Board) *Board {
 	b := Board{ID: aggregate.Derive(r.CreatedAt, "board", r.ExecutionID, r.TeamID, fmt.Sprint(r.RoundNumber)), TeamName: r.TeamName, CreatedAt: r.CreatedAt}
 	if was != nil {
@@ -88,8 +88,7 @@ func (r *Round) onBoard(tenant, content string, was *Board) *Board {
 	return &b
 }
 
-// shortened is a text that is no longer than most bytes; it ends with an ellipsis where it was, never inside of a
-// character.
+// shortened cuts a text to at most most bytes, between characters, and marks the cut with an ellipsis.
 func shortened(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {

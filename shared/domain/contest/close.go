@@ -9,14 +9,14 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Standing is what one team came to, once it is over.
+// Standing is the final result of one team.
 type Standing struct {
 	Team  Team
-	Best  *Board // nil: it failed
+	Best  *Board // nil: the team failed
 	Usage aggregate.Usage
 }
 
-// Standing is what the team came to. It returns ErrInFlight while the team runs.
+// Standing returns the team's final result. It returns ErrInFlight while the team is running.
 func (w *Work) Standing() (Standing, error) {
 	if w.Team == nil {
 		return Standing{}, fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
@@ -27,7 +27,7 @@ func (w *Work) Standing() (Standing, error) {
 	return Standing{Team: *w.Team, Best: w.Best(), Usage: w.Used()}, nil
 }
 
-// Ranked are the teams that have a result, by the board's order.
+// Ranked returns the teams with a result in the board's order.
 func Ranked(teams []Standing) (out []Standing) {
 	for _, t := range teams {
 		if t.Best != nil {
@@ -38,10 +38,9 @@ func Ranked(teams []Standing) (out []Standing) {
 	return out
 }
 
-// Close ends the contest: its summary says what all teams came to, which is theirs no more to change. results are the
-// best RoundResults of those that have one, as the summary keeps them. Of a contest that was cancelled it only makes
-// the summary. It returns ErrNotDue for one that is settled, ErrSuperseded for a run that is not the head's, ErrField
-// for teams that are not the contest's.
+// Close ends the contest and writes its summary of all teams. results are the best RoundResults of the teams that have
+// one. For a cancelled contest Close only writes the summary. It returns ErrNotDue if the contest is settled,
+// ErrSuperseded if the head names another run, and ErrField if teams are not the contest's.
 func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now time.Time) (aggregate.Change, error) {
 	if a.settled() {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -74,7 +73,7 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 	return c.done()
 }
 
-// these checks that teams are the contest's, each once and over.
+// these checks that teams are exactly the contest's, in order, and have ended.
 func (c *change) these(teams []Standing) error {
 	if len(teams) != len(c.Contest.Teams) {
 		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d", len(c.Contest.Teams), len(teams))}
@@ -111,7 +110,7 @@ func (c *change) summary(teams []Standing, results aggregate.Blob, now time.Time
 	return s
 }
 
-// settle records that nothing more comes of the contest.
+// settle records that the contest is finished.
 func (c *change) settle() {
 	at := c.Now
 	c.Contest.SettledAt = &at
@@ -121,11 +120,11 @@ func (c *change) settle() {
 	c.Head.Restarts = 0
 }
 
-// settled reports whether nothing more comes of the contest.
+// settled reports whether the contest is finished.
 func (a *Aggregate) settled() bool { return a.Contest != nil && a.Contest.SettledAt != nil }
 
-// Cancel stops the contest: no team calls a model any more, and what they have is counted. Who may, whoever asks has
-// decided. It returns ErrDecided for one that is over.
+// Cancel stops the contest: its teams call no more models, and their results so far count. The caller must check
+// permissions. It returns ErrDecided if the contest is over.
 func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	if c.Contest.Status == Cancelled && c.Contest.ClosedBy == by.ID {
@@ -141,8 +140,8 @@ func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Ti
 	return c.done()
 }
 
-// Stop is Cancel by a person: whoever began it, or an administrator. It returns ErrNotAllowed for anybody else, and for
-// a contest that something asked for: that one ends with it alone.
+// Stop cancels the contest for a person, who must have started it or be an administrator. It returns ErrNotAllowed for
+// anybody else. It also does so for a contest that another aggregate asked for: only that one can withdraw it.
 func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggregate.Change, error) {
 	if a.Contest == nil {
 		return aggregate.Change{}, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
@@ -153,13 +152,13 @@ func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggrega
 	return a.Cancel(by, ReasonCancelled, now)
 }
 
-// BegunBy reports whether this person began it.
+// BegunBy reports whether this person started the contest.
 func (a *Aggregate) BegunBy(user string) bool {
 	return a.Contest != nil && user != "" && a.Contest.ByType == aggregate.ActorUser && a.Contest.ByID == user
 }
 
-// Withdraw is Cancel by what asked for the contest. It returns ErrNotDue when the contest is over, ErrNotFound for
-// another that did not ask.
+// Withdraw cancels the contest for the aggregate that asked for it. It returns ErrNotDue if the contest is over, and
+// ErrNotFound if another aggregate asked for it.
 func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error) {
 	if a.Contest == nil || a.Contest.Status != Running {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -170,8 +169,8 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 	return a.Cancel(aggregate.System(), ReasonCancelled, now)
 }
 
-// abandon stops a contest whose runs died one after the other: no team calls a model any more, and the runs that follow
-// only sum up what all have.
+// abandon stops a contest after several of its runs died. Its teams call no more models, and later runs only write the
+// summary.
 func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.abandon()
@@ -179,7 +178,7 @@ func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// abandon moves a contest that nobody has stopped.
+// abandon moves a running contest to Abandoned.
 func (c *change) abandon() {
 	if c.Contest.Status != Running {
 		return
@@ -189,7 +188,7 @@ func (c *change) abandon() {
 	c.to(Abandoned)
 }
 
-// closing begins the first run that plays no more.
+// closing starts the first run that only writes the summary.
 func (c *change) closing() {
 	at := c.Now
 	if c.Head.OverAt == nil {
@@ -200,8 +199,8 @@ func (c *change) closing() {
 	c.Contest.ClosesFrom = c.Head.Run
 }
 
-// giveUp settles a contest that could not be summed up either: its teams' rows say what they have. Nobody knows what it
-// cost, so the day keeps counting all that it could.
+// giveUp settles a contest without a summary, because none could be written. Its cost is unknown, so its full budget
+// stays counted towards the day.
 func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.abandon()
@@ -209,8 +208,8 @@ func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// Rerun begins another run by hand, whatever became of those before: of a contest that is over, or to be closed, one
-// that only sums up. It returns ErrNotDue for a contest that has its summary.
+// Rerun starts another run by hand. If the contest is over or closing is set, the run only writes the summary. It
+// returns ErrNotDue for a contest that has its summary.
 func (a *Aggregate) Rerun(closing bool, now time.Time) (aggregate.Change, error) {
 	if a.Contest != nil && a.Summary != nil {
 		return aggregate.Change{}, aggregate.ErrNotDue

@@ -1,5 +1,4 @@
-// Package contest is a contest of teams of agents as data: its rows, the teams' rows, their state machines, every
-// decision about them, and what a team leaves behind: what its members answered, what its leader submitted, what it was
-// scored, and what was said meanwhile. Names and JSON of the latter are those that the tools reading them know. The
-// package imports no SDK and reads no clock.
+// Package contest holds the rules for contests between teams of agents: the rows of contests, teams and rounds, their
+// state machines, and every decision about them. The records of a round (members' answers, the leader's submission, its
+// score and the messages) have the names and the JSON that other tools read.
 package contest

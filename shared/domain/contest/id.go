@@ -10,15 +10,15 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// NewID is the execution_id of a contest that nothing else names: a UUID of version 4.
+// NewID returns a random execution_id, a UUID of version 4, for a contest that no other aggregate asks for.
 func NewID() string {
 	b := make([]byte, 16)
 	rand.Read(b) // never fails
 	return uuid(b)
 }
 
-// IDFor is the execution_id of the contest that a row asks for. It has the form of a version 4, and is the same each
-// time, so that one row has one contest.
+// IDFor returns the execution_id of the contest that a row asks for. It is derived from the row, so that each row gets
+// only one contest, but has the form of a version 4.
 func IDFor(by aggregate.Ref, row string) string {
 	h := sha256.New()
 	for _, p := range []string{"contest", by.Tenant, by.Kind, by.ID, row} {
@@ -35,18 +35,16 @@ func uuid(b []byte) string {
 
 var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// ValidID reports whether id has the form of an execution_id.
 func ValidID(id string) bool { return form().MatchString(id) }
 
-// Ref names a tenant's contest.
 func Ref(tenant, execution string) aggregate.Ref {
 	return aggregate.Ref{Tenant: tenant, Kind: kindName, ID: execution}
 }
 
-// TeamRef names a team's work in a contest. The team's id comes from a file, so a hash stands for it in keys.
+// TeamRef returns the Ref of a team's work in a contest. The team's id comes from a file, so keys contain its hash.
 func TeamRef(tenant, execution, teamID string) aggregate.Ref {
 	return aggregate.Ref{Tenant: tenant, Kind: TeamKind.Name, ID: execution + "." + TeamHash(teamID)}
 }
 
-// TeamHash stands for a team's id in keys.
+// TeamHash returns the form of a team's id that is used in keys.
 func TeamHash(teamID string) string { return aggregate.HashOf(teamID)[:16] }

@@ -19,8 +19,8 @@ var Kind = aggregate.Kind{
 	},
 }
 
-// TeamKind describes the work of a team in a contest. It has an aggregate of its own, so that teams never wait for each
-// other, and no state machine: the contest's runs it.
+// TeamKind describes a team's work in a contest. Each team has its own aggregate, so that teams never conflict with
+// each other. It has no run: the contest's run does the work.
 var TeamKind = aggregate.Kind{
 	Name: "team", Prefix: "TEAM#", Lists: []string{TurnsList}, Still: true,
 	New: func() aggregate.Aggregate { return &Work{} },
@@ -32,20 +32,20 @@ var TeamKind = aggregate.Kind{
 	},
 }
 
-// All is the partition of the index that lists a tenant's contests.
+// All returns the index partition of a tenant's contests.
 func All(tenant string) string { return "TENANT#" + tenant + "#CONTESTS" }
 
-// Indexes put a contest into the list of all.
+// Indexes lists the contest among the tenant's.
 func (c *Contest) Indexes(aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{{N: 1, PK: All(c.TenantID), SK: aggregate.TimeText(c.CreatedAt) + "#" + c.ExecutionID}}
 }
 
-// Aggregate is every row of one contest, as one consistent Query returned them.
+// Aggregate is every row of one contest; see aggregate.Aggregate.
 type Aggregate struct {
 	aggregate.Shared
 	Head    Head
 	Contest *Contest
-	Summary *Summary // nil before the end
+	Summary *Summary // nil until the contest is closed
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return Ref(a.Head.TenantID, a.Head.ExecutionID) }
@@ -74,8 +74,8 @@ type Work struct {
 	aggregate.Shared
 	Head   TeamHead
 	Team   *Team
-	Rounds []*Round // by number
-	Board  []*Board // by number
+	Rounds []*Round // sorted by number
+	Board  []*Board // sorted by number
 }
 
 func (w *Work) Ref() aggregate.Ref {
@@ -105,7 +105,7 @@ func (w *Work) After(c aggregate.Change) aggregate.Aggregate {
 	return aggregate.Committed(&n, c)
 }
 
-// Best is the board's row of the team's best round, nil when none was scored.
+// Best returns the board's row of the team's best round, or nil.
 func (w *Work) Best() *Board {
 	for _, b := range w.Board {
 		if b.IsBest {

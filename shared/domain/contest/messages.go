@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// ModelMessage is one message between an agent and its model, as Pydantic AI keeps it.
+// ModelMessage is one message between an agent and its model, in Pydantic AI's format.
 type ModelMessage struct {
 	Kind  MessageKind `json:"kind"`
 	Parts []Part      `json:"parts"`
-	// These are of a response.
+	// Only for a response.
 	ModelName string     `json:"model_name,omitempty"`
 	Timestamp *time.Time `json:"timestamp,omitempty"`
 	Usage     *RunUsage  `json:"usage,omitempty"`
 }
 
-// MessageKind is who speaks.
+// MessageKind says who speaks.
 type MessageKind string
 
 const (
-	KindRequest  MessageKind = "request"  // to the model
-	KindResponse MessageKind = "response" // of the model
+	KindRequest  MessageKind = "request"
+	KindResponse MessageKind = "response"
 )
 
-// PartKind is what a part of a message is. Kinds that are not known are kept as they are.
+// PartKind is the type of a message's part. Unknown types are kept unchanged.
 type PartKind string
 
 const (
@@ -37,27 +37,27 @@ const (
 	RetryPrompt  PartKind = "retry-prompt"
 )
 
-// Part is one of a message.
+// Part is a part of a message.
 type Part struct {
 	PartKind   PartKind        `json:"part_kind"`
-	Content    Content         `json:"content,omitzero"` // of all but calls
+	Content    Content         `json:"content,omitzero"` // absent for tool calls
 	ToolName   string          `json:"tool_name,omitempty"`
-	Args       json.RawMessage `json:"args,omitempty"` // of a call: an object
+	Args       json.RawMessage `json:"args,omitempty"` // arguments of a tool call: an object
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	Timestamp  *time.Time      `json:"timestamp,omitempty"`
 }
 
-// Content is what a part says: mostly a text, and whatever a tool returned.
+// Content is a part's content: usually text, but a tool may return any JSON.
 type Content struct {
 	text  string
-	other json.RawMessage // content other than a text, as it was read
+	other json.RawMessage // the JSON of content that is not a string
 	set   bool
 }
 
-// Says is a content of text.
+// Says returns text content.
 func Says(text string) Content { return Content{text: text, set: true} }
 
-// String is the text, or the JSON of other content.
+// String returns the text, or the JSON of other content.
 func (c Content) String() string {
 	if c.other != nil {
 		return string(c.other)
@@ -65,7 +65,7 @@ func (c Content) String() string {
 	return c.text
 }
 
-// IsZero reports whether there is no content at all; an empty text is one.
+// IsZero reports whether there is no content; an empty text is content.
 func (c Content) IsZero() bool { return !c.set }
 
 func (c Content) MarshalJSON() ([]byte, error) {
@@ -88,7 +88,7 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// speaker is whose message a part stands in. A kind that is not known stays where it is.
+// speaker returns the kind of message to which a part belongs, and false for an unknown kind.
 func (k PartKind) speaker() (MessageKind, bool) {
 	switch k {
 	case Text, ToolCall, "thinking", "builtin-tool-call", "builtin-tool-return":
@@ -99,8 +99,8 @@ func (k PartKind) speaker() (MessageKind, bool) {
 	return "", false
 }
 
-// ReadMessages reads a message history. Records of earlier releases have calls in requests and
-// returns in responses; they are read as they are.
+// ReadMessages reads a message history. It does not correct records of earlier releases that have calls in requests or
+// returns in responses.
 func ReadMessages(b []byte) ([]ModelMessage, error) {
 	messages := []ModelMessage{}
 	if len(bytes.TrimSpace(b)) == 0 {
@@ -117,7 +117,7 @@ func ReadMessages(b []byte) ([]ModelMessage, error) {
 	return messages, nil
 }
 
-// WriteMessages writes a message history with each part where it belongs: calls in responses, returns in requests.
+// WriteMessages writes a message history, with calls in responses and returns in requests.
 func WriteMessages(messages []ModelMessage) ([]byte, error) {
 	out := []ModelMessage{}
 	for _, m := range messages {
@@ -126,7 +126,7 @@ func WriteMessages(messages []ModelMessage) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// inOrder is a message cut where its parts change the speaker.
+// inOrder splits a message wherever the speaker changes.
 func (m ModelMessage) inOrder() (out []ModelMessage) {
 	if len(m.Parts) == 0 {
 		m.Parts = []Part{}
@@ -141,7 +141,7 @@ func (m ModelMessage) inOrder() (out []ModelMessage) {
 			next := ModelMessage{Kind: kind}
 			if kind == KindResponse && m.Kind == KindResponse {
 				next.ModelName, next.Timestamp, next.Usage = m.ModelName, m.Timestamp, m.Usage
-				m.Usage = nil // counted once
+				m.Usage = nil // so that it is counted only once
 			}
 			out = append(out, next)
 		}

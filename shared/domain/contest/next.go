@@ -8,8 +8,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Outcome is what a contest came to, for what asked for it. Of one without a Summary nobody knows what its teams came
-// to.
+// Outcome is the result of a contest for the aggregate that asked for it. Without a Summary the teams' results are
+// unknown.
 type Outcome struct {
 	Execution string
 	Status    Status
@@ -19,13 +19,13 @@ type Outcome struct {
 	At        time.Time
 }
 
-// Asker is an aggregate that asks for contests. ContestEnded tells the row that asked what became of it. It returns
-// ErrNotDue when the row knows, or needs it no more.
+// Asker is an aggregate that asks for contests. ContestEnded records the outcome in the row that asked. It returns
+// ErrNotDue if the row already has it or no longer needs it.
 type Asker interface {
 	ContestEnded(row string, o Outcome, now time.Time) (aggregate.Change, error)
 }
 
-// Outcome is what the contest came to. It reports false before it is settled.
+// Outcome returns the result of the contest, and false until it is settled.
 func (a *Aggregate) Outcome() (Outcome, bool) {
 	if !a.settled() {
 		return Outcome{}, false
@@ -33,7 +33,7 @@ func (a *Aggregate) Outcome() (Outcome, bool) {
 	return Outcome{a.Head.ExecutionID, a.Contest.Status, a.Contest.Reason, a.Summary, a.Contest.Usage, *a.Contest.SettledAt}, true
 }
 
-// run is the head's, as Step Functions starts it. Its input names the teams by their places, from 1.
+// run returns the head's run for Step Functions. Its input numbers the teams from 1.
 func (a *Aggregate) run() *aggregate.Run {
 	type team struct {
 		Team int `json:"team"`
@@ -50,11 +50,11 @@ func (a *Aggregate) run() *aggregate.Run {
 			in.Teams = append(in.Teams, team{i + 1})
 		}
 	}
-	input, _ := json.Marshal(in) // of strings and numbers it can't fail
+	input, _ := json.Marshal(in) // can't fail for strings and numbers
 	return &aggregate.Run{Name: fmt.Sprintf("%s-%d", a.Head.ExecutionID, a.Head.Run), Input: string(input), Run: a.Head.Run}
 }
 
-// plays reports whether the head's run plays rounds, and not only sums up.
+// plays reports whether the head's run plays rounds; otherwise it only writes the summary.
 func (a *Aggregate) plays() bool {
 	return a.Contest.ClosesFrom == 0 || a.Head.Run < a.Contest.ClosesFrom
 }
@@ -62,7 +62,7 @@ func (a *Aggregate) plays() bool {
 // work reports whether a run has something to do.
 func (a *Aggregate) work() bool { return a.Contest != nil && !a.settled() }
 
-// untold reports whether what asked for the contest does not know the outcome.
+// untold reports whether the outcome must still be reported to the aggregate that asked for the contest.
 func (a *Aggregate) untold() bool { return a.settled() && a.Contest.ForRow != "" && !a.Contest.Told }
 
 func (a *Aggregate) Effects(now time.Time) (out aggregate.Effects) {
@@ -72,7 +72,7 @@ func (a *Aggregate) Effects(now time.Time) (out aggregate.Effects) {
 	if a.untold() {
 		out.Tell = append(out.Tell, a.telling(now))
 	}
-	out.Wake = a.Waits // nobody waits by a token
+	out.Wake = a.Waits // a contest's run never waits for a token
 	return out
 }
 
@@ -92,7 +92,7 @@ func (a *Aggregate) telling(now time.Time) aggregate.Telling {
 	}
 }
 
-// told notes that what asked for the contest knows.
+// told records that the outcome was reported.
 func (a *Aggregate) told(now time.Time) (aggregate.Change, error) {
 	if !a.untold() {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -110,11 +110,11 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return &soon
 }
 
-// Beside is none: a contest stands alone.
+// Beside returns none: a contest depends on no other aggregate.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
-// MaxRestarts is how many runs in a row may die before a contest is abandoned, and MaxClosings how many of those that
-// only sum up before it is given up: some twenty minutes of failures, each with its own tries.
+// MaxRestarts is how many consecutive runs may die before a contest is abandoned. MaxClosings is how many runs that
+// only write the summary may die before it is given up, which takes some twenty minutes.
 const MaxRestarts, MaxClosings = 5, 20
 
 // Late reports whether the contest should have been settled long ago.
@@ -132,8 +132,8 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 	}}}
 }
 
-// RestartRun supersedes a run that died; when several have, the contest is abandoned, and when it can't be summed up
-// either, given up. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+// RestartRun supersedes a run that died. After MaxRestarts it abandons the contest; after MaxClosings it gives up on
+// the summary too. It returns ErrSuperseded if the head names another run or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -150,8 +150,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// PauseRun is RestartRun for a run that found no room to run in. It counts as no restart, and the next one need not
-// wait: its states try long enough.
+// PauseRun starts another run after one that ended because Lambda had no capacity. It does not count as a restart. It
+// doesn't wait, because the states of a run retry for long enough.
 func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -161,10 +161,10 @@ func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error
 	return c.done()
 }
 
-// TryAgainAt is never: a contest has no cards of its own.
+// TryAgainAt returns nil: a contest has no cards.
 func (a *Aggregate) TryAgainAt(*aggregate.Card) *time.Time { return nil }
 
-// Entrant is the team at a place, from 1.
+// Entrant returns the team with this number, from 1.
 func (a *Aggregate) Entrant(place int) (Entry, error) {
 	if a.Contest == nil || place < 1 || place > len(a.Contest.Teams) {
 		return Entry{}, fmt.Errorf("team %d of %s: %w", place, a.Ref(), aggregate.ErrNotFound)
@@ -172,14 +172,14 @@ func (a *Aggregate) Entrant(place int) (Entry, error) {
 	return a.Contest.Teams[place-1], nil
 }
 
-// Effects are none: the contest's run does the team's work, and a team that stays behind is settled with its contest.
+// Effects has no work: the contest's run does the team's work.
 func (w *Work) Effects(time.Time) aggregate.Effects { return aggregate.Effects{Wake: w.Waits} }
 
 func (w *Work) DueAt(time.Time) *time.Time                                 { return nil }
 func (w *Work) Beside() (aggregate.Ref, bool)                              { return aggregate.Ref{}, false }
 func (w *Work) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }
 
-// RestartRun is ErrSuperseded: a team has no run of its own.
+// RestartRun returns ErrSuperseded: a team has no run of its own.
 func (w *Work) RestartRun(int, time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, aggregate.ErrSuperseded
 }
@@ -188,5 +188,5 @@ func (w *Work) PauseRun(int, time.Time, time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, aggregate.ErrSuperseded
 }
 
-// TryAgainAt is never: a team has no cards.
+// TryAgainAt returns nil: a team has no cards.
 func (w *Work) TryAgainAt(*aggregate.Card) *time.Time { return nil }

@@ -11,38 +11,38 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Bounds of an order.
+// Limits of an order.
 const (
 	MaxTeams       = 20
 	MaxRounds      = 10
 	MinTeamSeconds = 10
 	MaxTeamSeconds = 3600
-	MaxPrompt      = 64 << 10 // bytes
-	maxTeamName    = 200      // characters of a team's id or name
+	MaxPrompt      = 64 << 10 // in bytes
+	maxTeamName    = 200      // of a team's id or name, in characters
 )
 
-// Order is a contest that is asked for.
+// Order asks for a contest.
 type Order struct {
-	Execution string         `json:"execution_id"` // ValidID
+	Execution string         `json:"execution_id"` // must be a ValidID
 	Tenant    string         `json:"tenant_id"`
 	Prompt    string         `json:"user_prompt"`
-	Title     string         `json:"title,omitempty"` // of what asks for it
+	Title     string         `json:"title,omitempty"` // title of the task that asks for it
 	Locale    string         `json:"locale"`
 	Teams     []Entry        `json:"teams"`
-	Config    aggregate.Blob `json:"config"` // what teams, evaluator and judge are, for whoever plays the rounds
+	Config    aggregate.Blob `json:"config"` // the definitions of teams, evaluator and judge
 
 	MaxRounds          int                `json:"max_rounds"`
 	MinRounds          int                `json:"min_rounds"`
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
-	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // of the whole contest; 0: the teams'
-	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // of all teams together; each has an equal share
-	MostOfDay          aggregate.MicroUSD `json:"-"`                         // what the tenant's day may come to with the budget of one that stands alone; 0: anything
+	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // time limit of the whole contest; 0: that of a team
+	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // for all teams together, in equal shares
+	MostOfDay          aggregate.MicroUSD `json:"-"`                         // cost limit of the tenant's day, if For is nil; 0: none
 	By                 aggregate.Actor    `json:"by"`
-	For                *aggregate.Ref     `json:"for,omitempty"`     // what asks for it; nil: it stands alone
-	ForRow             string             `json:"for_row,omitempty"` // key of the row of For that asks
+	For                *aggregate.Ref     `json:"for,omitempty"`     // the aggregate that asks for it; nil: a person does
+	ForRow             string             `json:"for_row,omitempty"` // key of the row that asks, in the aggregate For
 }
 
-// beginOrdered is Begin of an order that another aggregate made.
+// beginOrdered is Kind.Begin for an order that another aggregate made.
 func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggregate.Change, error) {
 	var o Order
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
@@ -54,9 +54,9 @@ func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggre
 	return Begin(o, now)
 }
 
-// Begin opens a contest. It is for the store's Create: the rows must all be absent. It returns aggregate.ErrField for
-// what can't be. One that stands alone reserves its budget of the day, which is given back when it is closed; what asks
-// for a contest counts what it cost itself.
+// Begin creates a contest whose rows must all be absent. It returns aggregate.ErrField for an invalid order. If no
+// other aggregate asks for the contest, it reserves the budget for the day until the contest is closed; otherwise the
+// asking aggregate accounts for the cost.
 func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	if err := o.check(); err != nil {
 		return aggregate.Change{}, err
@@ -129,14 +129,13 @@ func (o Order) check() error {
 	return nil
 }
 
-// change is a Change of a contest under construction.
 type change struct {
 	aggregate.Draft
 	Head    Head
 	Contest Contest // written by done
 }
 
-// begin opens a change at now, but never before the contest's last one.
+// begin opens a change at now, or just after the contest's last change if that is later.
 func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head}
 	c.Now = a.Head.Moment(now)
@@ -154,7 +153,7 @@ func (c *change) done() (aggregate.Change, error) {
 	return c.Done(&head, &contest)
 }
 
-// to moves the contest's status.
+// to changes the contest's status.
 func (c *change) to(s Status) {
 	if !Moves.Allows(c.Contest.Status, s) {
 		c.Fail(fmt.Errorf("contest %s cannot become %s: %w", c.Contest.Status, s, aggregate.ErrConflict))

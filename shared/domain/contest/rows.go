@@ -11,7 +11,7 @@ import (
 type Head struct {
 	aggregate.Head
 	ExecutionID string `json:"execution_id"`
-	// OverAt is the time from which no team may call a model. Teams read the head before every call.
+	// OverAt is when teams must stop calling models. Teams read the head before every call.
 	OverAt *time.Time `json:"over_at,omitempty"`
 }
 
@@ -24,13 +24,13 @@ type Entry struct {
 	TeamName string `json:"team_name"`
 }
 
-// Contest is what was asked for, and where it stands.
+// Contest is the contest's order and its state.
 type Contest struct {
 	aggregate.Meta
 	ExecutionID string `json:"execution_id"`
 	TenantID    string `json:"tenant_id"`
 	UserPrompt  string `json:"user_prompt"`
-	Title       string `json:"title,omitempty"` // of what asked for it: its prompt is what a model is told
+	Title       string `json:"title,omitempty"` // title of the task that asked for it
 	Status      Status `json:"status"`
 	Locale      string `json:"locale"`
 
@@ -39,29 +39,29 @@ type Contest struct {
 	MaxRounds          int                `json:"max_rounds"`
 	MinRounds          int                `json:"min_rounds"`
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
-	Config             aggregate.Blob     `json:"config"` // every team, the evaluator and the judge, as they were read when it began
+	Config             aggregate.Blob     `json:"config"` // definitions of the teams, the evaluator and the judge as of the beginning
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
 	Share              aggregate.MicroUSD `json:"share_micro_usd"`              // of each team
-	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // what the day of CreatedAt counts for it until it is closed
+	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // budget reserved on the day of CreatedAt until the contest is closed
 
 	ByType  aggregate.ActorType `json:"by_type"`
 	ByID    string              `json:"by_id,omitempty"`
-	ForKind string              `json:"for_kind,omitempty"` // of what asked for it; empty: it stands alone
+	ForKind string              `json:"for_kind,omitempty"` // the aggregate that asked for it; empty: a person did
 	ForID   string              `json:"for_id,omitempty"`
-	ForRow  string              `json:"for_row,omitempty"` // key of the row that asks
+	ForRow  string              `json:"for_row,omitempty"` // key of the row that asked
 
 	CreatedAt  time.Time        `json:"created_at"`
 	DeadlineAt time.Time        `json:"deadline_at"`          // when the last team's time is over
-	SettledAt  *time.Time       `json:"settled_at,omitempty"` // when it was known what all teams came to
-	Reason     aggregate.Reason `json:"reason,omitempty"`     // why it ended otherwise than closed
-	ClosedBy   string           `json:"closed_by,omitempty"`  // Slack user id of who cancelled it
-	Usage      aggregate.Usage  `json:"usage"`                // of all teams, when it is settled
-	// Outcome, BestTeamName and BestScore are the summary's, for lists.
+	SettledAt  *time.Time       `json:"settled_at,omitempty"` // when all teams' results were known
+	Reason     aggregate.Reason `json:"reason,omitempty"`     // why it ended early
+	ClosedBy   string           `json:"closed_by,omitempty"`  // Slack user id of the person who cancelled it
+	Usage      aggregate.Usage  `json:"usage"`                // of all teams, once settled
+	// Outcome, BestTeamName and BestScore are copies from the summary, for lists.
 	Outcome      SummaryStatus `json:"outcome,omitempty"`
 	BestTeamName string        `json:"best_team_name,omitempty"`
 	BestScore    *float64      `json:"best_score,omitempty"`
-	Told         bool          `json:"told,omitempty"` // what asked for it knows the outcome
-	// ClosesFrom is the first run that plays no more and only sums up; 0: there is none yet.
+	Told         bool          `json:"told,omitempty"` // the outcome was reported to the aggregate that asked
+	// ClosesFrom is the first run that only writes the summary; 0: none yet.
 	ClosesFrom int `json:"closes_from,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type FailedTeam struct {
 	Detail     string           `json:"detail,omitempty"`
 }
 
-// Place is a team's best round among those of the others.
+// Place is a team's entry in the ranking, with its best round.
 type Place struct {
 	TeamID      string     `json:"team_id"`
 	TeamName    string     `json:"team_name"`
@@ -84,15 +84,15 @@ type Place struct {
 	ExitReason  ExitReason `json:"exit_reason"`
 }
 
-// Summary is a contest's row of execution_summary. There is none before the contest ends.
+// Summary is a contest's execution_summary, which is written when the contest ends.
 type Summary struct {
 	aggregate.Meta
 	ExecutionID               string         `json:"execution_id"`
 	UserPrompt                string         `json:"user_prompt"`
 	Status                    SummaryStatus  `json:"status"`
-	TeamResults               aggregate.Blob `json:"team_results"` // the best contest.RoundResult of each team that has one
+	TeamResults               aggregate.Blob `json:"team_results"` // the best RoundResult of each team that has one
 	TotalTeams                int            `json:"total_teams"`
-	BestTeamID                *string        `json:"best_team_id"` // null when all teams failed, like BestScore
+	BestTeamID                *string        `json:"best_team_id"` // null if all teams failed, as is BestScore
 	BestScore                 *float64       `json:"best_score"`   // 0.0 to 1.0
 	TotalExecutionTimeSeconds float64        `json:"total_execution_time_seconds"`
 	CompletedAt               time.Time      `json:"completed_at"`
@@ -100,22 +100,20 @@ type Summary struct {
 
 	BestTeamName string       `json:"best_team_name,omitempty"`
 	BestRound    int          `json:"best_round,omitempty"`
-	Places       []Place      `json:"places"` // of the teams that have a result, the best first
+	Places       []Place      `json:"places"` // teams with a result, best first
 	FailedTeams  []FailedTeam `json:"failed_teams"`
 }
 
-// TeamHead is the head row of a team.
 type TeamHead struct {
 	aggregate.Head
-	WorkID string `json:"work_id"` // execution_id and the team's hash
+	WorkID string `json:"work_id"` // execution_id and the hash of the team's id
 }
 
-// ID returns the id of the team's work in this contest.
 func (h *TeamHead) ID() string { return h.WorkID }
 
 func (h TeamHead) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Team is where a team stands in one contest.
+// Team is a team's state in one contest.
 type Team struct {
 	aggregate.Meta
 	ExecutionID string     `json:"execution_id"`
@@ -123,7 +121,7 @@ type Team struct {
 	TeamID      string     `json:"team_id"`
 	TeamName    string     `json:"team_name"`
 	Status      TeamStatus `json:"status"`
-	Rounds      int        `json:"rounds"` // that were scored
+	Rounds      int        `json:"rounds"` // number of scored rounds
 	BestRound   int        `json:"best_round,omitempty"`
 	BestScore   *float64   `json:"best_score"`
 
@@ -133,12 +131,12 @@ type Team struct {
 	Budget     aggregate.MicroUSD `json:"budget_micro_usd"`
 	MaxRounds  int                `json:"max_rounds"`
 	MinRounds  int                `json:"min_rounds"`
-	CreatedAt  time.Time          `json:"created_at"` // its time counts from here
+	CreatedAt  time.Time          `json:"created_at"` // start of the team's time
 	DeadlineAt time.Time          `json:"deadline_at"`
 	EndedAt    *time.Time         `json:"ended_at,omitempty"`
 }
 
-// Round is a team's row of round_history, with what the round was scored.
+// Round is a team's row of round_history.
 type Round struct {
 	aggregate.Meta
 	ID                      string         `json:"id"`
@@ -160,7 +158,7 @@ type Round struct {
 	CompletedAt          time.Time      `json:"completed_at"`
 }
 
-// Check is the last look at a round's score before it is written.
+// Check validates the score before the row is written.
 func (r *Round) Check() error { return CheckScore(r.EvaluationScore) }
 
 // Board is a scored round's row of leader_board.
@@ -174,40 +172,40 @@ type Board struct {
 	RoundNumber        int       `json:"round_number"`
 	EvaluationScore    float64   `json:"evaluation_score"` // 0.0 to 1.0
 	EvaluationFeedback string    `json:"evaluation_feedback"`
-	SubmissionContent  string    `json:"submission_content"` // its first KiB at most; the round's row has it whole, or says where it is
+	SubmissionContent  string    `json:"submission_content"` // shortened to 1 KiB; the round's row has the full text
 	SubmissionFormat   string    `json:"submission_format"`
 	UsageInfo          UsageInfo `json:"usage_info"`
 	CreatedAt          time.Time `json:"created_at"`
 
-	IsBest          bool   `json:"is_best"` // of its team in this contest
+	IsBest          bool   `json:"is_best"` // best round of its team in this contest
 	SubmissionBytes int    `json:"submission_bytes"`
-	SubmissionHash  string `json:"submission_hash"` // aggregate.HashOf the whole
+	SubmissionHash  string `json:"submission_hash"` // aggregate.HashOf the full text
 	SubmissionAt    string `json:"submission_at"`   // key of the round's row
 	SubmissionS3Key string `json:"submission_s3_key,omitempty"`
 }
 
-// Check is the last look at a score before it is written.
+// Check validates the score before the row is written.
 func (b *Board) Check() error { return CheckScore(b.EvaluationScore) }
 
-// Turn is a model's answer within a round, kept so that a crash asks for none twice. It stands in a list beside its
-// team.
+// Turn is a model's answer within a round. It is saved so that after a crash the model is not asked again, in a list of
+// its own (see aggregate.Listed).
 type Turn struct {
-	Name        string         `json:"name"` // which one it is
+	Name        string         `json:"name"` // identifies the turn
 	Answer      aggregate.Blob `json:"answer"`
 	CreatedAt   time.Time      `json:"created_at"`
 	DeleteAfter int64          `json:"delete_after"`
 }
 
-// TurnsList is the list of a team's turns, Leader the team's leader in their names.
+// TurnsList is the prefix of the list of a team's turns. Leader stands for the team's leader in their names.
 const (
 	TurnsList = "TURNS#"
 	Leader    = "leader"
 )
 
-// RoundKey is the key of the round with this number.
+// RoundKey returns the key of the round with this number.
 func RoundKey(number int) string { return fmt.Sprintf("ROUND#%02d", number) }
 
-// BoardKey is the key of the board's row of the round with this number.
+// BoardKey returns the key of the board's row for the round with this number.
 func BoardKey(number int) string { return fmt.Sprintf("BOARD#%02d", number) }
 
 func (c *Contest) Key() string { return "CONTEST" }
@@ -231,5 +229,5 @@ func (r Round) At(rev int) aggregate.Row   { r.Rev = rev; return &r }
 func (b Board) At(rev int) aggregate.Row   { b.Rev = rev; return &b }
 func (t Turn) At(int) aggregate.Row        { return &t }
 
-// Revision is 0: a turn is put where it is absent, and never again.
+// Revision returns 0 because a turn is only put if it is absent.
 func (t *Turn) Revision() int { return 0 }

@@ -11,14 +11,14 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// MetricScore is what an evaluator gave for one metric.
+// MetricScore is an evaluator's score for one metric.
 type MetricScore struct {
 	MetricName       string  `json:"metric_name"`
 	Score            float64 `json:"score"` // 0 to 100
 	EvaluatorComment string  `json:"evaluator_comment"`
 }
 
-// Feedback is what an evaluator said, a line for each metric: "Relevance (0.90): comment".
+// Feedback formats an evaluator's scores, one line per metric: "Relevance (0.90): comment".
 func Feedback(metrics []MetricScore) string {
 	lines := make([]string, len(metrics))
 	for i, m := range metrics {
@@ -30,7 +30,7 @@ func Feedback(metrics []MetricScore) string {
 
 var scoreOfLine = lazy.Regexp(`(?m)^(.*?) \(([01])\.(\d\d)\):`)
 
-// InPoints is a Feedback as people are shown it: its scores out of hundred, and its metrics by their names.
+// InPoints formats a Feedback for people, with scores out of 100 and translated names of metrics.
 func InPoints(feedback, locale string) string {
 	return scoreOfLine().ReplaceAllStringFunc(feedback, func(line string) string {
 		m := scoreOfLine().FindStringSubmatch(line)
@@ -39,35 +39,35 @@ func InPoints(feedback, locale string) string {
 	})
 }
 
-// metricNames are what people call the metrics that need no instruction.
+// metricNames are the display names of the built-in metrics.
 var metricNames = language.InEach(
 	map[string]string{"ClarityCoherence": "明確さと一貫性", "Coverage": "網羅性", "Relevance": "関連性"},
 	map[string]string{"ClarityCoherence": "Clarity and coherence", "Coverage": "Coverage", "Relevance": "Relevance"},
 )
 
-// MetricName is what people call a metric: one of an evaluator's file by the name that it has there.
+// MetricName returns a metric's display name. A metric that a file defines keeps its name.
 func MetricName(name, locale string) string { return cmp.Or(metricNames.In(locale)[name], name) }
 
 func newline(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// Round2 is a number with two decimals. Scores of 0 to 100 are compared after it.
+// Round2 rounds to two decimals. Scores of 0 to 100 are compared after this rounding.
 func Round2(x float64) float64 { return rounded(x, 2) }
 
-// Scaled is a score of 0 to 100, which has two decimals, as an evaluation_score: 70.59 is 0.7059.
+// Scaled converts a score of 0 to 100 to an evaluation_score: 70.59 becomes 0.7059.
 func Scaled(score float64) float64 { return rounded(score/100, 4) }
 
-// rounded rounds as Python does.
+// rounded rounds in the same way as Python.
 func rounded(x float64, decimals int) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
 	if err != nil {
-		return x // never happens: NaN and the infinities parse, too
+		return x // can't happen: NaN and infinities can be parsed too
 	}
-	return rounded + 0 // not -0, which is written with its sign
+	return rounded + 0 // avoids -0, which would be written with its sign
 }
 
-// CheckScore refuses an evaluation_score outside of 0.0 to 1.0, NaN too.
+// CheckScore returns an error for an evaluation_score outside of 0.0 to 1.0 or NaN.
 func CheckScore(score float64) error {
 	if score >= 0 && score <= 1 {
 		return nil
@@ -75,14 +75,14 @@ func CheckScore(score float64) error {
 	return ScoreError{score}
 }
 
-// ScoreError is an evaluation_score that can't be.
+// ScoreError reports an invalid evaluation_score.
 type ScoreError struct{ Score float64 }
 
 func (e ScoreError) Error() string {
 	return fmt.Sprintf("evaluation_score must be between 0.0 and 1.0, got %s. This violates the contract specification.", number(e.Score))
 }
 
-// number is a number as Python writes it, whose messages these are.
+// number formats a number as Python does, because the error texts are Python's.
 func number(x float64) string {
 	switch {
 	case math.IsNaN(x):
@@ -110,15 +110,15 @@ const (
 	PartialFailure        ExitReason = "partial_failure" // the leader or the evaluator failed
 )
 
-// ExitReasons are all of them.
+// ExitReasons lists all exit reasons.
 var ExitReasons = []ExitReason{MaxRoundsReached, NoImprovementExpected, TeamTimeout, BudgetExhausted, PartialFailure}
 
-// DatabaseWriteError is a write that failed as often as it was tried. What was to be written is lost unless the caller
-// keeps it; the log has the details.
+// DatabaseWriteError says that a write still failed after all retries. The data is lost unless the caller keeps it. The
+// log has the details.
 type DatabaseWriteError struct {
-	What     string // that was to be written
+	What     string // what was to be written
 	Attempts int
-	Err      error // of the last one
+	Err      error // the last error
 }
 
 func (e *DatabaseWriteError) Error() string {

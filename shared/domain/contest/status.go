@@ -4,14 +4,14 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Status is where a contest stands; see Moves.
+// Status is the status of a contest; see Moves.
 type Status string
 
 const (
 	Running   Status = "running"
 	Closed    Status = "closed"
-	Cancelled Status = "cancelled" // its teams stop at their next call; then it is settled like any other
-	Abandoned Status = "abandoned" // its runs died: its teams are stopped, and what they have is counted
+	Cancelled Status = "cancelled" // its teams stop before their next call, and it is then settled as usual
+	Abandoned Status = "abandoned" // its runs died; its teams are stopped, and their results so far count
 )
 
 // Moves lists the statuses that may follow a contest's status.
@@ -22,13 +22,13 @@ var Moves = aggregate.Moves[Status]{
 	Abandoned: {},
 }
 
-// TeamStatus is where a team stands; see TeamMoves.
+// TeamStatus is the status of a team; see TeamMoves.
 type TeamStatus string
 
 const (
 	TeamRunning TeamStatus = "running"
-	TeamEnded   TeamStatus = "ended"  // at its best scored round
-	TeamFailed  TeamStatus = "failed" // before a round of it was scored
+	TeamEnded   TeamStatus = "ended"  // with a scored round
+	TeamFailed  TeamStatus = "failed" // without a scored round
 )
 
 // TeamMoves lists the statuses that may follow a team's status.
@@ -43,14 +43,14 @@ type SummaryStatus string
 
 const (
 	SummaryCompleted      SummaryStatus = "completed"       // no team failed
-	SummaryPartialFailure SummaryStatus = "partial_failure" // some teams did
-	SummaryFailed         SummaryStatus = "failed"          // all teams did
+	SummaryPartialFailure SummaryStatus = "partial_failure" // some teams failed
+	SummaryFailed         SummaryStatus = "failed"          // all teams failed
 )
 
-// SummaryStatuses are all of them.
+// SummaryStatuses lists all summary statuses.
 var SummaryStatuses = []SummaryStatus{SummaryCompleted, SummaryPartialFailure, SummaryFailed}
 
-// StatusOf is the status of a contest with so many teams that failed, and so many with a result.
+// StatusOf returns the status for these numbers of failed teams and of teams with a result.
 func StatusOf(failed, results int) SummaryStatus {
 	switch {
 	case failed == 0:
@@ -61,20 +61,20 @@ func StatusOf(failed, results int) SummaryStatus {
 	return SummaryPartialFailure
 }
 
-// Why a team failed or a contest ended, beside a team's exit reason. Pages have a sentence for each.
+// Reasons why a team failed or a contest ended, in addition to the exit reasons. Pages have a sentence for each.
 const (
-	ReasonCancelled  aggregate.Reason = "contest_cancelled" // by a person, or with what it was for
+	ReasonCancelled  aggregate.Reason = "contest_cancelled" // by a person or by the aggregate that asked for it
 	ReasonUnfinished aggregate.Reason = "team_unfinished"   // its run ended without an outcome
 	ReasonNeverBegan aggregate.Reason = "team_never_began"
 	ReasonLeader     aggregate.Reason = "leader_failed"
 	ReasonEvaluator  aggregate.Reason = "evaluator_failed"
 	ReasonTimeout    aggregate.Reason = "team_timeout"
 	ReasonBudget     aggregate.Reason = "budget_exhausted"
-	ReasonWrite      aggregate.Reason = "write_failed" // what a round came to could not be saved
+	ReasonWrite      aggregate.Reason = "write_failed" // a round's result could not be saved
 	ReasonRunFailed  aggregate.Reason = "contest_run_failed"
 )
 
-// ReasonOf is that of a team which its time or its budget stopped, empty for any other exit.
+// ReasonOf returns the reason for a team that was stopped by its time or budget limit, else "".
 func ReasonOf(exit ExitReason) aggregate.Reason {
 	switch exit {
 	case TeamTimeout:
@@ -85,12 +85,12 @@ func ReasonOf(exit ExitReason) aggregate.Reason {
 	return ""
 }
 
-// Reasons are all of them.
+// Reasons lists all reasons.
 var Reasons = []aggregate.Reason{
 	ReasonCancelled, ReasonUnfinished, ReasonNeverBegan, ReasonLeader, ReasonEvaluator, ReasonTimeout, ReasonBudget, ReasonWrite, ReasonRunFailed,
 }
 
-// Actions that the audit log has of contests.
+// Audit actions for contests.
 const (
 	AuditStarted   aggregate.Action = "contest.started"
 	AuditEnded     aggregate.Action = "contest.ended"

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// AgentType is the kind of a member.
+// AgentType is the type of a member.
 type AgentType string
 
 const (
 	Plain     AgentType = "plain"
 	WebSearch AgentType = "web-search"
 	CodeExec  AgentType = "code-exec"
-	// System is found in records of earlier releases. It is still read, but never written.
+	// System occurs only in records of earlier releases.
 	System AgentType = "system"
 )
 
-// AgentTypes are those that a member can have.
+// AgentTypes lists the types that a member may have.
 var AgentTypes = []AgentType{Plain, WebSearch, CodeExec}
 
-// UnmarshalText reads one of the four.
+// UnmarshalText returns an error for an unknown type.
 func (t *AgentType) UnmarshalText(b []byte) error {
 	switch x := AgentType(b); x {
 	case Plain, WebSearch, CodeExec, System:
@@ -32,7 +32,7 @@ func (t *AgentType) UnmarshalText(b []byte) error {
 	return fmt.Errorf("agent_type must be plain, web-search or code-exec, got %.50q", b)
 }
 
-// Status says whether a member answered.
+// MemberStatus says whether a member answered.
 type MemberStatus string
 
 const (
@@ -40,7 +40,7 @@ const (
 	Error   MemberStatus = "ERROR"
 )
 
-// UnmarshalText reads one of the two.
+// UnmarshalText returns an error for an unknown status.
 func (s *MemberStatus) UnmarshalText(b []byte) error {
 	switch x := MemberStatus(b); x {
 	case Success, Error:
@@ -50,20 +50,20 @@ func (s *MemberStatus) UnmarshalText(b []byte) error {
 	return fmt.Errorf("status must be SUCCESS or ERROR, got %.50q", b)
 }
 
-// MemberSubmission is what one call of a member came to.
+// MemberSubmission is the result of one call of a member.
 type MemberSubmission struct {
 	AgentName       string         `json:"agent_name"`
 	AgentType       AgentType      `json:"agent_type"`
 	Content         string         `json:"content"`
 	Status          MemberStatus   `json:"status"`
-	ErrorMessage    *string        `json:"error_message"` // of an ERROR only
+	ErrorMessage    *string        `json:"error_message"` // only for an ERROR
 	Usage           RunUsage       `json:"usage"`
-	Timestamp       time.Time      `json:"timestamp"`         // of the answer, UTC
+	Timestamp       time.Time      `json:"timestamp"`         // time of the answer, UTC
 	ExecutionTimeMS *float64       `json:"execution_time_ms"` // milliseconds
-	AllMessages     []ModelMessage `json:"all_messages"`      // null: not kept
+	AllMessages     []ModelMessage `json:"all_messages"`      // null: not saved
 }
 
-// Check says what can't be written of a submission, naming the field.
+// Check returns an error that names the first invalid field.
 func (s MemberSubmission) Check() error {
 	switch {
 	case blank(s.AgentName):
@@ -82,8 +82,8 @@ func (s MemberSubmission) Check() error {
 	return nil
 }
 
-// MemberSubmissionsRecord is what the members of a team did in one round, in the order in which the leader called them.
-// Its JSON has the computed fields too; they are computed anew when it is read.
+// MemberSubmissionsRecord holds the submissions of a team's members in one round, in the order in which the leader
+// called them. Its JSON also has computed fields, which are ignored when it is read.
 type MemberSubmissionsRecord struct {
 	ExecutionID string             `json:"execution_id"`
 	TeamID      string             `json:"team_id"`
@@ -92,10 +92,10 @@ type MemberSubmissionsRecord struct {
 	Submissions []MemberSubmission `json:"submissions"`
 }
 
-// Successful are the submissions of members that answered.
+// Successful returns the submissions of members that answered.
 func (r MemberSubmissionsRecord) Successful() []MemberSubmission { return r.with(Success) }
 
-// Failed are the submissions of members that did not.
+// Failed returns the submissions of members that did not answer.
 func (r MemberSubmissionsRecord) Failed() []MemberSubmission { return r.with(Error) }
 
 func (r MemberSubmissionsRecord) with(s MemberStatus) []MemberSubmission {
@@ -108,7 +108,7 @@ func (r MemberSubmissionsRecord) with(s MemberStatus) []MemberSubmission {
 	return out
 }
 
-// TotalUsage is the sum of what all members used.
+// TotalUsage returns the sum of all members' usage.
 func (r MemberSubmissionsRecord) TotalUsage() (sum RunUsage) {
 	for _, x := range r.Submissions {
 		sum = sum.Plus(x.Usage)
@@ -116,7 +116,7 @@ func (r MemberSubmissionsRecord) TotalUsage() (sum RunUsage) {
 	return sum
 }
 
-// Check says what can't be written of a record, naming the field.
+// Check returns an error that names the first invalid field.
 func (r MemberSubmissionsRecord) Check() error {
 	if err := checkRound(r.ExecutionID, r.TeamID, r.TeamName, r.RoundNumber); err != nil {
 		return err
@@ -129,10 +129,10 @@ func (r MemberSubmissionsRecord) Check() error {
 	return nil
 }
 
-// record is a MemberSubmissionsRecord without its way to JSON.
+// record is a MemberSubmissionsRecord without MarshalJSON.
 type record MemberSubmissionsRecord
 
-// MarshalJSON writes the record with its computed fields.
+// MarshalJSON adds the computed fields.
 func (r MemberSubmissionsRecord) MarshalJSON() ([]byte, error) {
 	if r.Submissions == nil {
 		r.Submissions = []MemberSubmission{}
@@ -149,7 +149,7 @@ func (r MemberSubmissionsRecord) MarshalJSON() ([]byte, error) {
 	}{record(r), good, bad, len(r.Submissions), len(good), len(bad), r.TotalUsage()})
 }
 
-// RoundResult is what a scored round of a team came to.
+// RoundResult is the result of a team's scored round.
 type RoundResult struct {
 	ExecutionID          string    `json:"execution_id"`
 	TeamID               string    `json:"team_id"`
@@ -158,28 +158,28 @@ type RoundResult struct {
 	SubmissionContent    string    `json:"submission_content"`
 	EvaluationScore      float64   `json:"evaluation_score"` // 0.0 to 1.0
 	EvaluationFeedback   string    `json:"evaluation_feedback"`
-	Usage                RunUsage  `json:"usage"` // the leader's and its members'
+	Usage                RunUsage  `json:"usage"` // of the leader and its members
 	ExecutionTimeSeconds float64   `json:"execution_time_seconds"`
 	CompletedAt          time.Time `json:"completed_at"`
 }
 
-// Judgment says whether another round is worth it.
+// Judgment says whether another round is worthwhile.
 type Judgment struct {
 	ShouldContinue  bool    `json:"should_continue"`
 	Reasoning       string  `json:"reasoning"`
 	ConfidenceScore float64 `json:"confidence_score"` // 0 to 1
 }
 
-// ScoredRound is a round with all that was said and done in it.
+// ScoredRound is a scored round with its complete records.
 type ScoredRound struct {
 	Result   RoundResult
 	Record   MemberSubmissionsRecord
 	Messages []ModelMessage // the leader's
 	Metrics  []MetricScore
-	Judgment *Judgment // nil: the judge was not asked, or gave no answer that can be used, which means that the team plays on
+	Judgment *Judgment // nil: the judge was not asked or its answer was unusable, so the team plays on
 }
 
-// Check says what can't be written of a round, naming the field.
+// Check returns an error that names the first invalid field.
 func (s ScoredRound) Check() error {
 	if err := s.Result.Check(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s ScoredRound) Check() error {
 	return nil
 }
 
-// Best is the place of a team's best round: the highest score, of equal ones the later round; -1: there is none.
+// Best returns the index of the round with the highest score, the later of equal ones, or -1 without rounds.
 func Best(rounds []RoundResult) int {
 	best := -1
 	for i, r := range rounds {
@@ -207,7 +207,7 @@ func Best(rounds []RoundResult) int {
 // Format is the submission_format of every submission.
 const Format = "structured_json"
 
-// Check says what can't be written of a result, naming the field; see CheckScore.
+// Check returns an error that names the first invalid field; see CheckScore.
 func (r RoundResult) Check() error {
 	if err := checkRound(r.ExecutionID, r.TeamID, r.TeamName, r.RoundNumber); err != nil {
 		return err
@@ -237,5 +237,5 @@ func checkRound(execution, team, name string, number int) error {
 	return nil
 }
 
-// blank reports whether a text has nothing in it; an ideographic space is nothing too.
+// blank reports whether a text is only white space, which includes the ideographic space.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -7,8 +7,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// BeginTeam is the beginning of a team's work: its time counts from now. It is for the store's Create: the rows must
-// all be absent. It returns ErrNotFound for a place that the contest hasn't got.
+// BeginTeam creates a team's rows, which must all be absent, and starts its time limit. It returns ErrNotFound for a
+// place that the contest does not have.
 func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregate.Change, error) {
 	entry, err := a.Entrant(place)
 	if err != nil {
@@ -28,20 +28,19 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 	return ref, aggregate.Change{Head: &head, Rows: []aggregate.Row{t}, Now: now}, nil
 }
 
-// Scored is a round that was played and scored. What its blobs stand for is kept before.
+// Scored is a scored round. Its blobs must already be stored.
 type Scored struct {
 	Result   RoundResult
 	Content  aggregate.Blob // Result.SubmissionContent, as a JSON text
 	Record   aggregate.Blob // MemberSubmissionsRecord
 	Messages aggregate.Blob // []ModelMessage
 	Metrics  []MetricScore
-	Judgment *Judgment // nil: nobody was asked, or there was no answer
+	Judgment *Judgment // nil: not asked, or no usable answer
 }
 
-// ScoreRound writes a scored round: its history, its row of the board, and which round is the team's best by now, all
-// in one. A round that is there already is replaced; its id, its team's name and its created_at stay. It returns
-// ErrMoved for a team that has ended and for a round that is not the next, and the error of submission's Check for what
-// can't be written.
+// ScoreRound writes a scored round: its row of the history, its row of the board, and which round is now the team's
+// best. If the round exists, it is replaced but keeps its id, its team's name and its created_at. It returns ErrMoved
+// if the team has ended or the round is not the next, and Check's error for an invalid result.
 func (w *Work) ScoreRound(s Scored, now time.Time) (aggregate.Change, error) {
 	if err := w.fits(s); err != nil {
 		return aggregate.Change{}, err
@@ -65,7 +64,7 @@ func (w *Work) ScoreRound(s Scored, now time.Time) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// fits checks a result against the bounds and the team.
+// fits checks the result against its limits and the team.
 func (w *Work) fits(s Scored) error {
 	if err := s.Result.Check(); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (w *Work) fits(s Scored) error {
 	return nil
 }
 
-// round is the row of a round over the one that is there.
+// round returns the row for a scored round, on the basis of an existing row.
 func (w *Work) round(s Scored, now time.Time) *Round {
 	x := s.Result
 	r := Round{ID: aggregate.Derive(now, "round", x.ExecutionID, x.TeamID, fmt.Sprint(x.RoundNumber)), TeamName: w.Team.TeamName, CreatedAt: now}
@@ -99,12 +98,11 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 	}
 	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
 	if r.Usage.Details == nil {
-		r.Usage.Details = map[string]int64{} // an object, as in the JSON
+		r.Usage.Details = map[string]int64{} // so that the JSON has an object
 	}
 	return &r
 }
 
-// teamChange is a Change of a team under construction.
 type teamChange struct {
 	aggregate.Change
 	Head TeamHead
@@ -132,7 +130,7 @@ func (c *teamChange) done() aggregate.Change {
 	return out
 }
 
-// crown writes a row of the board among those that are there, and moves is_best to the team's best.
+// crown writes a row of the board and moves is_best to the team's best round.
 func (c *teamChange) crown(board []*Board, row *Board) {
 	all := aggregate.Insert(append([]*Board{}, board...), row)
 	number := best(all)
@@ -151,7 +149,7 @@ func (c *teamChange) crown(board []*Board, row *Board) {
 	}
 }
 
-// Next says why the team stops at now, "" when it goes on: what its rows tell, but for what a call of a model comes to.
+// Next returns why the team must stop at now according to its rows, or "" if it goes on.
 func (w *Work) Next(now time.Time) ExitReason {
 	t := w.Team
 	switch {
@@ -169,14 +167,14 @@ func (w *Work) Next(now time.Time) ExitReason {
 	return ""
 }
 
-// judged reports whether the judge said after the last round that another is not worth it.
+// judged reports whether the judge advised against another round after the last one.
 func (w *Work) judged() bool {
 	last := aggregate.Last(w.Rounds)
 	return last != nil && last.RoundNumber >= w.Team.MinRounds && last.Judgment != nil && !last.Judgment.ShouldContinue
 }
 
-// End stops the team: at its best scored round, or as failed when none was scored. why and detail say more where
-// something went wrong. One that has stopped stays as it is.
+// End stops the team. Its status becomes TeamEnded if it has a scored round, else TeamFailed. why and detail describe a
+// failure. A team that has already stopped is unchanged.
 func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	c, err := w.begin(now)
 	if err != nil {

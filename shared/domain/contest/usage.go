@@ -5,21 +5,21 @@ import (
 	"maps"
 )
 
-// RunUsage is what calls of models used.
+// RunUsage is the usage of model calls.
 type RunUsage struct {
-	InputTokens          int64            `json:"input_tokens"` // those read from a cache and written to it among them
+	InputTokens          int64            `json:"input_tokens"` // including those read from and written to a cache
 	CacheWriteTokens     int64            `json:"cache_write_tokens"`
 	CacheReadTokens      int64            `json:"cache_read_tokens"`
 	OutputTokens         int64            `json:"output_tokens"`
 	InputAudioTokens     int64            `json:"input_audio_tokens"`
 	CacheAudioReadTokens int64            `json:"cache_audio_read_tokens"`
 	OutputAudioTokens    int64            `json:"output_audio_tokens"`
-	Details              map[string]int64 `json:"details"`    // whatever else a vendor counts
-	Requests             int64            `json:"requests"`   // calls of models
-	ToolCalls            int64            `json:"tool_calls"` // that were executed
+	Details              map[string]int64 `json:"details"`    // other counts of a vendor
+	Requests             int64            `json:"requests"`   // model calls
+	ToolCalls            int64            `json:"tool_calls"` // executed tool calls
 }
 
-// MarshalJSON writes details as an object, also when there are none.
+// MarshalJSON writes details as an object even if there are none.
 func (u RunUsage) MarshalJSON() ([]byte, error) {
 	type plain RunUsage
 	if u.Details == nil {
@@ -28,7 +28,7 @@ func (u RunUsage) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(u))
 }
 
-// Plus is the sum of two usages.
+// Plus returns the sum of two usages.
 func (u RunUsage) Plus(v RunUsage) RunUsage {
 	sum := RunUsage{
 		InputTokens: u.InputTokens + v.InputTokens, CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, CacheReadTokens: u.CacheReadTokens + v.CacheReadTokens,
@@ -48,10 +48,10 @@ func (u RunUsage) Plus(v RunUsage) RunUsage {
 	return sum
 }
 
-// Info is the short form, as the leader board keeps it.
+// Info returns the short form for the leader board.
 func (u RunUsage) Info() UsageInfo { return UsageInfo{u.InputTokens, u.OutputTokens, u.Requests} }
 
-// UsageInfo is a RunUsage in three fields. Those that a row has as null are read as 0.
+// UsageInfo is the short form of a RunUsage. Null fields of a row are read as 0.
 type UsageInfo struct {
 	InputTokens  int64 `json:"input_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
