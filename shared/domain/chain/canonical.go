@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// KeyOf is a row's partition and sort key as one word. Every byte but letters, digits and #-_.:* is written as a percent
-// sign and its hexadecimal number, so that no two rows have the same word, and no word has a line break.
+// KeyOf joins a row's partition and sort key. Bytes other than letters, digits and #-_.:* are percent-encoded, so that
+// the result is unique and has no line break.
 func KeyOf(partition, sort string) string { return escape(partition) + "/" + escape(sort) }
 
 func escape(s string) string {
@@ -24,8 +24,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// Canonical is a row's content as bytes that don't depend on the order of its members: JSON with sorted members and
-// without blanks, numbers as they are written. Values are what encoding/json makes with UseNumber.
+// Canonical encodes a row's content independently of the order of its members: JSON with sorted members, no white
+// space, and numbers unchanged. members must be decoded with UseNumber.
 func Canonical(members map[string]any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

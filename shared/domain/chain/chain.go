@@ -1,5 +1,5 @@
-// Package chain seals audit rows so that a later change of them shows: each link lists the rows that it seals, by key
-// and salted hash, names the link before it by its hash, and is signed. It reads and writes nothing itself.
+// Package chain seals audit rows so that later changes are detected. Each link lists the rows that it seals by key and
+// salted hash, contains the hash of the previous link, and is signed. The package does no I/O.
 package chain
 
 import (
@@ -11,59 +11,60 @@ import (
 	"time"
 )
 
-// form is the first line of a link's text; another form gets another line.
+// form is the first line of a link's text. A different format must have a different first line.
 const form = "ringi-chain 1"
 
-// Note is what the sealer saw of a row that is not as it should be. It is sealed with the row, and a finding for ever.
+// Note records an irregularity that the sealer saw in a row. It is sealed with the row, so that it is found in every
+// later check.
 type Note string
 
 const (
-	Misdated Note = "misdated" // its time is more than Drift off the table's
-	Modified Note = "modified" // written over: the hash is of what it became
+	Misdated Note = "misdated" // overwritten; the hash is of the new content
+	Modified Note = "modified" // the hash is of the old content
 	Deleted  Note = "deleted"  // the hash is of what it was
 )
 
-// Drift is how far a row's time may be off the time at which the table took it.
+// Drift is how far a row's time may differ from the time at which the table stored it.
 const Drift = 2 * time.Minute
 
-// Row is an audit row as the table has it.
+// Row is an audit row as stored in the table.
 type Row struct {
-	Key     string // of KeyOf
-	Content []byte // of Canonical
+	Key     string // from KeyOf
+	Content []byte // from Canonical
 	At      time.Time
-	Note    Note // when it is sealed only
+	Note    Note // only for sealing
 }
 
-// Entry is one row in a link.
+// Entry is one sealed row in a link.
 type Entry struct {
 	Key  string `json:"key"`
 	Hash string `json:"hash"` // see HashOf
 	Note Note   `json:"note,omitempty"`
 }
 
-// Link seals rows.
+// Link is a signed link that seals rows.
 type Link struct {
 	Tenant    string    `json:"tenant_id"`
 	Seq       int       `json:"seq"`      // from 1
-	Previous  string    `json:"previous"` // ID of the link before, empty for the first
-	Salt      string    `json:"salt"`     // 64 hex digits, of this link alone
+	Previous  string    `json:"previous"` // ID of the previous link, empty for the first
+	Salt      string    `json:"salt"`     // 64 hex digits, different for each link
 	At        time.Time `json:"at"`
-	Late      bool      `json:"late,omitempty"` // it seals what was not sealed in its time
+	Late      bool      `json:"late,omitempty"` // it seals rows that were not sealed in time
 	Entries   []Entry   `json:"entries"`
 	Signature []byte    `json:"signature"`
 }
 
-// Head says how long a chain is. It is kept where nobody can take it back.
+// Head records the length of a chain. It is stored where nobody can delete it.
 type Head struct {
 	Tenant    string    `json:"tenant_id"`
 	Seq       int       `json:"seq"`
-	Link      string    `json:"link"` // ID of the last one
+	Link      string    `json:"link"` // ID of the last link
 	At        time.Time `json:"at"`
 	Signature []byte    `json:"signature"`
 }
 
-// HashOf is what a link has of a row: the SHA-256 of the salt's bytes, the key, a zero byte and the content. Without
-// the salt, which expires with the link's row, nobody finds a short content by trying.
+// HashOf returns the hash of a row in a link: the SHA-256 of the salt's bytes, the key, a zero byte and the content.
+// Once the salt is deleted with the link's row, short contents can't be found by guessing.
 func HashOf(salt string, r Row) (string, error) {
 	b, err := hex.DecodeString(salt)
 	if err != nil || len(b) != sha256.Size {
@@ -77,12 +78,12 @@ func HashOf(salt string, r Row) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Next is the link behind last, a Head of the tenant alone for the first, unsigned. A key that can't stand on a line of
-// its own is refused.
+// Next returns the unsigned link after last. For the first link, last has only a Tenant. It returns an error for a key
+// with a space or a line break.
 func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 	l := Link{Tenant: last.Tenant, Seq: last.Seq + 1, Previous: last.Link, Salt: salt, At: now.UTC().Truncate(time.Millisecond)}
 	if l.At.Before(last.At) {
-		l.At = last.At // one machine's clock is behind another's
+		l.At = last.At // clocks of machines differ
 	}
 	for _, r := range rows {
 		if !oneWord(r.Key) {
@@ -99,7 +100,8 @@ func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 
 func oneWord(key string) bool { return key != "" && !strings.ContainsAny(key, " \n\r") }
 
-// Text is the signed text of a link: a line for each field, and one for each entry. A program in any language can write the same.
+// Text returns the text to sign: a line for each field and each entry. The format is simple, so that other programs can
+// reproduce it.
 func (l Link) Text() []byte {
 	var b strings.Builder
 	late := "in time"
@@ -117,18 +119,18 @@ func (l Link) Text() []byte {
 	return []byte(b.String())
 }
 
-// ID names a link by all that it says.
+// ID returns the hash of the link's text.
 func (l Link) ID() string {
 	sum := sha256.Sum256(l.Text())
 	return hex.EncodeToString(sum[:])
 }
 
-// Head is the head of a chain that ends with this link, unsigned.
+// Head returns the unsigned head of a chain that ends with this link.
 func (l Link) Head(now time.Time) Head {
 	return Head{Tenant: l.Tenant, Seq: l.Seq, Link: l.ID(), At: now.UTC().Truncate(time.Millisecond)}
 }
 
-// Text is the signed text of a head.
+// Text returns the text to sign.
 func (h Head) Text() []byte {
 	return fmt.Appendf(nil, "ringi-head 1\ntenant %s\nseq %d\nlink %s\nat %s\n", h.Tenant, h.Seq, h.Link, moment(h.At))
 }

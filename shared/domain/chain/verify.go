@@ -9,61 +9,61 @@ import (
 )
 
 const (
-	// Unsealed is how young a row may be that no link seals yet.
+	// Unsealed is how old a row may be without being sealed.
 	Unsealed = time.Minute
-	// Unkept is how young a link may be that no head that was put away names yet: one is put away each minute.
+	// Unkept is how old a link may be without a stored head that covers it. A head is stored every minute.
 	Unkept = 3 * time.Minute
 )
 
-// Flaw is a way in which a chain and its rows disagree.
+// Flaw is a kind of disagreement between a chain and its rows.
 type Flaw string
 
 const (
-	Changed  Flaw = "changed"  // a row is not what was sealed
-	Removed  Flaw = "removed"  // a sealed row is gone
-	Inserted Flaw = "inserted" // a row that nobody sealed in its time
-	Forged   Flaw = "forged"   // a link or the head is not what was signed
-	Broken   Flaw = "broken"   // a link does not follow the one before
+	Changed  Flaw = "changed"  // a row differs from its sealed content
+	Removed  Flaw = "removed"  // a sealed row is missing
+	Inserted Flaw = "inserted" // a row was not sealed in time
+	Forged   Flaw = "forged"   // a link or the head has no valid signature
+	Broken   Flaw = "broken"   // a link does not follow its predecessor
 	Cut      Flaw = "cut"      // the chain ends before its head
-	Loose    Flaw = "loose"    // links behind the head that was put away, which nothing holds any more
-	Touched  Flaw = "touched"  // the sealer saw that a row was changed or removed, whatever it is now
-	Dated    Flaw = "dated"    // a row's time is not that at which the table took it, or has not come yet
+	Loose    Flaw = "loose"    // old links are not covered by the stored head
+	Touched  Flaw = "touched"  // the sealer saw that a row was changed or removed
+	Dated    Flaw = "dated"    // a row's time differs from the table's, or is in the future
 )
 
-// Finding is one flaw, and where.
+// Finding is a flaw and its location.
 type Finding struct {
 	Flaw  Flaw
-	Where string // a row's key, or "link 7", or "head"
+	Where string // a row's key, "link 7" or "head"
 }
 
-// Report is what a check found.
+// Report is the result of a check.
 type Report struct {
 	Findings []Finding
-	Sealed   int      // rows that are as they were sealed
-	Late     []string // keys of those that were sealed late
-	Waiting  []string // keys of those too young to be sealed: nothing is proved of them
-	Behind   []string // keys of those sealed by links that no head names yet: a removal together with their links would not show
+	Sealed   int      // number of rows that match their seals
+	Late     []string // keys of rows that were sealed late
+	Waiting  []string // keys of rows too young to be sealed; nothing is proved about them
+	Behind   []string // keys of rows sealed by links that no stored head covers; removing both would go unnoticed
 }
 
-// Signed reports whether a signature of the sealer's key stands under a text.
+// Signed reports whether the signature is the sealer's signature of the text.
 type Signed func(text, signature []byte) bool
 
-// Keys are all that ever signed a chain, in the order in which one took the place of the other: mostly there is one.
-// What was signed by a later one is followed by nothing of an earlier one.
+// Keys are all keys that ever signed a chain, in the order of their use. Usually there is one. After something was
+// signed with a later key, signatures with an earlier key are no longer accepted.
 type Keys []Signed
 
-// Any reports whether one of them signed a text.
+// Any reports whether one of the keys signed the text.
 func (k Keys) Any(text, signature []byte) bool { return k.from(0, text, signature) < len(k) }
 
-// from is the first at or behind i that signed a text; else it is behind them all.
+// from returns the index of the first key from i on that signed the text, or len(k).
 func (k Keys) from(i int, text, signature []byte) int {
 	for ; i < len(k) && !k[i](text, signature); i++ {
 	}
 	return i
 }
 
-// Verify holds the rows of a tenant's audit log against its chain, all in any order, and the chain against the head
-// that was put away; nil when none was yet.
+// Verify checks all rows of a tenant's audit log against its chain, and the chain against the stored head, which is nil
+// if there is none yet. links and rows may be in any order.
 func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now time.Time) Report {
 	c := check{keys: keys, entries: map[string][]sealed{}}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -74,8 +74,8 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now 
 	return c.report
 }
 
-// VerifyPart holds some rows of a log against the part of its chain from the first link that seals one of them to the
-// head that was put away. What else the links seal is not looked at, and no row may be unsealed.
+// VerifyPart checks some rows against the part of the chain from the first link that seals one of them up to the stored
+// head. It ignores other rows that the links seal, and requires that each of the given rows is sealed.
 func VerifyPart(tenant string, head *Head, links []Link, rows []Row, keys Keys) Report {
 	c := check{keys: keys, entries: map[string][]sealed{}, part: true}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -89,7 +89,7 @@ func VerifyPart(tenant string, head *Head, links []Link, rows []Row, keys Keys) 
 	return c.report
 }
 
-// sealed is an entry with what it takes to hold a row against it.
+// sealed is an entry with the data needed to check a row against it.
 type sealed struct {
 	hash, salt string
 	late       bool
@@ -98,12 +98,12 @@ type sealed struct {
 
 type check struct {
 	keys    Keys
-	by      map[int]int         // which of them signed a link, by its seq
-	entries map[string][]sealed // by key
+	by      map[int]int         // index of the key that signed a link, by the link's seq
+	entries map[string][]sealed // by row key
 	report  Report
 	touched []Finding
-	kept    int  // seq of the head
-	part    bool // only some rows are there, and no link before the first that is needed
+	kept    int  // seq of the stored head
+	part    bool // only some rows are given, and no link before the first that seals one of them
 }
 
 func (c *check) sort() {
@@ -139,8 +139,8 @@ func (c *check) links(tenant string, links []Link) {
 	}
 }
 
-// formed reports whether each member is one word of its own line, so that the signed text can be read in one way only:
-// with a line break in a note, or a space in a key, the same text would seal other rows.
+// formed reports whether every field is a single word. Otherwise the signed text would be ambiguous: a line break in a
+// note or a space in a key could make the same text seal other rows.
 func (l Link) formed() bool {
 	if !digest(l.Salt) || l.Previous != "" && !digest(l.Previous) {
 		return false
@@ -150,10 +150,11 @@ func (l Link) formed() bool {
 	})
 }
 
-// digest reports whether a text is a SHA-256 in hex, or as long as one.
+// digest reports whether a text has the form of a SHA-256 in hex.
 func digest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
-// entry takes what a link seals of a row. What it became, or that it is gone, is no state that it should be in.
+// entry collects a link's entry for a row. Entries about changed or deleted rows are reported as Touched, but rows need
+// not match them.
 func (c *check) entry(l Link, e Entry) {
 	switch e.Note {
 	case Modified, Deleted:
@@ -165,8 +166,8 @@ func (c *check) entry(l Link, e Entry) {
 	c.entries[e.Key] = append(c.entries[e.Key], sealed{e.Hash, l.Salt, l.Late, l.Seq})
 }
 
-// head finds links that were taken off the end: the head that was put away names one that is no longer there. Links
-// behind it that should long be under another are found, too.
+// head checks the stored head. It finds links that were removed from the end, and links that should already be covered
+// by a later head.
 func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	switch {
 	case head == nil:
@@ -185,8 +186,8 @@ func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	}
 }
 
-// Forgotten are the heads that were put away and name a link that the chain no longer has: it was set back, and may
-// have grown since to what it was.
+// Forgotten returns a finding for each stored head whose link is not in the chain. Such a chain was truncated, even if
+// it has grown again.
 func Forgotten(heads []Head, links []Link) (found []Finding) {
 	ids := map[int]string{}
 	for _, l := range links {
@@ -206,7 +207,7 @@ func (c *check) rows(rows []Row, now time.Time) {
 		switch all := c.entries[r.Key]; {
 		case there[r.Key]:
 			c.found(Inserted, r.Key)
-		case len(all) == 0 && !c.part && r.At.After(now.Add(Drift)): // it would wait for ever
+		case len(all) == 0 && !c.part && r.At.After(now.Add(Drift)): // it would wait forever
 			c.found(Dated, r.Key)
 		case len(all) == 0 && !c.part && !r.At.Before(now.Add(-Unsealed)):
 			c.report.Waiting = append(c.report.Waiting, r.Key)
@@ -233,7 +234,7 @@ func (c *check) rows(rows []Row, now time.Time) {
 	c.touches(there)
 }
 
-// touches are what the sealer saw: of a part, of its rows alone.
+// touches reports what the sealer saw. For a part of the chain, it reports only on the given rows.
 func (c *check) touches(there map[string]bool) {
 	for _, f := range c.touched {
 		if !c.part || there[f.Where] {
@@ -242,7 +243,7 @@ func (c *check) touches(there map[string]bool) {
 	}
 }
 
-// holds reports whether the row is the one that was sealed. A row that was sealed twice must be both.
+// holds reports whether the row matches the entry. A row that was sealed twice must match both entries.
 func (s sealed) holds(r Row) bool {
 	hash, err := HashOf(s.salt, r)
 	return err == nil && hash == s.hash

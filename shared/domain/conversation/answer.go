@@ -13,66 +13,67 @@ import (
 )
 
 const (
-	// mostTogether is how many messages are answered together: they leave in one transaction, with as many counters of who
-	// wrote them.
+	// mostTogether is how many messages are answered at once. They are removed in one transaction, together with a
+	// counter for each of their authors.
 	mostTogether = 20
-	// mostCards is how many cards of messages that are shown stay in the conversation's partition.
+	// mostCards is how many cards of posted messages stay in the conversation's partition.
 	mostCards = 20
-	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.
+	// mostRefused is how many consecutive proposals may be refused before the agent waits for a person.
 	mostRefused = 2
-	// mostUnasked is how many actions rules may approve one after the other before a person is asked: an agent that hears
-	// of each result could go on for ever.
+	// mostUnasked is how many consecutive actions rules may approve before a person is asked. Otherwise an agent, which
+	// hears of each result, could go on forever.
 	mostUnasked = 10
-	// mostSurplus is how many proposals of one answer are kept that were not taken.
+	// mostSurplus is how many surplus proposals of one answer are saved.
 	mostSurplus = 8
-	// maxSurplus is how long the payload of such a one may be, in bytes, and its summary.
+	// maxSurplus is the limit in bytes for the payload and the summary of a surplus proposal.
 	maxSurplus = 4 << 10
 )
 
-// ErrType says that an agent may not propose actions of a type, or that there is no such type.
+// ErrType says that the agent may not propose actions of this type, or that the type is unknown.
 type ErrType struct{ Type ActionType }
 
 func (e ErrType) Error() string {
 	return fmt.Sprintf("actions of type %.40q are not supported", string(e.Type))
 }
 
-// ErrPending says that an action waits, or is under way: a conversation has one at a time.
+// ErrPending says that another action waits or is under way. A conversation has only one at a time.
 var ErrPending = errors.New("another action waits for a decision or is under way")
 
-// Waiting are the messages that the next answer is to, the oldest first.
+// Waiting returns the messages to answer next, oldest first.
 func (a *Aggregate) Waiting() []*Inbox { return a.Inbox[:min(len(a.Inbox), mostTogether)] }
 
-// Proposal is an action that an agent, or a person, wants to have done. Its payload was checked by its type.
+// Proposal is an action that an agent or a person proposes. Its payload has been validated.
 type Proposal struct {
 	Type    ActionType
-	Payload aggregate.Blob // of the payload's one form
+	Payload aggregate.Blob // in the form of Payload.JSON
 	Seconds int            // its timeout
-	Summary string         // what it is for, in the agent's words
+	Summary string         // its purpose in the agent's words
 	Terms   aggregate.Terms
-	Rule    string // that approves it, if one does
+	Rule    string // the rule that approves it, if one does
 }
 
-// Answer is what an agent says.
+// Answer is an agent's answer.
 type Answer struct {
 	Text     string
 	Tokens   int64
 	Usage    aggregate.Usage
 	Proposal *Proposal
-	// Refused says why what the agent proposed can't be: it is told, and says something else, a few times.
+	// Refused says why the agent's proposal is invalid. The agent is told so and may answer again, up to mostRefused
+	// times.
 	Refused string
-	// Surplus are the agent's other proposals in the same answer. They are not taken.
+	// Surplus are further proposals in the same answer, which are ignored.
 	Surplus []RefusedProposal
-	// Read is what was read of files that people attached, or why it was not. Their own messages never change.
+	// Read has the outcome of reading attached files. The messages with these files never change.
 	Read []Attachment
-	// HandOver is what the agent makes a request to the pipeline of.
+	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
-	// Summary stands for the messages through the key Through from now on.
+	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
-	// Folded are keys of messages seen that Summary stands for, too.
+	// Folded are the keys of answered messages that Summary covers too.
 	Folded []string
 }
 
-// working refuses a run that is not the head's.
+// working returns ErrSuperseded if the head names another run or the conversation is closed.
 func (a *Aggregate) working(run int) error {
 	switch {
 	case a.Head.Run != run || a.Head.Resting:
@@ -85,15 +86,15 @@ func (a *Aggregate) working(run int) error {
 	return nil
 }
 
-// Answered records what the agent says to the messages seen, and to no other: they alone leave the inbox. A proposal
-// makes an action that waits for a person, or is approved if an administrator's rule does. It returns ErrPending where
-// an action waits already, and ErrMoved when one of seen was answered meanwhile.
+// Answered records the agent's answer to the messages seen, which leave the inbox. Its proposal becomes an action that
+// waits for a person, unless an administrator's rule approves it. It returns ErrPending if another action is not over,
+// and ErrMoved if one of seen was answered meanwhile.
 func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
 	c, err := a.answering(run, seen, now)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	c.to(Open) // the agent is there again
+	c.to(Open) // in case it was failing
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
@@ -133,7 +134,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	return c.done()
 }
 
-// fold makes a summary stand for all messages up to a key.
+// fold saves a summary of all messages up to a key.
 func (c *change) fold(summary, through string) {
 	if summary == "" {
 		return
@@ -142,8 +143,8 @@ func (c *change) fold(summary, through string) {
 	c.Session.CollapsedThrough, c.Session.SummaryKey = through, m.Key()
 }
 
-// Tried records that a try of an answer came to nothing, and that another follows: what it cost, and the summary that
-// was made for it, are not lost. What waits is not answered.
+// Tried records a failed try that will be repeated: its cost, and the summary made for it. The messages stay
+// unanswered.
 func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -165,8 +166,8 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	return c.done()
 }
 
-// Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the
-// conversation or answered first: the vendor charges for it all the same.
+// Overtaken records the cost of an answer that was discarded because somebody stopped the agent, closed the
+// conversation or answered first. The vendor charges for it anyway.
 func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Change, error) {
 	if u.ID == "" || u.Free() {
 		return aggregate.Change{}, nil
@@ -176,7 +177,7 @@ func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Chang
 	return c.done()
 }
 
-// surplus shortens the proposals that were not taken, so that the row stays small.
+// surplus shortens surplus proposals so that the row stays small.
 func surplus(all []RefusedProposal) []RefusedProposal {
 	all = slices.Clone(all[:min(len(all), mostSurplus)])
 	for i := range all {
@@ -223,14 +224,14 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	return c, nil
 }
 
-// rest ends the run when nothing is left to do after this Change.
+// rest ends the run if nothing is left to do after this Change.
 func (c *change) rest() {
 	head := c.Head
 	after := c.of.After(aggregate.Change{Rows: append(slices.Clone(c.Rows), &c.Session), Drop: c.Drop, Head: &head}).(*Aggregate)
 	c.Head.Resting = !after.work(c.Now)
 }
 
-// tidy removes the oldest cards of messages that are shown, so that the conversation's partition stays small.
+// tidy removes the oldest cards of posted messages, so that the conversation's partition stays small.
 func (c *change) tidy() {
 	var shown []*aggregate.Card
 	for _, x := range c.of.Cards {
@@ -243,7 +244,7 @@ func (c *change) tidy() {
 	}
 }
 
-// charge adds what the model's calls came to: to the conversation's sum, and to the sum of the tenant's day.
+// charge adds the usage of model calls to the conversation's total and to the tenant's day.
 func (c *change) charge(u aggregate.Usage) {
 	if u.ID == "" {
 		return
@@ -253,7 +254,7 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 }
 
-// propose makes the action's row and its card, and returns its id.
+// propose creates the action and its card, and returns the action's id.
 func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
 	if c.of.Current() != nil {
 		c.Fail(ErrPending)
@@ -276,7 +277,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		c.Session.PendingActionID = x.ActionID
 		return x.ActionID
 	}
-	if x.ActionType != TestRun { // whatever the caller found
+	if x.ActionType != TestRun { // a second check, independent of the caller's
 		c.Fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule
@@ -290,7 +291,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	return x.ActionID
 }
 
-// Propose is a person's own proposal: it waits for a decision as an agent's does.
+// Propose creates a person's own proposal, which waits for a decision like an agent's.
 func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := policy.Request(by); err != nil {
 		return aggregate.Change{}, err
@@ -305,16 +306,16 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	return c.done()
 }
 
-// Refusal is why messages are answered by a sentence, without a model.
+// Refusal says why messages get a fixed sentence instead of a model's answer.
 type Refusal struct {
 	Reason aggregate.Reason
 	Detail string
-	Text   string // the sentence, as people and the agent read it
-	Failed bool   // the agent or its provider is gone: the conversation says so until it answers again
+	Text   string // the sentence for people and the agent
+	Failed bool   // the agent or its provider is unavailable; the conversation's status says so until it answers again
 	Usage  aggregate.Usage
 }
 
-// Refused answers the messages seen by a sentence.
+// Refused answers the messages seen with a fixed sentence.
 func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (aggregate.Change, error) {
 	if len(seen) > mostTogether {
 		seen = seen[:mostTogether]
@@ -337,7 +338,7 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	return c.done()
 }
 
-// Rest ends a run that finds nothing to do. It returns ErrMoved when there is something.
+// Rest ends a run that finds nothing to do. It returns ErrMoved if there is something to do.
 func (a *Aggregate) Rest(run int, now time.Time) (aggregate.Change, error) {
 	switch {
 	case a.Head.Run != run:

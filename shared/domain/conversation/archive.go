@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Read reads an archive, whoever wrote it. It returns an error wrapping ErrRefused if it holds anything but files,
-// folders and links inside of the workspace, or more than a workspace may.
+// ReadFiles reads an untrusted archive. It returns an error wrapping ErrRefused if the archive exceeds a workspace's
+// limits or contains anything but files, folders and links inside of the workspace.
 func ReadFiles(r io.Reader) (*Tree, error) {
 	limited := &io.LimitedReader{R: r, N: MaxArchive + 1}
 	t, in := &Tree{}, tar.NewReader(limited)
@@ -43,7 +43,7 @@ func (t *Tree) read(h *tar.Header, in io.Reader) error {
 		}
 		return t.add(h.Name, entry{link: h.Linkname})
 	case tar.TypeReg:
-		// The header's size is a claim: it is held against the limit before anything is read.
+		// The header's size may be wrong, so the limit is checked before anything is read.
 		if h.Size < 0 || h.Size > MaxBytes-t.bytes {
 			return refuse("more than %d bytes", MaxBytes)
 		}
@@ -57,8 +57,8 @@ func (t *Tree) read(h *tar.Header, in io.Reader) error {
 	}
 }
 
-// Archive is the tree in the one form that it has: sorted, without times and owners, so that the same files make the
-// same bytes.
+// Archive returns the tree as a tar file: sorted and without times and owners, so that the same files give the same
+// bytes.
 func (t *Tree) Archive() ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -86,7 +86,7 @@ func (t *Tree) Archive() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Version names an archive: its SHA-256 in hex.
+// Version returns the id of an archive: its SHA-256 in hex.
 func Version(archive []byte) string {
 	sum := sha256.Sum256(archive)
 	return hex.EncodeToString(sum[:])

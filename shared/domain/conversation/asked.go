@@ -6,8 +6,8 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ApproveRead stamps the action with this id for somebody who read all of what had this hash. It returns ErrMoved when
-// the action has another content, and otherwise what Approve returns.
+// ApproveRead stamps the action with this id for somebody who read the complete content with this hash. It returns
+// ErrMoved if the action's content has another hash, else what Approve returns.
 func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if x := a.Action(id); x != nil && x.Payload.Hash() != hash {
 		return aggregate.Change{}, aggregate.ErrMoved
@@ -15,7 +15,7 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 	return a.Approve(id, hash, by, p, now)
 }
 
-// Asks is the action that waits for people's approval, if one does.
+// Asks returns the action that waits for people's approval, if there is one.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	x := a.Pending()
 	if x == nil || !x.Gate.Terms.ApprovalRequired {
@@ -24,7 +24,7 @@ func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	return x.Asks(), true
 }
 
-// AskedBy is the type of the card that asks about the action with this id, empty when there is no such action.
+// AskedBy returns the type of the card that shows the action with this id, or "" if there is no such action.
 func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	if a.Action(id) == nil {
 		return ""
@@ -32,7 +32,7 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	return CardAction
 }
 
-// AskedHash fingerprints what the action with this id would do, empty when there is no such action.
+// AskedHash returns the hash of the payload of the action with this id, or "" if there is no such action.
 func (a *Aggregate) AskedHash(id string) string {
 	if x := a.Action(id); x != nil {
 		return x.Payload.Hash()
@@ -40,7 +40,7 @@ func (a *Aggregate) AskedHash(id string) string {
 	return ""
 }
 
-// AskedAt is since when the action with this id has waited for a decision, zero when it does not wait.
+// AskedAt returns when the action with this id began to wait, or zero if it does not wait.
 func (a *Aggregate) AskedAt(id string) time.Time {
 	if x := a.Action(id); x != nil && x.Status == ActionPending {
 		return x.CreatedAt
@@ -48,10 +48,9 @@ func (a *Aggregate) AskedAt(id string) time.Time {
 	return time.Time{}
 }
 
-// IsOpen reports whether the action with this id waits for a person.
 func (a *Aggregate) IsOpen(id string) bool { return a.Pending() != nil && a.Pending().ActionID == id }
 
-// VerdictOn is what was decided about the action with this id.
+// VerdictOn returns the verdict on the action with this id.
 func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	if x := a.Action(id); x != nil {
 		return x.Gate.Verdict
@@ -59,8 +58,7 @@ func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	return aggregate.Verdict{}
 }
 
-// Readable returns aggregate.ErrNotFound for a conversation that is forgotten, and aggregate.ErrConflict for a torn
-// read.
+// Readable returns aggregate.ErrNotFound for a forgotten conversation, and aggregate.ErrConflict for a torn read.
 func (a *Aggregate) Readable(now time.Time) error {
 	switch {
 	case a.Head.Forgotten(now):
@@ -71,15 +69,15 @@ func (a *Aggregate) Readable(now time.Time) error {
 	return nil
 }
 
-// Origin is where the conversation was opened, and by whom.
+// Origin returns where and by whom the conversation was opened.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Session.Origin() }
 
-// Beginning is the message at the head of the conversation's thread, and that thread.
+// Beginning returns the timestamps of the first message of the conversation's thread and of the thread.
 func (a *Aggregate) Beginning() (message, thread string) {
 	return a.Session.ThreadTS, a.Session.ThreadTS
 }
 
-// Askers are the people whose own request it is what waits: those of the action that is not over, or else LastAskers.
+// Askers returns the people whose own request is waiting: those of the current action, or else LastAskers.
 func (a *Aggregate) Askers() []string {
 	if x := a.Current(); x != nil {
 		return a.AskersOf(x)
@@ -87,7 +85,7 @@ func (a *Aggregate) Askers() []string {
 	return a.LastAskers()
 }
 
-// LastAskers are the people whose messages the agent answered last, or who opened the session.
+// LastAskers returns the people whose messages the agent answered last, or who opened the conversation.
 func (a *Aggregate) LastAskers() []string {
 	if a.Session == nil || len(a.Session.Askers) == 0 {
 		return []string{a.Head.Requester}
@@ -95,14 +93,15 @@ func (a *Aggregate) LastAskers() []string {
 	return a.Session.Askers
 }
 
-// What a person may do in a conversation beside approving and rejecting.
+// Acts in a conversation besides approving and rejecting.
 const (
 	ActCancel aggregate.Act = "cancel_action"
 	ActClose  aggregate.Act = "close_session"
 	ActReopen aggregate.Act = "reopen_session"
 )
 
-// Offers are what people may do in the conversation as it stands, whoever they are. Who may is decided at the click.
+// Offers returns what people may do in the conversation in its current state. Whether a particular person may do it is
+// decided at the click.
 func (a *Aggregate) Offers() []aggregate.Offer {
 	x := a.Current()
 	switch {
@@ -115,7 +114,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()}
 	}
 	if x.Status != ActionPending {
-		return []aggregate.Offer{of(ActCancel)} // it is cancelled before the conversation can be closed
+		return []aggregate.Offer{of(ActCancel)} // the conversation can be closed only after the action is cancelled
 	}
 	return []aggregate.Offer{of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), {Act: ActClose}}
 }

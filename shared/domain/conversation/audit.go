@@ -2,7 +2,7 @@ package conversation
 
 import "ringi/shared/domain/aggregate"
 
-// Actions that the audit log has of conversations.
+// Audit actions for conversations.
 const (
 	AuditOpened    aggregate.Action = "session.opened"
 	AuditClosed    aggregate.Action = "session.closed"
@@ -16,10 +16,10 @@ const (
 	AuditStarted   aggregate.Action = "action.started"
 	AuditCompleted aggregate.Action = "action.completed"
 	AuditFailed    aggregate.Action = "action.failed"
-	AuditLate      aggregate.Action = "action.late" // the truth about one that was unknown, or cancelled
+	AuditLate      aggregate.Action = "action.late" // the outcome became known after the action was cancelled or counted as unknown
 )
 
-// Why something ended, failed, or was not done. Cards and pages have a sentence for each.
+// Reasons why something ended, failed or was not done. Cards and pages have a sentence for each.
 const (
 	ReasonClosed      aggregate.Reason = "closed" // by a person
 	ReasonIdle        aggregate.Reason = "idle"
@@ -29,11 +29,11 @@ const (
 	ReasonUnknown     aggregate.Reason = "action_unknown"     // nobody knows what it did
 	ReasonInterrupted aggregate.Reason = "action_interrupted" // it did nothing
 	ReasonNotBegun    aggregate.Reason = "sandbox_unavailable"
-	ReasonRunFailed   aggregate.Reason = "run_failed" // nothing came of several tries
+	ReasonRunFailed   aggregate.Reason = "run_failed" // several tries failed
 	ReasonExit        aggregate.Reason = "exit_code"
 	ReasonTimeout     aggregate.Reason = "timeout"
 
-	// The seed's error codes, as structured logs have them.
+	// Error codes in structured logs.
 	CodeAgentNotFound   = "AGENT_NOT_FOUND"
 	CodeSessionNotFound = "SESSION_NOT_FOUND"
 	CodeValidation      = "VALIDATION_ERROR"

@@ -9,23 +9,21 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Decision is the Decision of a session.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change under construction.
 type change struct {
 	aggregate.Draft
-	Head    Head    // as it shall be
-	Session Session // as it shall be; written by done
+	Head    Head    // as it will be written
+	Session Session // as it will be written, by done
 	of      *Aggregate
-	said    int      // messages that this Change has made
-	drawn   int      // cards that this Change has made
-	shows   string   // Slack's message that the next card takes over
-	late    []string // keys of messages that this Change answers and that stand before From
+	said    int      // number of messages in this Change
+	drawn   int      // number of cards in this Change
+	shows   string   // timestamp of the Slack message that the next card takes over
+	late    []string // keys of messages that this Change answers although they are before From
 }
 
-// begin opens a change at now, but never before the conversation's last one. Rows of two commits are an
-// aggregate.ErrConflict.
+// begin opens a change at now, or just after the conversation's last change if that is later. It fails with
+// aggregate.ErrConflict if the rows come from two commits.
 func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head, of: a}
 	c.Now = a.Head.Moment(now)
@@ -35,30 +33,30 @@ func (a *Aggregate) begin(now time.Time) *change {
 		return c
 	}
 	c.Session = *a.Session
-	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last one never leaves
+	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last action is never archived
 		c.Fail(fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict))
 	}
 	return c
 }
 
-// done is the Change as it is committed, or the first error of its making.
+// done returns the finished Change, or the first error.
 func (c *change) done() (aggregate.Change, error) {
 	head, session := c.Head, c.Session
 	return c.Done(&head, &session)
 }
 
-// active records that somebody, or the agent, did something.
+// active records activity of a person or the agent.
 func (c *change) active() { c.Session.LastActivityAt = c.Now }
 
-// progress records that the conversation has moved on.
+// progress resets the count of restarts.
 func (c *change) progress() { c.Head.Restarts = 0 }
 
-// under makes c rely on the settings as they were read.
+// under makes c fail if the settings changed since revision rev was read.
 func (c *change) under(rev int) {
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
 }
 
-// to moves the conversation's status; the same status is no move.
+// to changes the conversation's status, or keeps it.
 func (c *change) to(s Status) {
 	if is := c.Session.Status; is != s && !SessionMoves.Allows(is, s) {
 		c.Fail(fmt.Errorf("session %s cannot become %s: %w", is, s, aggregate.ErrConflict))
@@ -66,7 +64,7 @@ func (c *change) to(s Status) {
 	c.Session.Status = s
 }
 
-// move writes an action's next status, and what fill adds to its row, which it returns.
+// move writes an action's next status after fill has edited its row, and returns the row.
 func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action {
 	if !ActionMoves.Allows(x.Status, to) {
 		c.Fail(fmt.Errorf("action %s: %s cannot become %s: %w", x.ActionID, x.Status, to, aggregate.ErrConflict))
@@ -78,62 +76,61 @@ func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action 
 	return &n
 }
 
-// settle moves the gate of an action that waits, with the action's own move.
+// settle changes the status of the action's gate if it still waits.
 func (n *Action) settle(to aggregate.GateStatus) {
 	if aggregate.GateMoves.Allows(n.Gate.Status, to) {
 		n.Gate.Status = to
 	}
 }
 
-// keep returns when a conversation's messages expire, in Unix seconds; 0 if the conversation is kept.
+// keep returns when a conversation's messages expire, in Unix seconds, or 0 if the conversation is kept.
 func (s *Session) keep(now time.Time) int64 {
 	if s.IsCached {
 		return 0
 	}
-	days := max(s.IdleDays, leastKeptDays) // also of a conversation that goes on for weeks
+	days := max(s.IdleDays, leastKeptDays) // the minimum also covers conversations that last for weeks
 	return now.Add(time.Duration(days)*24*time.Hour + forgetAfter).Unix()
 }
 
 const (
-	// forgetAfter is how long a conversation that is not kept may be looked at after it was closed.
+	// forgetAfter is how long a closed conversation stays visible if it is not kept.
 	forgetAfter = 24 * time.Hour
-	// leastKeptDays is how long what was said stays in the table at the least, though nobody finds it once the
-	// conversation is forgotten.
+	// leastKeptDays is the minimum time for which messages stay in the table, even if the conversation is forgotten.
 	leastKeptDays = 90
 )
 
-// say puts a message of the agent or the system into the list, by the change's time.
+// say adds a message from the agent or the system.
 func (c *change) say(m Message) *Message {
 	m.SessionID, m.CreatedAt = c.Session.ID, c.Now.Add(time.Duration(c.said)*time.Millisecond)
 	m.MessageID = uuid("said", c.Session.ID, fmt.Sprint(c.Session.Messages))
 	m.DeleteAfter = c.Session.keep(c.Now)
 	c.said++
 	c.Session.Messages++
-	if c.said > 1 { // the head's time runs ahead, so that the next Change's messages follow
+	if c.said > 1 { // later messages of a Change have later times, and the next Change must follow them
 		c.Head.ChangedAt = m.CreatedAt
 	}
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Session.ID, Row: &m})
 	return &m
 }
 
-// tell leaves something for the agent to answer.
+// tell adds a message to the inbox, for the agent to answer.
 func (c *change) tell(m *Message) {
 	c.Put(&Inbox{Message: m.Key(), User: m.User, TS: m.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
 }
 
-// card makes the row of a card that shows subject; its message comes later. Cards stand in the thread in the order in
-// which they were made.
+// card adds a row for a card that shows subject. The card updater posts its message later. Cards are posted in the
+// order of CreatedAt.
 func (c *change) card(typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
 		ID: aggregate.Derive(c.Now, "card", c.Session.ID, string(typ), subject), AggregateID: c.Session.ID, CardType: typ, Subject: subject,
 		Channel: c.Session.Channel, State: aggregate.CardNone, CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
 	}
-	if typ == CardAction { // the agent's words stand before what it wants to do
+	if typ == CardAction { // the agent's text is posted before its action
 		card.CreatedAt = card.CreatedAt.Add(mostParts * time.Millisecond)
 	}
 	c.drawn++
 	if c.of.Card(card.Key()) == nil {
-		if c.shows != "" && typ == CardMessage { // it shows something, so it is drawn again
+		if c.shows != "" && typ == CardMessage { // the message shows a part of the answer already, so the card is drawn again
 			card.State, card.MessageTS, c.shows = aggregate.CardPosted, c.shows, ""
 		}
 		c.Put(card)
@@ -144,7 +141,7 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
-// auditAction is audit about an action.
+// auditAction adds an audit entry about an action.
 func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action, details map[string]any) {
 	details = maps.Clone(details)
 	if details == nil {

@@ -6,17 +6,17 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// TurnAway answers what was written to a conversation that is closed by a card of its own, with a button to begin anew:
-// the card of its end may be far above. The messages stay, and are answered after that. It returns ErrNotDue when there
-// are none.
+// TurnAway adds a card to a closed conversation to which people wrote. It has a button to reopen the conversation,
+// because the card about its end may be far above. The messages are answered after that. It returns ErrNotDue if there
+// are no such messages.
 func (a *Aggregate) TurnAway(now time.Time) (aggregate.Change, error) {
 	newest := a.waitsInVain()
 	if newest == nil {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
-	left := mostCards           // of one who closes and begins anew again and again there may be many
-	for _, x := range a.Cards { // the newest is the one that people see
+	left := mostCards           // somebody who closes and reopens repeatedly can leave many
+	for _, x := range a.Cards { // older cards are removed, because people see only the newest
 		if x.CardType == CardSession && x.State == aggregate.CardPosted && left > 0 {
 			c.Remove(x)
 			left--

@@ -10,11 +10,11 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// MaxReason is how long a rejection's reason may be, in characters.
+// MaxReason is the maximum length of a rejection's reason in characters.
 const MaxReason = 1000
 
-// Approve stamps the action with this id, on what has this hash. It returns ErrDecided, ErrNotAllowed, ErrConflict for
-// another content, or ErrNotFound; the same person stamping twice is no change.
+// Approve stamps the action with this id and this hash of its payload. It returns ErrDecided, ErrNotAllowed,
+// ErrNotFound, or ErrConflict if the hash differs. If the same person stamps twice, the second time changes nothing.
 func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	return c.done()
 }
 
-// AskersOf are the people whose own request an action is.
+// AskersOf returns the people whose own request the action is.
 func (a *Aggregate) AskersOf(x *Action) []string {
 	if len(x.Askers) == 0 {
 		return []string{a.Head.Requester}
@@ -62,7 +62,7 @@ func (a *Aggregate) AskersOf(x *Action) []string {
 	return x.Askers
 }
 
-// Reject refuses the action with this id, with a reason that the agent learns.
+// Reject rejects the action with this id. The agent is told the reason.
 func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	return c.done()
 }
 
-// CheckReason trims a rejection's reason and returns ErrField when it is empty or too long.
+// CheckReason trims a reason for a rejection, and returns ErrField if it is empty or too long.
 func CheckReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
@@ -101,9 +101,9 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// Cancel withdraws an action, whether it waits, is approved or executes: whoever asked for it may, the conversation's
-// opener and every approver. What executes is stopped by whoever runs it; what it comes to is recorded beside the
-// status.
+// Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the
+// conversation's opener and every approver. An executing action is stopped by the invocation that runs it, and its
+// outcome is recorded in Late.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -137,7 +137,8 @@ func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Polic
 	return err
 }
 
-// Expire cancels the action whose time to be decided on is over. Only the sweeper asks: until then a click counts.
+// Expire cancels an action whose time limit has passed. Only the sweeper calls it, so a late click still counts until
+// then.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
 	if x == nil || x.Status != ActionPending || !overdue(x.Gate.Terms, now) {
@@ -157,8 +158,8 @@ func overdue(t aggregate.Terms, now time.Time) bool {
 	return t.DecideBy != nil && !now.Before(*t.DecideBy)
 }
 
-// End closes the conversation: whoever opened it may, and every approver. What waits is cancelled with it. While an
-// action executes, or is about to, it returns ErrInFlight: that is cancelled first.
+// End closes the conversation and cancels an action that waits. Allowed are the opener and every approver. It returns
+// ErrInFlight while an action is approved or executes: it must be cancelled first.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session != nil && a.Session.Status == Closed {
 		return aggregate.Change{}, nil
@@ -169,7 +170,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	return a.close(by, ReasonClosed, now)
 }
 
-// CloseIdle ends a conversation in which nothing has happened for the days that the settings gave it when it began.
+// CloseIdle closes a conversation that has been idle for its IdleDays.
 func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 	if at := a.idleAt(); at == nil || now.Before(*at) || a.work(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -177,7 +178,7 @@ func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 	return a.close(aggregate.System(), ReasonIdle, now)
 }
 
-// idleAt is when the conversation closes by itself, nil for never.
+// idleAt returns when the conversation closes by itself, or nil.
 func (a *Aggregate) idleAt() *time.Time {
 	if a.Session == nil || a.Session.Status == Closed || a.Session.IdleDays <= 0 || a.Current() != nil {
 		return nil
@@ -214,8 +215,8 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done()
 }
 
-// forget lets the rows of a conversation that is not kept go a day after it was closed, but for its actions that were
-// approved: what was stamped stays as long as the audit log, which has its hash.
+// forget lets the rows of a conversation that is not kept expire a day after it was closed. Approved actions stay as
+// long as the audit log, which contains their hashes.
 func (a *Aggregate) forget(c *change) {
 	if c.Session.IsCached {
 		return
@@ -235,8 +236,8 @@ func (a *Aggregate) forget(c *change) {
 	}
 }
 
-// Reopen begins anew in the thread of a conversation that was closed: the agent knows nothing of what was said before,
-// but the workspace is as it was left. Who may talk with it may do so. What was written since then is answered.
+// Reopen reopens a closed conversation in its thread. The agent no longer knows the earlier messages, but the workspace
+// is unchanged. Messages written since the end are answered. Everybody who may make requests may reopen it.
 func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session != nil && a.Session.Status != Closed {
 		return aggregate.Change{}, nil
@@ -247,7 +248,7 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 	c := a.begin(now)
 	c.to(Open)
 	from := c.Now
-	for _, i := range a.Inbox { // they came after it was closed
+	for _, i := range a.Inbox { // these messages came after the end
 		if i.CreatedAt.Before(from) {
 			from = i.CreatedAt
 		}
@@ -267,7 +268,7 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 	return c.done()
 }
 
-// decidable is the action with this id.
+// decidable returns the action with this id, or ErrNotFound.
 func (a *Aggregate) decidable(id string) (*Action, error) {
 	x := a.Action(id)
 	if x == nil {
@@ -276,8 +277,8 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits for a decision, and else what whoever decides now is told:
-// ErrDecided or ErrNotFound.
+// Undecided returns nil while the action with this id waits, else the error for whoever tries to decide now: ErrDecided
+// or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -294,7 +295,7 @@ func (x *Action) waits() error {
 	return x.decided()
 }
 
-// decided says what became of an action, by whom and when.
+// decided returns ErrDecided with the action's status, and who decided when.
 func (x *Action) decided() error {
 	if err := x.Gate.Decided(); err != nil && x.CancelReason != ReasonWithdrawn {
 		return err
@@ -306,7 +307,7 @@ func (x *Action) decided() error {
 	return aggregate.ErrDecided{Status: string(x.Status), By: x.CancelledBy, At: at, Reason: x.CancelReason}
 }
 
-// asked adds to an audit entry's details since when the action asked.
+// asked adds the time when the action began to wait to an audit entry's details.
 func asked(x *Action, details map[string]any) map[string]any {
 	out := map[string]any{"asked_at": aggregate.TimeText(x.CreatedAt)}
 	for name, v := range details {
@@ -315,7 +316,7 @@ func asked(x *Action, details map[string]any) map[string]any {
 	return out
 }
 
-// over ends an action, and leaves what became of it for the agent.
+// over ends an action and tells the agent the result.
 func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 	ended := c.move(x, as, func(n *Action) {
 		n.CompletedAt = &c.Now
@@ -329,7 +330,7 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.to(Open)
 	}
 	m := c.say(ended.told(c.Session.Locale, ""))
-	if ended.CancelReason != ReasonExpired { // nobody is there to be answered
+	if ended.CancelReason != ReasonExpired { // nobody is waiting for an answer
 		c.tell(m)
 	}
 	c.archive()

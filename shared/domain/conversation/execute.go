@@ -9,36 +9,36 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Result is what an execution came to.
+// Result is the result of an execution.
 type Result struct {
 	Status      ActionStatus     `json:"status"` // ActionSucceeded or ActionFailed
 	Summary     string           `json:"summary,omitempty"`
 	Error       aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail string           `json:"error_detail,omitempty"`
 	ExitCode    *int             `json:"exit_code,omitempty"`
-	Version     string           `json:"version,omitempty"` // of the workspace that it left; empty: as it was
+	Version     string           `json:"version,omitempty"` // the workspace's version afterwards; empty: unchanged
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	At          time.Time        `json:"at"`
-	Held        []string         `json:"held,omitempty"` // the isolation that held, as the sandbox says
-	Tail        string           `json:"-"`              // of the output, for the agent
-	Gone        bool             `json:"-"`              // the workspace that it was to begin with is no more: the next begins with none
+	Held        []string         `json:"held,omitempty"` // isolation measures that were active, as reported by the sandbox
+	Tail        string           `json:"-"`              // end of the output, for the agent
+	Gone        bool             `json:"-"`              // the workspace's files could not be found, so the next action starts with an empty workspace
 }
 
 const (
-	// mostSummary and mostDetail are how much of a result's texts a row keeps, in characters.
+	// mostSummary and mostDetail limit the texts of a result in a row, in characters.
 	mostSummary = 500
 	mostDetail  = 2000
-	// mostNotBegun is how often a sandbox is asked for before the action fails: as often as the state machine tries, some
-	// two minutes. A network that was idle for weeks is made anew meanwhile.
+	// mostNotBegun is how often starting a sandbox may fail before the action fails. It equals the state machine's
+	// retries, about two minutes in total. A network that was idle for weeks is rebuilt in that time.
 	mostNotBegun = 9
-	// mostHeld and mostHeldText bound what a sandbox says of its isolation.
+	// mostHeld and mostHeldText limit the sandbox's report on its isolation.
 	mostHeld, mostHeldText = 10, 60
 )
 
-// Claim gives invocation the right to execute the approved action: it begins with the workspace as it is now. What
-// executes must be what was stamped. It returns ErrSuperseded for a run that is not the head's, ErrMoved when nothing
-// is to be executed, and ErrInFlight while another's claim holds.
+// Claim gives the invocation the right to execute the approved action on the current workspace. It checks that the
+// stamped content is unchanged. It returns ErrSuperseded if the head names another run, ErrMoved if there is nothing to
+// execute, and ErrInFlight if the action is already claimed.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -57,7 +57,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Session.WorkspaceVersion
 	}
-	if x.Status == ActionExecuting { // nothing had begun when it was claimed before
+	if x.Status == ActionExecuting { // an earlier claim was released before anything began
 		n := *x
 		claim(&n)
 		c.Put(&n)
@@ -74,14 +74,14 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 	return c.done()
 }
 
-// auditStart records who, or which rule, approved the action, its hash, and the version of the files it begins with.
+// auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
 func (c *change) auditStart(x *Action) {
 	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
 		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
 	})
 }
 
-// approved reports whether the row says by whom, or by which rule, its very content was approved.
+// approved reports whether the row proves the approval of exactly this payload.
 func (x *Action) approved() bool {
 	switch x.ApprovedBy {
 	case ApprovedByAuto:
@@ -97,7 +97,8 @@ func (x *Action) approved() bool {
 	return false
 }
 
-// Release gives a claim back under which nothing began: the action may be claimed again. After several times it fails.
+// Release gives back a claim if nothing has begun, so the action may be claimed again. After mostNotBegun times the
+// action fails.
 func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -117,18 +118,18 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	return c.done()
 }
 
-// failUnbegun fails an action that executes by its status, but of which nothing was ever begun.
+// failUnbegun fails an action that has status executing but never began.
 func (a *Aggregate) failUnbegun(x *Action, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	return a.end(x, Result{Status: ActionFailed, Error: why}, now)
 }
 
-// failApproved fails an action that was approved and could not be started.
+// failApproved fails an approved action that could not be started.
 func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	return a.end(x, Result{Status: ActionFailed, Error: why, ErrorDetail: detail}, now)
 }
 
-// FailApproved is for whoever finds, before the claim, that an approved action can't be executed: a command that is not
-// there, files that the workspace refuses. The claim may be a second one, after one under which nothing began.
+// FailApproved fails an approved action that turned out not to be executable before the claim: its command does not
+// exist, or the workspace refuses its files. This may also happen before a second claim.
 func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -141,9 +142,10 @@ func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (a
 	return a.end(x, r, now)
 }
 
-// Finish records what the call under invocation's claim came to, whatever became of the run. It decides an action that
-// executes, and one whose outcome was unknown; of one that was cancelled it is kept beside the status, and the
-// workspace stays as it was. Recording it twice is no change. It returns ErrMoved for another's claim.
+// Finish records the result of the call that invocation had claimed, even if its run is superseded. It ends an action
+// that executes or whose outcome was unknown. For a cancelled action it only saves the result in Late, and the
+// workspace is unchanged. Recording it twice changes nothing. It returns ErrMoved if another invocation holds the
+// claim.
 func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -185,7 +187,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	return c.done()
 }
 
-// truth is what an action of unknown outcome turns out to have come to.
+// truth records the late result of an action whose outcome was unknown.
 func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	is := c.move(x, r.Status, func(n *Action) { r.into(n); n.Outcome = "" })
@@ -198,14 +200,14 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	return c.done()
 }
 
-// takeVersion moves the workspace to what the action left, unless it has moved on from where the action began.
+// takeVersion updates the workspace to the action's version, unless the workspace has changed since the action began.
 func (c *change) takeVersion(x *Action, r Result) {
 	if (r.Version != "" || r.Gone) && c.Session.WorkspaceVersion == x.BaseVersion {
 		c.Session.WorkspaceVersion = r.Version
 	}
 }
 
-// into writes a result into the action's row.
+// into writes the result into the action's row.
 func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
@@ -222,9 +224,9 @@ func (r Result) bounded() Result {
 	return r
 }
 
-// Crashed settles an action whose claim is over without a word of whoever had it. What runs in a sandbox may have done
-// anything: its outcome is unknown, and it is never run again. Files that were to be written were not: the workspace
-// moves with the result alone. It returns ErrNotDue when there is none, ErrInFlight while the claim holds.
+// Crashed fails an action whose claim expired without a result. A command may have done anything, so its outcome is
+// unknown and it is never repeated. Writing files certainly had no effect, because the workspace changes only with the
+// result. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
 func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
 	switch {
@@ -249,23 +251,23 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 }
 
 const (
-	// mostKept is how many actions that are over stay in the conversation's partition.
+	// mostKept is how many ended actions stay in the conversation's partition.
 	mostKept = 20
-	// mostLeave is how many of them leave it at once: with each go the copies of its card, and a transaction has a hundred
-	// rows.
+	// mostLeave is how many of them are archived at once. The copies of their cards are removed too, and a transaction
+	// is limited to 100 rows.
 	mostLeave = 2
-	// truthWithin is how long the truth of an action may yet come whose outcome is unknown: run-action ends within 13
+	// truthWithin is how long the result of an action with unknown outcome may still arrive. run-action ends within 13
 	// minutes.
 	truthWithin = time.Hour
 )
 
-// stays reports whether more may be known of an action than its row says.
+// stays reports whether the action has not ended or its outcome may still become known.
 func (x *Action) stays(now time.Time) bool {
 	return !x.Status.Over() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 
-// archive moves the oldest of many actions that are over into a list of their own. One whose outcome is unknown stays
-// while the truth may yet come.
+// archive moves the oldest ended actions to a list of their own. An action stays while its unknown outcome may still
+// become known.
 func (c *change) archive() {
 	n := 0
 	for _, x := range c.of.Actions {
@@ -297,7 +299,7 @@ func (c *change) archive() {
 	}
 }
 
-// Lost settles an action whose call ended without a result, by whoever made that call: what it did is not known.
+// Lost fails an action whose call ended without a result. It is called by the invocation that made the call.
 func (a *Aggregate) Lost(id, invocation string, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Unpack writes the tree into an empty folder. Links come last, so that no file is written through one.
+// Unpack writes the tree into an empty folder. Links are written last, so that no file is written through a link.
 func (t *Tree) Unpack(root *os.Root) error {
 	for _, p := range t.order() {
 		if err := t.unpack(root, p); err != nil {
@@ -40,7 +40,6 @@ func (t *Tree) unpack(root *os.Root, p string) error {
 	return errors.Join(err, f.Close())
 }
 
-// packer reads a folder into a tree.
 type packer struct {
 	root  *os.Root
 	owned func(fs.FileInfo) bool
@@ -48,15 +47,14 @@ type packer struct {
 	left  []string
 }
 
-// Pack reads a folder in which nothing runs any more. What a workspace can't hold is left out and named in left: links
-// that lead out of it, devices, sockets, pipes, names that nobody could read, files that can't be opened. The mode
-// of an entry that its owner may not read is changed only if owned says that the entry belongs to this folder alone.
+// Pack reads a folder in which no process runs any more. It leaves out entries that a workspace can't hold and lists
+// them in left: links that lead out of it, devices, sockets, pipes, unreadable names and files that can't be opened. To
+// read an entry it may change the entry's mode, but only if owned says that the entry belongs to this folder alone.
 //
-// It returns an error wrapping ErrRefused if the folder holds more than a workspace may.
+// It returns an error wrapping ErrRefused if the folder exceeds a workspace's limits.
 func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, err error) {
 	k := &packer{root: root, owned: owned, tree: &Tree{}}
-	// A folder is read before its entries. A stack replaces recursion, since folders may be nested as deep as a disk
-	// allows.
+	// A folder is read before its entries. A stack replaces recursion, because folders may be nested very deeply.
 	for folders := []string{"."}; len(folders) > 0; {
 		dir := folders[len(folders)-1]
 		folders = folders[:len(folders)-1]
@@ -79,7 +77,7 @@ func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, 
 			}
 		}
 	}
-	var out []string // all are found before one is taken away: a link may lead out by way of another
+	var out []string // found before any is removed, because a link may lead out through another
 	for p, e := range k.tree.entries {
 		if e.link != "" && k.tree.checkLink(p, e.link) != nil {
 			out = append(out, p)
@@ -97,7 +95,7 @@ const leadsOut = "a link that leads out of the workspace, or too far in it"
 
 func (k *packer) skip(p, why string) { k.left = append(k.left, fmt.Sprintf("%q: %s", p, why)) }
 
-// open opens a file or a folder, whatever its owner did to its mode.
+// open opens a file or a folder, and adds missing permissions first if the folder owns it.
 func (k *packer) open(p string, needed fs.FileMode) (*os.File, fs.FileInfo, error) {
 	info, err := k.root.Lstat(p)
 	if err != nil {
@@ -112,7 +110,6 @@ func (k *packer) open(p string, needed fs.FileMode) (*os.File, fs.FileInfo, erro
 	return f, info, err
 }
 
-// names lists a folder.
 func (k *packer) names(dir string) ([]string, error) {
 	f, _, err := k.open(dir, 0o500)
 	if err != nil {
@@ -130,7 +127,7 @@ func (k *packer) names(dir string) ([]string, error) {
 	return names, nil
 }
 
-// add takes in one entry of a folder, or says why it stays out.
+// add adds one entry of a folder to the tree, or lists it in left.
 func (k *packer) add(p string) (folder bool, err error) {
 	info, err := k.root.Lstat(p)
 	if err != nil {
@@ -167,7 +164,7 @@ func (k *packer) addFile(p string) error {
 		return fmt.Errorf("workspace: open %q: %w", p, err)
 	}
 	defer f.Close()
-	if info.Size() > MaxBytes-k.tree.bytes { // also a file that is mostly hole
+	if info.Size() > MaxBytes-k.tree.bytes { // a sparse file counts with its full size
 		return refuse("more than %d bytes", MaxBytes)
 	}
 	content, err := io.ReadAll(io.LimitReader(f, info.Size()))

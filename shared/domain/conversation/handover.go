@@ -9,13 +9,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// HandOver is a request to the pipeline that the agent made of what was agreed. The relay makes a task of it.
+// HandOver is a request that the agent makes to the pipeline. The relay creates a task from it.
 type HandOver struct {
 	aggregate.Meta
 	Number    int       `json:"number"`
 	Text      string    `json:"text"`
-	User      string    `json:"user"`       // whose message asked for it
-	MessageTS string    `json:"message_ts"` // likewise
+	User      string    `json:"user"`       // the author of the message that asked for it
+	MessageTS string    `json:"message_ts"` // the timestamp of that message
 	TaskID    string    `json:"task_id"`
 	Done      bool      `json:"done,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
@@ -25,11 +25,11 @@ func (h *HandOver) Key() string             { return fmt.Sprintf("HANDOVER#%04d"
 func (h *HandOver) Type() string            { return "handover" }
 func (h HandOver) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// AuditHandedOver is recorded of the conversation when the agent makes a request of what was agreed.
+// AuditHandedOver is recorded when the agent makes a request to the pipeline.
 const AuditHandedOver aggregate.Action = "session.handed_over"
 
-// handOver makes a request of the newest message among seen that a person wrote: they ask for it, as if they had
-// written it themselves. Where none did, or one was made of that message already, there is none.
+// handOver makes a request on behalf of the author of the newest message among seen that a person wrote. Without such a
+// message it does nothing.
 func (c *change) handOver(text string, seen []*Inbox) {
 	var of *Inbox
 	for _, i := range seen {
@@ -48,7 +48,7 @@ func (c *change) handOver(text string, seen []*Inbox) {
 	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
 }
 
-// receive is the beginning of the task.
+// receive returns the first Change of the task.
 func (h *HandOver) receive(s *Session) (aggregate.Change, aggregate.Ref, error) {
 	source := task.SourceChannel
 	if s.ChannelType == "im" {
@@ -60,7 +60,7 @@ func (h *HandOver) receive(s *Session) (aggregate.Change, aggregate.Ref, error) 
 	}, h.CreatedAt)
 }
 
-// made is the task that ought to be there.
+// made returns the task that must be created.
 func (h *HandOver) made(a *Aggregate) (aggregate.Making, error) {
 	if a.Session == nil {
 		return aggregate.Making{}, aggregate.ErrConflict
@@ -72,7 +72,7 @@ func (h *HandOver) made(a *Aggregate) (aggregate.Making, error) {
 	}}, err
 }
 
-// handed notes that the task is there.
+// handed records that the task was created.
 func (a *Aggregate) handed(number int) (aggregate.Change, error) {
 	for _, h := range a.Handed {
 		if h.Number == number && !h.Done {

@@ -9,11 +9,11 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// ID is that of the conversation in a thread: a UUID of version 8 made of a hash, so that one thread has one
-// conversation and nothing has to be looked up.
+// ID returns the id of the conversation in a thread: a UUID of version 8 made from a hash. So each thread has exactly
+// one conversation, and no lookup is needed.
 func ID(team, channel, thread string) string { return uuid("session", team, channel, thread) }
 
-// MessageID returns the id of a message that came from Slack.
+// MessageID returns the id of a message from Slack.
 func MessageID(team, channel, ts string) string { return uuid("message", team, channel, ts) }
 
 func uuid(parts ...string) string {
@@ -29,10 +29,9 @@ func uuid(parts ...string) string {
 
 var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// ValidID reports whether id has the form of a conversation's.
 func ValidID(id string) bool { return form().MatchString(id) }
 
-// RefOf names a tenant's session.
+// RefOf returns the Ref of a conversation.
 func RefOf(tenant, id string) aggregate.Ref {
 	return aggregate.Ref{Tenant: tenant, Kind: Kind.Name, ID: id}
 }

@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// MaxText is how much of a message is kept, in bytes of UTF-8. Slack's own limit is 40,000 characters.
+	// MaxText limits the stored text of a message, in bytes of UTF-8. Slack's own limit is 40,000 characters.
 	MaxText = 120_000
-	// maxTitle is how much of the first message stands for a conversation in lists, in characters.
+	// maxTitle is how much of the first message is the conversation's title, in characters.
 	maxTitle = 80
 )
 
-// Inbound is a message of a person's, as Slack brought it.
+// Inbound is a person's message from Slack.
 type Inbound struct {
 	Team, Channel, ChannelType string
-	Thread                     string // the thread's root: the message itself, if it begins one
+	Thread                     string // the thread's root; the message itself if it starts a thread
 	TS                         string
 	User                       string
 	Text                       string
-	Attachments                []Attachment // not read yet
+	Attachments                []Attachment // without their content
 }
 
-// Opening is what a conversation begins with.
+// Opening has the settings with which a conversation begins.
 type Opening struct {
 	AgentID  string
 	IsCached bool
@@ -32,16 +32,15 @@ type Opening struct {
 	Locale   string
 }
 
-// Ref is the conversation that the message belongs to, if it is one's.
+// Ref returns the Ref of the conversation in the message's thread.
 func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
 
-// workspace is what the work folder of a conversation there is called, for rules and for people: Slack's workspace and
-// channel.
+// workspace returns the name of the conversation's work folder for rules and people: Slack's workspace and channel.
 func (in Inbound) workspace() string { return in.Team + "/" + in.Channel }
 
-// message returns the row that keeps the message.
+// message returns the message's row.
 func (in Inbound) message(keep int64) (*Message, error) {
 	at, err := aggregate.ParseTS(in.TS)
 	if err != nil {
@@ -53,8 +52,8 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	}, nil
 }
 
-// Begin opens a conversation with its first message. It is for the store's Begin: the rows must all be absent. It
-// returns an error for a timestamp that is none.
+// Begin opens a conversation with its first message. Its rows must all be absent. It returns an error for an invalid
+// timestamp.
 func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	ref := in.Ref()
@@ -75,9 +74,9 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// Tell adds a message to a conversation that nobody has read: its Change has no head, and whether there is such a
-// conversation the store's Tell finds out. A conversation that is closed has the message, too, and its card says what
-// may be done. Of o only how long things are kept counts.
+// Tell adds a message to a conversation without reading the conversation. The Change has no head; the store's Tell
+// checks that the conversation exists. A closed conversation gets the message too. Only the retention settings of o are
+// used.
 func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	m, err := in.message((&Session{IsCached: o.IsCached, IdleDays: o.IdleDays}).keep(now))

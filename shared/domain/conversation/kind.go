@@ -20,19 +20,20 @@ var Kind = aggregate.Kind{
 	},
 }
 
-// The types of cards: an action; something that was said; that the conversation is closed.
+// The types of cards: an action, a message, and the conversation's end.
 const (
 	CardAction  aggregate.CardType = "action"
 	CardMessage aggregate.CardType = "message"
 	CardSession aggregate.CardType = "session"
 )
 
-// All and By are the partitions of the indexes that list a tenant's conversations, and those that a person opened.
+// All, In and By return the index partitions of a tenant's conversations: all, those with a status, and those that a
+// person opened.
 func All(tenant string) string          { return "TENANT#" + tenant + "#SESSIONS" }
 func In(tenant string, s Status) string { return All(tenant) + "#" + string(s) }
 func By(tenant, user string) string     { return "TENANT#" + tenant + "#TALKS#" + user }
 
-// Indexes put a conversation into the lists of all, by its status and of whoever opened it.
+// Indexes lists the conversation among all, by its status and by its opener.
 func (s *Session) Indexes(head aggregate.Root) []aggregate.Index {
 	at := aggregate.TimeText(s.CreatedAt) + "#" + s.ID
 	return []aggregate.Index{
@@ -42,12 +43,12 @@ func (s *Session) Indexes(head aggregate.Root) []aggregate.Index {
 	}
 }
 
-// Indexes put an action into the list of what waits for people.
+// Indexes lists an action that waits for people.
 func (a *Action) Indexes(head aggregate.Root) []aggregate.Index {
 	return a.Gate.WaitingIndexes(head, a.CreatedAt, a.ActionID)
 }
 
-// Asks is what the action asks people.
+// Asks returns the question that the action's gate asks.
 func (a *Action) Asks() aggregate.Question {
 	return aggregate.Question{
 		Key: a.Key(), ID: a.ActionID, Kind: CardAction, Version: a.Number, Askers: a.Askers,
@@ -55,16 +56,17 @@ func (a *Action) Asks() aggregate.Question {
 	}
 }
 
-// Aggregate is every row of one conversation, as one consistent Query returned them.
+// Aggregate is every row of one conversation; see aggregate.Aggregate.
 type Aggregate struct {
 	aggregate.Shared
 	Head    Head
 	Session *Session
 	Inbox   []*Inbox  // by time
-	Actions []*Action // by number; old ones have left
+	Actions []*Action // by number; old ones are archived
 	Handed  []*HandOver
-	Stream  *Stream // nil while no message grows
-	// Said is the message that a card shows, where it was fetched for that. It is none of the conversation's rows.
+	Stream  *Stream // nil while no answer is streamed to Slack
+	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
+	// partition.
 	Said *Message
 }
 
@@ -101,7 +103,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	return aggregate.Committed(&n, c)
 }
 
-// without are rows but for those that are gone, in a list of their own.
+// without returns a new list of the rows that are not in gone.
 func without[R aggregate.Row](rows []R, gone map[string]aggregate.Row) []R {
 	out := make([]R, 0, len(rows))
 	for _, r := range rows {
@@ -112,7 +114,7 @@ func without[R aggregate.Row](rows []R, gone map[string]aggregate.Row) []R {
 	return out
 }
 
-// Action is the action with this id, nil when there is none, or it has left.
+// Action returns the action with this id, or nil if there is none or it is archived.
 func (a *Aggregate) Action(id string) *Action {
 	for _, x := range a.Actions {
 		if x.ActionID == id {
@@ -122,7 +124,7 @@ func (a *Aggregate) Action(id string) *Action {
 	return nil
 }
 
-// Current is the action that is not over, nil when there is none.
+// Current returns the action that has not ended, or nil.
 func (a *Aggregate) Current() *Action {
 	for _, x := range a.Actions {
 		if !x.Status.Over() {
@@ -132,7 +134,7 @@ func (a *Aggregate) Current() *Action {
 	return nil
 }
 
-// Pending is the action that waits for a person, nil when none does.
+// Pending returns the action that waits for a person, or nil.
 func (a *Aggregate) Pending() *Action {
 	if x := a.Current(); x != nil && x.waits() == nil {
 		return x
@@ -140,7 +142,7 @@ func (a *Aggregate) Pending() *Action {
 	return nil
 }
 
-// leased reports whether the action's claim still holds at now.
+// leased reports whether the action's claim is live at now.
 func (a *Action) leased(now time.Time) bool {
 	return a != nil && a.Claim != nil && now.Before(a.Claim.LeaseUntil)
 }

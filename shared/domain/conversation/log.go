@@ -5,10 +5,9 @@ import (
 	"log/slog"
 )
 
-// Event is what a line of the structured log tells of a session.
+// Event is the event that a log line reports.
 type Event string
 
-// The events.
 const (
 	EventMessage   Event = "message"
 	EventStarted   Event = "action_started"
@@ -16,16 +15,16 @@ const (
 	EventChunk     Event = "chunk_received"
 )
 
-// Events are all of them.
+// Events lists all events.
 var Events = []Event{EventMessage, EventStarted, EventCompleted, EventChunk}
 
-// Log writes one line with the four fields that every line of a conversation has; without an action, actionId is null.
-// The line has no text of any message.
+// Log writes one line with the fields that every log line of a conversation has. Without an action, actionId is null.
+// Log lines never contain message text.
 func Log(ctx context.Context, event Event, session, agent, action string, more ...any) {
 	slog.InfoContext(ctx, string(event), fields(event, session, agent, action, more)...)
 }
 
-// LogError is Log of an error: its code, and a sentence for whoever reads logs. People are told something friendlier.
+// LogError logs an error with its code and a text for operators. People get a friendlier text.
 func LogError(ctx context.Context, event Event, session, agent, action, code, message string, more ...any) {
 	slog.ErrorContext(ctx, string(event), append(fields(event, session, agent, action, more), "errorCode", code, "errorMessage", message)...)
 }

@@ -14,11 +14,11 @@ const (
 	StateAct    = "RunAction"
 )
 
-// OutcomeResting is how a run ends that has nothing left to do.
+// OutcomeResting is the outcome of a run that has nothing left to do.
 const OutcomeResting = "resting"
 
-// Next is where a run goes at now. What waits for a person ends it, and so does an action that another invocation
-// executes.
+// Next returns the state to which a run must go at now. The run ends if an action waits for a person or is executed by
+// another invocation.
 func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	rest := aggregate.Next{State: aggregate.StateFinish, Outcome: OutcomeResting}
 	if a.Session == nil || a.Session.Status == Closed {
@@ -39,7 +39,7 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 // work reports whether a run has something to do at now.
 func (a *Aggregate) work(now time.Time) bool { return a.Next(now).State != aggregate.StateFinish }
 
-// run is the head's, as Step Functions starts it.
+// run returns the head's run for Step Functions.
 func (a *Aggregate) run() *aggregate.Run {
 	return &aggregate.Run{
 		Name:  fmt.Sprintf("%s-%d", a.Head.SessionID, a.Head.Run),
@@ -67,7 +67,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			out.Make = append(out.Make, made)
 		}
 	}
-	out.Wake = a.Waits // nobody waits by a token
+	out.Wake = a.Waits // a conversation's run never waits for a token
 	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)
 	for _, c := range a.Cards {
 		again := a.TryAgainAt(c)
@@ -76,9 +76,8 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	return out
 }
 
-// PauseRun ends a run whose functions could not be invoked for want of room, which is nobody's failure: the next run
-// begins at until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is
-// nothing to run.
+// PauseRun ends a run because Lambda had no capacity for its functions. The next run begins at until and does not count
+// as a restart. It returns ErrSuperseded if the head names another run or there is nothing to run.
 func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -89,13 +88,13 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 	return c.done()
 }
 
-// paused reports whether no run is to be opened at now.
+// paused reports whether no run may be opened at now.
 func (a *Aggregate) paused(now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }
 
-// StartRun opens the next run of a conversation that rests. It returns ErrNotDue when there is nothing to do yet, or a
-// run is open.
+// StartRun opens the next run of a resting conversation. It returns ErrNotDue if there is nothing to do, runs are
+// paused or a run is open.
 func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	if !a.Head.Resting || !a.work(now) || a.paused(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -106,11 +105,11 @@ func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// tryAgainAfter is how long a card that Slack refused rests while a person is asked.
+// tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked.
 const tryAgainAfter = time.Hour
 
-// TryAgainAt is when a card that Slack refused for good is tried again though the conversation does not move: while an
-// action waits. nil: at the next revision.
+// TryAgainAt returns when to retry a card that Slack refused permanently, if an action waits. Otherwise it returns nil:
+// such a card is retried at the next revision.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
 	if x := a.Current(); c.State != aggregate.CardUnreachable || x == nil || x.Status != ActionPending {
 		return nil
@@ -173,7 +172,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return due
 }
 
-// Beside is none: a conversation stands alone.
+// Beside returns none: a conversation depends on no other aggregate.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
@@ -195,12 +194,11 @@ func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
 	return a.RestartRun(a.Head.Run, now)
 }
 
-// MaxRestarts is how many runs in a row may die before the conversation gives up what they were to do.
+// MaxRestarts is how many consecutive runs may die before GiveUp.
 const MaxRestarts = 3
 
-// RestartRun supersedes a run that died. When several have, what they were to do is given up: the message is answered
-// with a sentence, the action fails. It returns ErrSuperseded when the head's run is another, or there is nothing to
-// run.
+// RestartRun supersedes a run that died. After MaxRestarts it gives up: the messages get a fixed sentence, or the
+// action fails. It returns ErrSuperseded if the head names another run or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -214,7 +212,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// GiveUp ends what a run was to do, whatever that is, and rests.
+// GiveUp ends the work of a run: the current action fails, or the messages get a fixed sentence.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -228,7 +226,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		}
 		return a.Crashed(now)
 	}
-	if a.Session.TriedError != "" { // that says more
+	if a.Session.TriedError != "" { // the more specific reason
 		why = a.Session.TriedError
 	}
 	text, known := Unanswered(a.Session.Locale, why)

@@ -2,8 +2,8 @@ package conversation
 
 import "ringi/shared/domain/aggregate"
 
-// Origin is where the conversation was opened, and by whom. Who may see it and who may decide in it follow from that,
-// as they do from a request's.
+// Origin returns where and by whom the conversation was opened. As for a request, this determines who may see it and
+// who may decide.
 func (s *Session) Origin() aggregate.Origin {
 	if s == nil {
 		return aggregate.Origin{}

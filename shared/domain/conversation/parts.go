@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// partSize is how much of a message one of Slack's shows, in characters as Slack may count them: it recommends 4,000
-	// for a message's text (https://docs.slack.dev/reference/methods/chat.postMessage), and what stands beside them needs
-	// room.
+	// partSize is how much text one Slack message shows, in characters as Slack may count them. Slack recommends at
+	// most 4,000 (https://docs.slack.dev/reference/methods/chat.postMessage); the rest is for other parts of the
+	// message.
 	partSize = 3600
-	// mostParts is in how many messages of Slack's a message is shown. The console has the rest.
+	// mostParts limits the Slack messages for one answer. The console shows the complete text.
 	mostParts = 20
 )
 
-// fence begins and ends a block of code.
+// fence begins and ends a code block.
 const fence = "```"
 
-// Parts are a message's text as Slack shows it: in one message or several, cut at the ends of lines where they are. A
-// block of code that goes on in the next part is closed, and opened again.
+// Parts splits a message's text into Slack messages, at the ends of lines if possible. A code block that continues in
+// the next part is closed and reopened.
 func Parts(text string) []string {
 	var out []string
 	open := false
@@ -44,7 +44,7 @@ func Parts(text string) []string {
 	return out
 }
 
-// partEnd is where the first part of a text ends.
+// partEnd returns where the first part of the text ends.
 func partEnd(text string) int {
 	used, line, word := 0, 0, 0 // ends of the last line and word that fit
 	for i, r := range text {
@@ -67,7 +67,7 @@ func partEnd(text string) int {
 	return len(text)
 }
 
-// cost is how many characters Slack may count for one, after it was escaped.
+// cost returns how many characters Slack may count for r after escaping.
 func cost(r rune) int {
 	switch {
 	case r == '&':
@@ -80,7 +80,7 @@ func cost(r rune) int {
 	return 1
 }
 
-// MessageSubject is what the card of a part of a message shows; the first part is 0.
+// MessageSubject returns the subject of the card for a part of a message; the first part is 0.
 func MessageSubject(key string, part int) string {
 	if part == 0 {
 		return "MESSAGE#" + key
@@ -88,7 +88,7 @@ func MessageSubject(key string, part int) string {
 	return fmt.Sprintf("MESSAGE#%s/%02d", key, part+1)
 }
 
-// OfMessage is the key of the message that a card shows, and which part of it.
+// OfMessage returns the key of the message that a card shows, and which part.
 func OfMessage(subject string) (key string, part int) {
 	key, number, several := strings.Cut(strings.TrimPrefix(subject, "MESSAGE#"), "/")
 	if several {
@@ -98,10 +98,11 @@ func OfMessage(subject string) (key string, part int) {
 	return key, part
 }
 
-// SessionSubject begins what the card of a closed conversation shows.
+// SessionSubject begins the subjects of cards about a conversation's end.
 const SessionSubject = "SESSION"
 
-// waitsInVain is the newest message that came after the conversation was closed, if nobody was told yet that it is.
+// waitsInVain returns the newest message in the inbox of a closed conversation if no card has reacted to it yet, else
+// nil.
 func (a *Aggregate) waitsInVain() *Inbox {
 	if a.Session == nil || a.Session.Status != Closed || len(a.Inbox) == 0 {
 		return nil

@@ -12,27 +12,26 @@ import (
 	"ringi/shared/domain/agent"
 )
 
-// Limits of a payload.
 const (
-	MaxPayload = 128 << 10 // of the whole payload as JSON: a row holds 400 KB
+	MaxPayload = 128 << 10 // as JSON; a row holds 400 KB
 	MaxFiles   = 50
 	MaxArgv    = 64
-	MaxArg     = 4000  // characters of one argument
+	MaxArg     = 4000  // characters
 	MaxScript  = 16000 // characters
 	MinSeconds = 1
 	MaxSeconds = 600
 )
 
-// Payload is the payload of an action, with the fields of its type.
+// Payload is the payload of an action. Each type uses only some of the fields.
 type Payload struct {
 	Files          []File   `json:"files,omitempty"`           // code_generate
 	Argv           []string `json:"argv,omitempty"`            // test_run
 	Script         string   `json:"script,omitempty"`          // shell_command
-	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // of the last two
+	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // test_run and shell_command
 }
 
-// Read takes a payload of a type apart. problems are all that is wrong with it, in words that a model can repair; then
-// the payload may not be used.
+// ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload
+// must not be used.
 func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string) {
 	if len(text) > MaxPayload {
 		return p, []string{fmt.Sprintf("the payload has %d bytes, the limit is %d", len(text), MaxPayload)}
@@ -77,11 +76,11 @@ func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string)
 	return p, nil
 }
 
-// JSON is the payload as it is kept: the same text for the same payload.
+// JSON returns the stored form of the payload, which is the same for equal payloads.
 func (p Payload) JSON() string {
 	b, err := json.Marshal(p)
 	if err != nil {
-		panic(fmt.Sprintf("encode a payload: %v", err)) // of texts and numbers
+		panic(fmt.Sprintf("encode a payload: %v", err)) // can't happen with strings and numbers
 	}
 	return string(b)
 }

@@ -11,18 +11,18 @@ import (
 type Head struct {
 	aggregate.Head
 	SessionID string `json:"session_id"`
-	// Resting says that no run is open. The next one begins by a Change when there is something to do.
+	// Resting says that no run is open. A Change opens the next run when there is something to do.
 	Resting bool `json:"resting,omitempty"`
-	// PausedUntil is the time until which no run is opened, since its functions could not be invoked.
+	// PausedUntil is until when no run is opened because Lambda had no capacity.
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
-	// Acting is the id of the action that executes: whoever runs it asks the head alone whether it still does.
+	// Acting is the id of the executing action. The invocation that executes it checks only this field to find out
+	// whether to stop.
 	Acting string `json:"acting,omitempty"`
-	// ForgottenAt is when a conversation that is not kept, and is closed, counts as gone, whatever rows are left of it.
-	// The head itself stays, so that its thread has one conversation for ever.
+	// ForgottenAt is when a closed conversation that is not kept counts as gone, even if rows are left. The head is
+	// never deleted, so that its thread always has the same conversation.
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
 }
 
-// Forgotten reports whether the conversation counts as gone.
 func (h *Head) Forgotten(now time.Time) bool {
 	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
@@ -30,7 +30,7 @@ func (h *Head) Forgotten(now time.Time) bool {
 func (h *Head) ID() string              { return h.SessionID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Session is a conversation of people with one agent, in one thread of Slack.
+// Session is a conversation with one agent in one Slack thread.
 type Session struct {
 	aggregate.Meta
 	ID              string    `json:"session_id"`
@@ -39,7 +39,7 @@ type Session struct {
 	Status          Status    `json:"status"`
 	CreatedAt       time.Time `json:"created_at"`
 	LastActivityAt  time.Time `json:"last_activity_at"`
-	WorkspacePath   string    `json:"workspace_path,omitempty"` // what its workspace is called
+	WorkspacePath   string    `json:"workspace_path,omitempty"` // name of its work folder
 	IsCached        bool      `json:"is_cached"`
 	PendingActionID string    `json:"pending_action_id,omitempty"`
 
@@ -48,32 +48,32 @@ type Session struct {
 	ChannelType string `json:"channel_type"`
 	ThreadTS    string `json:"thread_ts"`
 	Opener      string `json:"opener"` // Slack user id
-	Title       string `json:"title"`  // how it began
+	Title       string `json:"title"`  // beginning of the first message
 	Locale      string `json:"locale"`
-	IdleDays    int    `json:"idle_days"` // after which it closes; 0: never
+	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
 
-	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: no file yet
+	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of the archive of its files; empty: no files yet
 	Usage            aggregate.Usage  `json:"usage"`
-	Provider         string           `json:"provider,omitempty"`          // of the model that answered last
-	Unasked          int              `json:"unasked,omitempty"`           // actions that rules approved since a person wrote
-	Messages         int              `json:"messages"`                    // that agent and system wrote
-	Actions          int              `json:"actions"`                     // that were proposed
-	Refused          int              `json:"refused,omitempty"`           // proposals in a row that could not be made
-	Askers           []string         `json:"askers,omitempty"`            // whose messages the agent answered last
-	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // what was said before is not the agent's to know
-	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message that the summary stands for
-	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message that is the summary
+	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
+	Unasked          int              `json:"unasked,omitempty"`           // actions that rules approved since a person last wrote
+	Messages         int              `json:"messages"`                    // number of messages of the agent and the system
+	Actions          int              `json:"actions"`                     // number of proposed actions
+	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
+	Askers           []string         `json:"askers,omitempty"`            // authors of the messages that the agent answered last
+	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
+	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message that the summary covers
+	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message with the summary
 	Error            aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail      string           `json:"error_detail,omitempty"`
-	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try of the answer under way came to nothing; another follows
+	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try at the current answer failed; it will be repeated
 	ClosedBy         string           `json:"closed_by,omitempty"`   // Slack user id, empty for the system
 	ClosedAt         *time.Time       `json:"closed_at,omitempty"`
 	CloseReason      aggregate.Reason `json:"close_reason,omitempty"`
 	DeleteAfter      int64            `json:"delete_after,omitempty"`
 }
 
-// From is a key of the messages' list: the agent knows the messages after it. A summary stands for the older ones, or
-// they were written before the conversation began anew. Empty: the agent knows all messages.
+// From returns the message key after which the agent knows all messages; empty: it knows all. Older ones are replaced
+// by a summary, or were written before the conversation was reopened.
 func (s *Session) From() string {
 	if s.CollapsedThrough == "" && s.HistoryFrom != nil {
 		return aggregate.TimeText(*s.HistoryFrom)
@@ -81,75 +81,75 @@ func (s *Session) From() string {
 	return s.CollapsedThrough
 }
 
-// Inbox is something that the agent has not answered: a message, or what became of an action.
+// Inbox is a message, or the result of an action, that the agent has not answered.
 type Inbox struct {
 	aggregate.Meta
-	Message   string    `json:"message"`        // its key
-	User      string    `json:"user,omitempty"` // who wrote it, empty for the system
-	TS        string    `json:"ts,omitempty"`   // Slack's
+	Message   string    `json:"message"`        // key of the message
+	User      string    `json:"user,omitempty"` // its author, empty for the system
+	TS        string    `json:"ts,omitempty"`   // Slack's timestamp
 	CreatedAt time.Time `json:"created_at"`
-	// Folded says that the conversation's summary stands for the message, though it is not answered: a try came to nothing
-	// after it.
+	// Folded says that the summary covers the message although it is unanswered, because a try failed after the summary
+	// was made.
 	Folded bool `json:"folded,omitempty"`
-	// DeleteAfter is that of the message, where the conversation is not kept.
+	// DeleteAfter is copied from the message.
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
 
-// Message is one of a conversation's. It never changes, and stands in a list beside the session.
+// Message is a message of a conversation. It never changes, and is stored in a list (see aggregate.Listed).
 type Message struct {
 	MessageID   string       `json:"message_id"`
 	SessionID   string       `json:"session_id"`
 	Sender      Sender       `json:"sender"`
 	Content     string       `json:"content"`
-	RawTokens   int64        `json:"raw_tokens,omitempty"` // that an answer took
+	RawTokens   int64        `json:"raw_tokens,omitempty"` // tokens of the answer
 	CreatedAt   time.Time    `json:"created_at"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Collapsed   bool         `json:"collapsed"` // it is a summary of older ones
+	Collapsed   bool         `json:"collapsed"` // it is a summary of older messages
 
 	User     string           `json:"user,omitempty"`      // Slack user id
-	TS       string           `json:"ts,omitempty"`        // Slack's
-	ActionID string           `json:"action_id,omitempty"` // that it is about
-	Reason   aggregate.Reason `json:"reason,omitempty"`    // of what the system says
+	TS       string           `json:"ts,omitempty"`        // Slack's timestamp
+	ActionID string           `json:"action_id,omitempty"` // the action that it is about
+	Reason   aggregate.Reason `json:"reason,omitempty"`    // for a message of the system
 	Detail   string           `json:"detail,omitempty"`
-	Through  string           `json:"through,omitempty"` // of a summary: key of the last message that it stands for
-	// Own are the parts of a system's message about an action that are the system's own words: between them stand others'.
-	// Rows of earlier releases have none.
+	Through  string           `json:"through,omitempty"` // for a summary: key of the last message that it covers
+	// Own are the parts of a system message about an action that the system itself worded; the rest is quoted. Rows of
+	// earlier releases have none.
 	Own []Span `json:"own,omitempty"`
-	// Refused are what the agent proposed beside its action: it is told that they were not taken.
+	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
-	// Late are keys of messages that this one answers though they stand before From: the agent knows them beside it.
+	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
 
-// Span is a part of a text, in bytes.
+// Span is a range of bytes in a text.
 type Span struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// Attachment is a file of Slack's, a link, or code.
+// Attachment is a Slack file, a link, or code.
 type Attachment struct {
-	Kind   string `json:"kind"` // text, image, link, code; unread: nothing of it was read
+	Kind   string `json:"kind"` // text, image, link or code; unread: it was not read
 	Name   string `json:"name"`
 	Type   string `json:"type,omitempty"`    // MIME type
-	FileID string `json:"file_id,omitempty"` // Slack's
+	FileID string `json:"file_id,omitempty"` // Slack's file id
 	URL    string `json:"url,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
-	Hash   string `json:"hash,omitempty"` // SHA-256 of what was read
+	Hash   string `json:"hash,omitempty"` // SHA-256 of the content that was read
 	S3Key  string `json:"s3_key,omitempty"`
-	Why    string `json:"why,omitempty"` // it was not read
+	Why    string `json:"why,omitempty"` // why it was not read
 }
 
-// RefusedProposal is a proposal that made no action: a message proposes one at most.
+// RefusedProposal is a surplus proposal, which did not become an action.
 type RefusedProposal struct {
 	ActionType ActionType `json:"action_type"`
-	Payload    string     `json:"payload_json,omitempty"` // not of a large one: its summary stands for it
+	Payload    string     `json:"payload_json,omitempty"` // empty if it was large
 	Summary    string     `json:"summary,omitempty"`
 }
 
-// Action is something that an agent, or a person, wants to have done in the conversation's workspace.
+// Action is something that an agent or a person proposes to do in the conversation's workspace.
 type Action struct {
 	aggregate.Meta
 	Number        int            `json:"number"` // within the conversation
@@ -165,29 +165,29 @@ type Action struct {
 	ResultSummary string         `json:"result_summary,omitempty"`
 	ErrorDetail   string         `json:"error_detail,omitempty"`
 
-	// Gate is what people decide on. It stands apart from the row's own status, which goes on where the gate's ends.
+	// Gate is the gate on which people decide. The action's own status continues after the gate's last status.
 	Gate      aggregate.Gate `json:"gate"`
 	CreatedAt time.Time      `json:"created_at"`
-	Askers    []string       `json:"askers,omitempty"` // whose messages led to it: who may not approve their own requests is one of them
-	Rule      string         `json:"rule,omitempty"`   // that approved it
+	Askers    []string       `json:"askers,omitempty"` // authors of the messages that led to it; they count as its requesters
+	Rule      string         `json:"rule,omitempty"`   // the rule that approved it
 	Summary   string         `json:"summary,omitempty"`
 
 	TimeoutSeconds int              `json:"timeout_seconds"`
-	BaseVersion    string           `json:"base_version,omitempty"` // of the workspace, fixed by the claim
-	Version        string           `json:"version,omitempty"`      // of the workspace that it left
+	BaseVersion    string           `json:"base_version,omitempty"` // the workspace's version, fixed by the claim
+	Version        string           `json:"version,omitempty"`      // the workspace's version afterwards
 	Claim          *Claim           `json:"claim,omitempty"`
-	NotBegun       int              `json:"not_begun,omitempty"` // times that a sandbox could not be had
+	NotBegun       int              `json:"not_begun,omitempty"` // how often no sandbox could be started
 	Outcome        Outcome          `json:"outcome,omitempty"`
 	Error          aggregate.Reason `json:"error_code,omitempty"`
 	ExitCode       *int             `json:"exit_code,omitempty"`
 	CancelledBy    string           `json:"cancelled_by,omitempty"`
 	CancelReason   aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines          int              `json:"lines"`          // of output
-	Dropped        int              `json:"dropped"`        // of them that are kept no more
-	Held           []string         `json:"held,omitempty"` // the isolation that held while it ran
-	Late           *Result          `json:"late,omitempty"` // what it came to after it had been cancelled
-	tail           string           // of its output, for what is said about it
-	DeleteAfter    int64            `json:"delete_after,omitempty"` // never of one that was approved
+	Lines          int              `json:"lines"`          // lines of output
+	Dropped        int              `json:"dropped"`        // lines that were not kept
+	Held           []string         `json:"held,omitempty"` // isolation measures that were active while it ran
+	Late           *Result          `json:"late,omitempty"` // its result, if that came after the cancellation
+	tail           string           // end of the output, for the message about the result
+	DeleteAfter    int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 
 // Claim gives one invocation the right to execute an action until LeaseUntil.
@@ -196,7 +196,7 @@ type Claim struct {
 	LeaseUntil time.Time `json:"lease_until"`
 }
 
-// LogEntry is a line of an action's output. It stands in a list of its own.
+// LogEntry is a line of an action's output, stored in a list of its own.
 type LogEntry struct {
 	LogID       string    `json:"log_id"`
 	ActionID    string    `json:"action_id"`
@@ -207,27 +207,25 @@ type LogEntry struct {
 	DeleteAfter int64     `json:"delete_after"`
 }
 
-// The lists that stand beside a conversation: what was said, and what its actions did that have left its partition; and
-// beside an action, its output.
+// Prefixes of the lists of a conversation's messages, of an action's output, and of a conversation's archived actions.
 const (
 	MessagesList = "MESSAGES#"
 	LogList      = "LOG#"
 	ActionsList  = "ACTIONS#"
 )
 
-// MostLines is how many lines of an action's output are kept, the newest.
+// MostLines limits the stored lines of an action's output; the newest are kept.
 const MostLines = 500
 
-// InboxPrefix begins the keys of unanswered messages.
 const InboxPrefix = "INBOX#"
 
-// MessageKey is the key of a message in its list.
+// MessageKey returns the key of a message in its list.
 func MessageKey(at time.Time, id string) string { return aggregate.TimeText(at) + "#" + id }
 
-// ActionKey is the key of the action with this number.
+// ActionKey returns the key of the action with this number.
 func ActionKey(number int) string { return fmt.Sprintf("ACTION#%04d", number) }
 
-// LogKey is the key of a line in its list.
+// LogKey returns the key of a line in its list.
 func LogKey(order int) string { return fmt.Sprintf("%010d", order) }
 
 func (s *Session) Key() string  { return "SESSION" }
@@ -242,7 +240,7 @@ func (m *Message) Type() string  { return "message" }
 func (a *Action) Type() string   { return "action" }
 func (l *LogEntry) Type() string { return "log" }
 
-// Revision of what stands in a list is 0: it is put where it is absent, and never again.
+// Revision returns 0 because rows of a list are only put if absent.
 func (m *Message) Revision() int  { return 0 }
 func (l *LogEntry) Revision() int { return 0 }
 

@@ -10,8 +10,8 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// Schema is the JSON Schema of a type's payload, in the subset that all vendors of models take: every property
-// required, none beside them, no bounds. Read knows the bounds.
+// Schema returns the JSON Schema of a type's payload. It uses only what all model vendors support: every property is
+// required, no others are allowed, and there are no limits. ReadPayload checks the limits.
 func Schema(t agent.ActionType) ([]byte, error) {
 	text, err := schemas.ReadFile("schemas/" + string(t) + ".json")
 	if err != nil {

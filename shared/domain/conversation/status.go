@@ -5,25 +5,25 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Status is where a conversation stands; see SessionMoves.
+// Status is the status of a conversation; see SessionMoves.
 type Status string
 
 const (
 	Open      Status = "open"
-	Executing Status = "executing" // one of its actions is
+	Executing Status = "executing" // one of its actions is executing
 	Closed    Status = "closed"
 	Failing   Status = "error" // its agent can't answer
 )
 
-// SessionMoves are a conversation's. A closed one is opened again by a person, from a clean slate.
+// SessionMoves are the moves of a conversation. A closed one can be reopened by a person.
 var SessionMoves = aggregate.Moves[Status]{
 	Open:      {Executing, Closed, Failing},
 	Executing: {Open},
 	Closed:    {Open},
-	Failing:   {Open, Executing, Closed}, // what was approved needs no agent
+	Failing:   {Open, Executing, Closed}, // an approved action needs no agent
 }
 
-// ActionStatus is where an action stands; see ActionMoves.
+// ActionStatus is the status of an action; see ActionMoves.
 type ActionStatus string
 
 const (
@@ -35,7 +35,8 @@ const (
 	ActionCancelled ActionStatus = "cancelled"
 )
 
-// ActionMoves are an action's. From failed it goes on only where its outcome is unknown, when the truth comes late.
+// ActionMoves are the moves of an action. Only an action with unknown outcome leaves failed, when its result arrives
+// late.
 var ActionMoves = aggregate.Moves[ActionStatus]{
 	ActionPending:   {ActionApproved, ActionCancelled},
 	ActionApproved:  {ActionExecuting, ActionFailed, ActionCancelled},
@@ -48,17 +49,15 @@ var ActionMoves = aggregate.Moves[ActionStatus]{
 // Over reports whether an action has ended.
 func (s ActionStatus) Over() bool { return len(ActionMoves[s]) == 0 || s == ActionFailed }
 
-// ActionType is what an action does.
 type ActionType = agent.ActionType
 
-// The types of actions.
 const (
 	CodeGenerate = agent.CodeGenerate
 	TestRun      = agent.TestRun
 	ShellCommand = agent.ShellCommand
 )
 
-// Sender is who says something.
+// Sender is the author of a message.
 type Sender string
 
 const (
@@ -67,7 +66,7 @@ const (
 	FromSystem Sender = "system"
 )
 
-// RequestedBy is who proposes an action.
+// RequestedBy says who proposed an action.
 type RequestedBy string
 
 const (
@@ -75,7 +74,7 @@ const (
 	RequestedByUser  RequestedBy = "user"
 )
 
-// ApprovedBy is who approved an action.
+// ApprovedBy says who approved an action.
 type ApprovedBy string
 
 const (
@@ -83,8 +82,8 @@ const (
 	ApprovedByAuto ApprovedBy = "auto" // by an administrator's rule
 )
 
-// Outcome says more about a failed action than its status does.
+// Outcome adds to the status of a failed action.
 type Outcome string
 
-// OutcomeUnknown: whoever ran it is gone, and nobody knows what it did.
+// OutcomeUnknown: the invocation that ran the action is gone, and nobody knows what the action did.
 const OutcomeUnknown Outcome = "unknown"

@@ -6,12 +6,11 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ReasonStopped is why messages are not answered: a person stopped the agent.
+// ReasonStopped says that a person stopped the agent before it answered.
 const ReasonStopped aggregate.Reason = "stopped"
 
-// Stop ends what the conversation does now: an action that is approved or executes is cancelled, messages that the
-// agent is about to answer get a sentence instead. Whoever may withdraw an action may. It is no change when nothing is
-// being done.
+// Stop ends the conversation's current work: it cancels an approved or executing action, or answers waiting messages
+// with a fixed sentence. Whoever may withdraw an action may stop it. Without current work nothing changes.
 func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session == nil {
 		return aggregate.Change{}, aggregate.ErrConflict

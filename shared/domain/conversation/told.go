@@ -8,8 +8,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are the system's messages about actions and refusals, in each language. People and the agent read them in the
-// conversation.
+// words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, dropped, output, stopped                           string
@@ -30,7 +29,7 @@ var said = language.InEach(
 	},
 )
 
-// told is what the system says of what became of an action, with the end of its output.
+// told returns the system's message about an action's result, with the end of its output.
 func (x *Action) told(locale, tail string) Message {
 	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
 	if tail == "" {
@@ -51,7 +50,7 @@ func (x *Action) told(locale, tail string) Message {
 	default:
 		m.own(fmt.Sprintf(w.cancelled, x.Number))
 	}
-	if x.CancelReason == "" { // they name files and programs
+	if x.CancelReason == "" { // these texts name files and programs
 		m.quote(x.ResultSummary)
 		m.quote(x.ErrorDetail)
 	}
@@ -68,13 +67,13 @@ func (x *Action) told(locale, tail string) Message {
 	return m
 }
 
-// own adds a line of the system's own words.
+// own adds a line in the system's own words.
 func (m *Message) own(text string) {
 	m.quote(text)
 	m.Own = append(m.Own, Span{len(m.Content) - len(text), len(m.Content)})
 }
 
-// quote adds others' words below.
+// quote adds a quoted text on a new line.
 func (m *Message) quote(text string) {
 	if m.Content != "" && text != "" {
 		m.Content += "\n"
@@ -82,14 +81,14 @@ func (m *Message) quote(text string) {
 	m.Content += text
 }
 
-// Piece is a part of what the system says: its own words, or others' that it quotes.
+// Piece is a part of a system message: the system's own words, or a quotation.
 type Piece struct {
 	Text   string
 	Quoted bool
 }
 
-// Pieces splits a message of the system into its own words and those that it quotes, without blank pieces. A row that
-// an earlier release wrote about an action doesn't say which words are quoted: all of them count as quoted.
+// Pieces splits a system message into own words and quotations, without blank pieces. In rows of earlier releases about
+// an action, everything counts as quoted.
 func (m Message) Pieces() (all []Piece) {
 	own := m.Own
 	switch at := strings.Index(m.Content, m.Detail); {
@@ -100,7 +99,7 @@ func (m Message) Pieces() (all []Piece) {
 		own = []Span{{0, at}, {at + len(m.Detail), len(m.Content)}}
 	}
 	add := func(text string, quoted bool) {
-		text = strings.Trim(text, "\n") // a quoted line keeps its indentation
+		text = strings.Trim(text, "\n") // but keep the indentation of a quoted line
 		switch last := len(all) - 1; {
 		case strings.TrimSpace(text) == "":
 		case last >= 0 && all[last].Quoted == quoted:

@@ -6,11 +6,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// ReasonNoAgent says that the settings have no agent of a conversation's id.
+// ReasonNoAgent says that the settings don't contain the conversation's agent.
 const ReasonNoAgent aggregate.Reason = "agent_not_found"
 
-// Unanswered says why an agent did not answer, in this package's own words, and what people can do now: what they wrote
-// stays, and is known to the agent when it answers again. It reports false for a reason that is another's.
+// Unanswered returns a sentence for people: why the agent did not answer, and what they can do now. It returns false
+// for a reason that has its sentence in another package.
 func Unanswered(locale string, why aggregate.Reason) (sentence string, known bool) {
 	sentence, known = unanswered.In(locale)[why]
 	return sentence, known

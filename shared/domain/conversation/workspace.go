@@ -13,26 +13,26 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The limits of a workspace. Lambda's memory holds the files and their archive at once.
+// Limits of a workspace. Lambda's memory must hold the files and their archive at the same time.
 const (
 	MaxEntries = 5000     // files, folders and links together
 	MaxBytes   = 32 << 20 // of all files together
 	MaxDepth   = 32       // names in a path
 	MaxPath    = 512      // bytes of a path
 	MaxArchive = 64 << 20 // bytes of an archive: files, headers and padding
-	maxHops    = 40       // links followed on the way to one target, as Linux does
-	maxNames   = 256      // names in all of these links together, which bounds what MaxEntries links take to follow
+	maxHops    = 40       // links that may be followed to one target, as in Linux
+	maxNames   = 256      // names in all of these links together, so that checking MaxEntries links stays fast
 )
 
-// ErrRefused is wrapped by every error about files that can't be part of a workspace: a path that leaves it, a link to
-// outside, more than a limit allows.
+// ErrRefused is wrapped by every error about files that can't be part of a workspace: a path or a link that leads out
+// of it, or an exceeded limit.
 var ErrRefused = errors.New("refused")
 
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("workspace: %s: %w", fmt.Sprintf(format, args...), ErrRefused)
 }
 
-// File is one that an action writes, as its payload names it.
+// File is a file that an action writes.
 type File struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
@@ -43,18 +43,18 @@ type entry struct {
 	content    []byte
 	executable bool
 	folder     bool
-	link       string // where a link points to; empty for anything else
+	link       string // the link's target; empty for files and folders
 }
 
-// Tree is the files of one version. The zero value is the empty workspace. A Tree never holds a path or a link that
-// leads out of it.
+// Tree holds the files of one version. The zero value is the empty workspace. A Tree never contains a path or a link
+// that leads out of it.
 type Tree struct {
 	entries map[string]entry
 	bytes   int64
 }
 
-// CheckPath refuses a path that is not plainly inside of a workspace. Nothing is cleaned: a path that could be written
-// in another way is refused, so that what people approve is the file that is written.
+// CheckPath refuses a path that is not clearly inside of a workspace. It does not normalize: a path that could be
+// written in a shorter way is refused, so that people approve exactly the path that is written.
 func CheckPath(p string) error {
 	switch {
 	case p == "":
@@ -85,13 +85,13 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// unreadable is a character that a person who approves a path does not see, or takes for a plain space.
+// unreadable reports whether people can't see the character or would take it for a space.
 func unreadable(r rune) bool {
 	return r != ' ' && (legible.Ignorable(r) || legible.Blank(r))
 }
 
-// Apply writes files over the tree's and returns what comes of it; t stays as it is. A file is never written through a
-// link, nor in the place of a folder or a link. The mode of a file that is there stays.
+// Apply returns a copy of the tree with these files written. It refuses to write through a link, or to replace a folder
+// or a link. An existing file keeps its mode.
 func (t *Tree) Apply(files []File) (*Tree, error) {
 	next := &Tree{entries: maps.Clone(t.entries), bytes: t.bytes}
 	written := map[string]bool{}
@@ -116,7 +116,7 @@ func (t *Tree) Apply(files []File) (*Tree, error) {
 	return next, nil
 }
 
-// add puts an entry where nothing is yet, and the folders above it.
+// add adds a new entry and the folders above it.
 func (t *Tree) add(p string, e entry) error {
 	if err := CheckPath(p); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (t *Tree) add(p string, e entry) error {
 	return nil
 }
 
-// checkLinks refuses links that lead out of the workspace, also by way of other links.
+// checkLinks refuses links that lead out of the workspace, directly or through other links.
 func (t *Tree) checkLinks() error {
 	for p, e := range t.entries {
 		if e.link == "" {
@@ -163,7 +163,7 @@ func (t *Tree) checkLinks() error {
 	return nil
 }
 
-// checkTarget refuses where a link points to if that alone can't be inside of a workspace.
+// checkTarget refuses a link whose target alone shows that it can't be inside of a workspace.
 func checkTarget(p, link string) error {
 	switch {
 	case link == "":
@@ -178,10 +178,10 @@ func checkTarget(p, link string) error {
 
 func namesOf(p string) int { return strings.Count(p, "/") + 1 }
 
-// checkLink follows a link name by name, as the kernel would: a target that stays inside when it is read as text may
-// still lead out once another link stands in it. A link that is refused is refused in the way of another one, too.
+// checkLink follows a link name by name, as the kernel does, because a target that looks inside may lead out through
+// another link. A link also fails the check if it goes through a link that would be refused.
 func (t *Tree) checkLink(p, link string) error {
-	at, ahead := parent(p), []string{link} // of several links, the one that is followed last
+	at, ahead := parent(p), []string{link} // a stack: the last link is followed first
 	for hops, names := 0, namesOf(link); len(ahead) > 0; {
 		last := len(ahead) - 1
 		name, rest, more := strings.Cut(ahead[last], "/")
@@ -215,10 +215,10 @@ func (t *Tree) checkLink(p, link string) error {
 	return nil
 }
 
-// parent is the folder that a path is in; empty for the workspace's own.
+// parent returns the folder that contains a path, or "" for the workspace itself.
 func parent(p string) string { return p[:max(strings.LastIndex(p, "/"), 0)] }
 
-// Paths are those of all files, in order; folders and links are left out.
+// Paths returns the sorted paths of all files, without folders and links.
 func (t *Tree) Paths() []string {
 	var list []string
 	for p, e := range t.entries {
@@ -230,7 +230,7 @@ func (t *Tree) Paths() []string {
 	return list
 }
 
-// Content is a file's; ok is false if there is no file of that path.
+// Content returns a file's content; ok is false if there is no such file.
 func (t *Tree) Content(p string) (content []byte, ok bool) {
 	e, ok := t.entries[p]
 	if !ok || e.folder || e.link != "" {
@@ -239,8 +239,7 @@ func (t *Tree) Content(p string) (content []byte, ok bool) {
 	return e.content, true
 }
 
-// order are the paths of all entries: folders before what is in them, links after everything else, so that nothing is
-// ever unpacked through one.
+// order returns all paths: folders before their contents, and links last, so that nothing is unpacked through a link.
 func (t *Tree) order() []string {
 	return slices.SortedFunc(maps.Keys(t.entries), func(a, b string) int {
 		linkA, linkB := t.entries[a].link != "", t.entries[b].link != ""

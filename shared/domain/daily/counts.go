@@ -8,8 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Counts is a sum as numbers by name, of those that are not 0: the sums of two parts of a day's facts have the day's as
-// the sums of their numbers.
+// Counts returns the sum's non-zero numbers by name. The numbers of two parts of a day can be added up.
 func (s Sum) Counts() map[string]int {
 	out := map[string]int{}
 	put := func(n int, name ...string) {
@@ -45,8 +44,8 @@ func (s Sum) Counts() map[string]int {
 	return out
 }
 
-// SumOf is the sum that has these counts. What a later release counts beside them is left out. It returns an error for
-// a bucket of times that there is none of.
+// SumOf is the inverse of Counts. It ignores names that only a later release knows, and returns an error for an invalid
+// bucket of wait times.
 func SumOf(tenant, day string, counts map[string]int) (Sum, error) {
 	s := Sum{Tenant: tenant, Day: day}.whole()
 	for name, n := range counts {

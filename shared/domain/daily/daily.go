@@ -1,5 +1,5 @@
-// Package daily turns what was recorded into the numbers of a day. A fact follows from one audit entry, or from the row
-// of what a model's calls came to, and from nothing else: whoever makes it again makes the same one.
+// Package daily computes statistics for each day. A fact is derived from exactly one audit entry or one row of model
+// usage, so deriving it again gives the same fact.
 package daily
 
 import (
@@ -10,24 +10,24 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Fact is what one row says for the numbers of its day.
+// Fact is the contribution of one row to its day's statistics.
 type Fact struct {
 	Tenant string    `json:"tenant_id"`
 	Task   string    `json:"task_id"`
-	Source string    `json:"source"` // id of the audit entry, or key of the usage
+	Source string    `json:"source"` // id of the audit entry, or key of the usage row
 	At     time.Time `json:"at"`
 
 	Created bool             `json:"created,omitempty"` // a request became a task
-	Gate    string           `json:"gate,omitempty"`    // what was decided on: prompt, process or step
+	Gate    string           `json:"gate,omitempty"`    // prompt, process or step, if this is a decision
 	Verdict Verdict          `json:"verdict,omitempty"`
-	Waited  *int64           `json:"waited_ms,omitempty"` // from the question to the decision; nil where a release did not record it
-	Retried bool             `json:"retried,omitempty"`   // a generation that failed was tried again
-	Ended   string           `json:"ended,omitempty"`     // an execution: completed, failed or cancelled
-	Tools   map[string]Calls `json:"tools,omitempty"`     // how its calls ended, by tool
+	Waited  *int64           `json:"waited_ms,omitempty"` // from the question to the decision; nil for entries of releases that did not record it
+	Retried bool             `json:"retried,omitempty"`   // a failed generation was retried
+	Ended   string           `json:"ended,omitempty"`     // for an execution: completed, failed or cancelled
+	Tools   map[string]Calls `json:"tools,omitempty"`     // the execution's calls by tool
 	Spent   *Spent           `json:"spent,omitempty"`
 }
 
-// Verdict is how a question to people ended.
+// Verdict is the end of a question to people.
 type Verdict string
 
 const (
@@ -36,41 +36,41 @@ const (
 	Expired  Verdict = "expired"
 )
 
-// Calls of a tool, by how they ended.
+// Calls counts a tool's calls by status.
 type Calls struct {
 	Completed int `json:"completed,omitempty"`
 	Failed    int `json:"failed,omitempty"`
 	Unknown   int `json:"unknown,omitempty"`
 }
 
-// All is how many there were.
+// All returns the number of all calls.
 func (c Calls) All() int { return c.Completed + c.Failed + c.Unknown }
 
 func (c Calls) plus(d Calls) Calls {
 	return Calls{c.Completed + d.Completed, c.Failed + d.Failed, c.Unknown + d.Unknown}
 }
 
-// Spent is what calls of models came to.
+// Spent is the usage of model calls.
 type Spent struct {
 	Calls    int                `json:"calls"`
 	Input    int64              `json:"input_tokens"`
 	Output   int64              `json:"output_tokens"`
 	Cached   int64              `json:"cached_tokens"`
 	Cost     aggregate.MicroUSD `json:"cost_micro_usd"`
-	Unpriced int                `json:"unpriced_calls,omitempty"` // calls of models whose price is not known
+	Unpriced int                `json:"unpriced_calls,omitempty"` // calls of models without a known price
 }
 
 func (s Spent) plus(t Spent) Spent {
 	return Spent{s.Calls + t.Calls, s.Input + t.Input, s.Output + t.Output, s.Cached + t.Cached, s.Cost + t.Cost, s.Unpriced + t.Unpriced}
 }
 
-// Key is its place in its day.
+// Key returns the fact's key within its day.
 func (f Fact) Key() string { return f.Task + "#" + f.Source }
 
-// Day is the day of a time, as cards and pages call it: Japan's.
+// Day returns the date in Japan, as on cards and pages.
 func Day(t time.Time) string { return t.In(japan()).Format(time.DateOnly) }
 
-// Begins is when a day begins. It returns aggregate.ErrField for a text that is no day.
+// Begins returns when a day begins. It returns aggregate.ErrField for an invalid date.
 func Begins(day string) (time.Time, error) {
 	t, err := time.ParseInLocation(time.DateOnly, day, japan())
 	if err != nil {
@@ -81,25 +81,25 @@ func Begins(day string) (time.Time, error) {
 
 func japan() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
-// details are what entries record of decisions and executions.
+// details are the fields that this package reads from audit entries.
 type details struct {
 	AskedAt time.Time        `json:"asked_at"`
 	Tools   map[string]Calls `json:"tools"`
-	Picked  string           `json:"picked"` // the team whose draft took a rejected one's place
+	Picked  string           `json:"picked"` // team whose draft replaced the rejected one
 }
 
-// verdicts are the actions by which a person answers a question.
+// verdicts maps a person's verdict to the ending of its audit action.
 var verdicts = map[Verdict]string{Approved: ".approved", Rejected: ".rejected"}
 
-// OfEntry is what an audit entry says; ok is false when that is nothing. An approval that asked nobody is no decision,
-// and no draft is made again for a policy that gave way to another team's.
+// OfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as
+// decisions. Rejections by picking another team's draft are not counted either, because no new draft is generated.
 func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	if x.AggregateID == "" || x.ID == "" {
 		return Fact{}, false
 	}
 	f = Fact{Tenant: x.TenantID, Task: x.AggregateID, Source: x.ID, At: x.Timestamp}
 	var d details
-	_ = json.Unmarshal([]byte(x.Details), &d) // an earlier release's entry has other details, or none
+	_ = json.Unmarshal([]byte(x.Details), &d) // entries of earlier releases may have other details or none
 	name := string(x.Action)
 	gate, what, _ := strings.Cut(name, ".")
 	switch {
@@ -134,7 +134,7 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	return f, true
 }
 
-// OfUse is what the row of a model's calls says of a task.
+// OfUse returns the fact of a task's usage row.
 func OfUse(ref aggregate.Ref, u aggregate.Use) Fact {
 	return Fact{
 		Tenant: ref.Tenant, Task: ref.ID, Source: u.Key(), At: u.CreatedAt,

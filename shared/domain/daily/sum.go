@@ -7,30 +7,30 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Sum is what the facts of one day come to, or of several.
+// Sum is the statistics of one or several days.
 type Sum struct {
 	Tenant   string    `json:"tenant_id"`
-	Day      string    `json:"day"`   // empty of several
-	Facts    int       `json:"facts"` // a day's facts only become more, so a sum of more is the newer one
+	Day      string    `json:"day"`   // empty for several days
+	Facts    int       `json:"facts"` // a day's facts are never removed, so the sum with more facts is the newer one
 	FoldedAt time.Time `json:"folded_at"`
 
 	Tasks    int                        `json:"tasks"`
-	Verdicts map[string]map[Verdict]int `json:"verdicts"` // by what was decided on
-	Waits    []int                      `json:"waits"`    // decisions by how long they took, see Bound
+	Verdicts map[string]map[Verdict]int `json:"verdicts"` // by gate
+	Waits    []int                      `json:"waits"`    // number of decisions by wait time; see Bound
 	Retried  int                        `json:"retried"`
-	Ended    map[string]int             `json:"ended"` // executions by how they ended
+	Ended    map[string]int             `json:"ended"` // executions by status
 	Tools    map[string]Calls           `json:"tools"`
 	Spent    Spent                      `json:"spent"`
 }
 
-// Times are counted in buckets: the first ends at 10 s, each next one at 1.5 times the one before, the last that has an
-// end at 30 days or just above. A number of a bucket is "up to" its end.
+// Wait times are counted in buckets. The first ends at 10 s, each further one at 1.5 times the previous end, and the
+// last bounded one at 30 days or slightly more. A bucket's number means "up to" its end.
 const (
 	shortest = 10 * time.Second
 	longest  = 30 * 24 * time.Hour
 )
 
-// bounds are the ends of the buckets; one more has no end.
+// bounds are the ends of the buckets; one more bucket is unbounded.
 var bounds = func() (all []time.Duration) {
 	for d := shortest; ; d = d * 3 / 2 {
 		all = append(all, d)
@@ -40,7 +40,7 @@ var bounds = func() (all []time.Duration) {
 	}
 }()
 
-// Bound is the end of bucket i; ok is false for the last one, which has none.
+// Bound returns the end of bucket i; ok is false for the last bucket, which is unbounded.
 func Bound(i int) (end time.Duration, ok bool) {
 	if i >= len(bounds) {
 		return 0, false
@@ -52,7 +52,7 @@ func bucket(d time.Duration) int {
 	return sort.Search(len(bounds), func(i int) bool { return d <= bounds[i] })
 }
 
-// Fold is the sum of a day's facts, in any order.
+// Fold sums up a day's facts.
 func Fold(tenant, day string, facts []Fact, now time.Time) Sum {
 	s := Sum{Tenant: tenant, Day: day, FoldedAt: now.UTC()}
 	for _, f := range facts {
@@ -61,7 +61,7 @@ func Fold(tenant, day string, facts []Fact, now time.Time) Sum {
 	return s.whole()
 }
 
-// whole is s without a nil map or a missing bucket.
+// whole replaces nil maps and adds missing buckets.
 func (s Sum) whole() Sum {
 	if s.Verdicts == nil {
 		s.Verdicts = map[string]map[Verdict]int{}
@@ -109,7 +109,7 @@ func (s *Sum) decided(gate string, v Verdict, n int) {
 	s.Verdicts[gate][v] += n
 }
 
-// Total is the sum of several days.
+// Total returns the sum of several days.
 func Total(days []Sum) Sum {
 	t := Sum{}.whole()
 	for _, d := range days {
@@ -132,7 +132,7 @@ func Total(days []Sum) Sum {
 	return t
 }
 
-// Decided is how many questions ended so, of all kinds.
+// Decided counts the questions with this verdict.
 func (s Sum) Decided(v Verdict) (n int) {
 	for _, by := range s.Verdicts {
 		n += by[v]
@@ -140,11 +140,11 @@ func (s Sum) Decided(v Verdict) (n int) {
 	return n
 }
 
-// SentBack is how many policies and steps were made anew because a person rejected the version before.
+// SentBack counts the policies and processes that were generated again after a rejection.
 func (s Sum) SentBack() int { return s.Verdicts["prompt"][Rejected] + s.Verdicts["process"][Rejected] }
 
-// Within is the end of the bucket in which the given part of all decisions, such as 0.5, was made. known is false
-// without a decision, ended is false when that bucket has no end: it took longer than the longest that is told apart.
+// Within returns the end of the bucket by which the given part of all decisions, such as 0.5, was made. known is false
+// if there are no decisions; ended is false if the bucket is unbounded.
 func (s Sum) Within(part float64) (end time.Duration, ended, known bool) {
 	all := 0
 	for _, n := range s.Waits {
@@ -163,26 +163,26 @@ func (s Sum) Within(part float64) (end time.Duration, ended, known bool) {
 	return 0, false, true
 }
 
-// Latest is how late a fact of a day may still come: what feeds them repeats a row for a day, and clocks differ.
+// latest is how late a fact may still arrive: the source redelivers rows for up to a day, and clocks differ.
 const latest = 25 * time.Hour
 
-// Final reports whether no fact of its day can have come after it was folded.
+// Final reports whether the sum was made so late that no further facts can follow.
 func (s Sum) Final() bool {
 	begins, err := Begins(s.Day)
 	return err == nil && s.FoldedAt.After(begins.Add(24*time.Hour+latest))
 }
 
-// fresh is how long the sum of a day that is not over is good enough to look at.
+// fresh is how long the sum of an unfinished day may be shown without recomputing it.
 const fresh = time.Minute
 
-// Stale reports whether the day must be folded again before people look at its sum.
+// Stale reports whether the sum must be recomputed before it is shown.
 func (s Sum) Stale(now time.Time) bool { return !s.Final() && now.Sub(s.FoldedAt) >= fresh }
 
-// MaxDays is the most days that one look spans.
+// MaxDays is the maximum range of days.
 const MaxDays = 92
 
-// Days are the days from one to another, both included. It returns aggregate.ErrField for a text that is no
-// day, for a first day after the last, and for more than MaxDays.
+// Days returns the days from one to another, inclusive. It returns aggregate.ErrField for an invalid date, if from is
+// after to, and for more than MaxDays.
 func Days(from, to string) ([]string, error) {
 	first, err := Begins(from)
 	if err != nil {
