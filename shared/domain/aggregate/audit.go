@@ -16,6 +16,6 @@ type AuditEntry struct {
 	Action       Action    `json:"action"`
 	ResourceType string    `json:"resource_type"`
 	ResourceID   string    `json:"resource_id"`
-	AggregateID  string    `json:"task_id,omitempty"` // id of the aggregate of any kind; empty when the change was not to an aggregate
+	AggregateID  string    `json:"task_id,omitempty"` // an aggregate of any kind; empty for other resources
 	Details      JSON      `json:"details"`
 }

@@ -26,7 +26,7 @@ type Card struct {
 	Channel     string     `json:"channel"`
 	MessageTS   string     `json:"message_ts,omitempty"`
 	State       CardState  `json:"state"`
-	Hash        string     `json:"hash,omitempty"` // hash of the content that was posted; empty while a call to Slack is under way
+	Hash        string     `json:"hash,omitempty"` // hash of the posted content; empty during a call to Slack
 	ClaimedBy   string     `json:"claimed_by,omitempty"`
 	ClaimedAt   *time.Time `json:"claimed_at,omitempty"`
 	TriedRev    int        `json:"tried_rev,omitempty"` // the rev at which Slack refused the message permanently

@@ -15,7 +15,7 @@ type Change struct {
 	Rows   []Row  // written if their Revision has not changed since they were read
 	Drop   []Row  // deleted if their Revision has not changed since they were read
 	Beside []Listed
-	Rely   []Row   // must still have the Revision with which they were read; Revision 0 means that they must still be absent
+	Rely   []Row   // must have the Revision with which they were read; 0: must be absent
 	Owned  []Owned // the tenant's rows that the decision relied on
 	Counts []Count
 	Audit  []AuditEntry
@@ -30,7 +30,7 @@ type Change struct {
 // partition of its own, and only put if it is absent. No decision or effect reads it.
 type Listed struct {
 	List string // what the partition's key begins with, such as MESSAGES#; the tenant and Of follow
-	Of   string // id of the list's owner
+	Of   string // prefix of the list's partition key, such as MESSAGES#; the tenant and Of follow
 	Row  Row
 }
 

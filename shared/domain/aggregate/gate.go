@@ -10,7 +10,7 @@ import (
 type Gate struct {
 	Status GateStatus `json:"status"`
 	Terms  Terms      `json:"terms"`
-	Route  []Stage    `json:"route,omitempty"` // fixed when the gate opens; empty: one stamp by anyone whom the policy allows at the time of the click
+	Route  []Stage    `json:"route,omitempty"` // fixed when the gate opens; empty: one stamp by anyone the policy allows
 	Stamps []Stamp    `json:"stamps,omitempty"`
 	Verdict
 }

@@ -18,9 +18,9 @@ type Head struct {
 	ChangedAt  time.Time `json:"changed_at"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
-	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; a card's row may have a higher one (see See)
+	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; a card's row may have a higher one
 	Redraws       int        `json:"redraws,omitempty"`   // how often somebody asked to redraw the cards
-	DrawAt        *time.Time `json:"draw_at,omitempty"`   // while cards wait because of Slack's rate limits: when they may be drawn
+	DrawAt        *time.Time `json:"draw_at,omitempty"`   // while Slack limits the rate: when to draw the cards
 	SweepFailures int        `json:"sweep_failures,omitempty"`
 }
 

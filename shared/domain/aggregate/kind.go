@@ -100,7 +100,7 @@ type Kind struct {
 	ValidID func(id string) bool
 	// Asked is the key of the row that says where one was asked for, and by whom; empty: nobody asks for one.
 	Asked string
-	Asks  []CardType // card types on which people approve or reject
+	Asks  []CardType // Asked is the key of the row that says where and by whom the aggregate was requested; empty: nobody requests this kind.
 	// Rows creates an empty row of each type that only this kind has.
 	Rows map[string]func() Row
 	// Begin makes the first Change of an aggregate that another aggregate orders; nil: this kind is never ordered.

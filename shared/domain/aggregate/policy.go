@@ -57,7 +57,7 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Alone     bool // nobody else could approve a version by this person; set only for whoever would write one (people.Want.Authors)
+	Alone     bool // nobody else could approve a version by this person; set only if people.Want.Authors is
 }
 
 // Approve returns ErrNotAllowed if by may not stamp what requester asked for.

@@ -9,7 +9,7 @@ import (
 type Row interface {
 	// Key names the row within its aggregate; it is the sort key in the table.
 	Key() string
-	// Type tells which row of its kind it is; the item's attribute "type".
+	// Type returns the item's attribute "type", which tells the rows of a kind apart.
 	Type() string
 	Revision() int
 	// At returns a copy of the row with the revision rev.

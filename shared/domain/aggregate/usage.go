@@ -28,9 +28,9 @@ type Usage struct {
 	ID        string   `json:"id,omitempty"` // id of the generation, so that it is not charged twice
 	Provider  string   `json:"provider,omitempty"`
 	Model     string   `json:"model,omitempty"`
-	Prompt    string   `json:"prompt,omitempty"`     // name of the prompt; extract.ja.2 is the second version of the Japanese one
+	Prompt    string   `json:"prompt,omitempty"`     // such as extract.ja.2, the second version of the Japanese one
 	RequestID string   `json:"request_id,omitempty"` // the vendor's id of the last call
-	Sent      *Blob    `json:"sent,omitempty"`       // request of the last call, which repeats the earlier ones; nil if it was not saved
+	Sent      *Blob    `json:"sent,omitempty"`       // request of the last call, which repeats the earlier ones; nil: not saved
 	Calls     int      `json:"calls"`
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`

@@ -2,7 +2,7 @@ package aggregate
 
 import "time"
 
-// Wait is a run that waits at a gate, with the task token that wakes it.
+// Wait is a run that waits at a gate, with the task token that wakes the run.
 type Wait struct {
 	Gate    string    `json:"gate"` // key of the prompt's, process's or step gate's row
 	Token   string    `json:"task_token"`

@@ -20,7 +20,7 @@ type Note string
 
 const (
 	Misdated Note = "misdated" // overwritten; the hash is of the new content
-	Modified Note = "modified" // the hash is of the old content
+	Modified Note = "modified" // the hash is of the deleted content
 	Deleted  Note = "deleted"  // the hash is of what it was
 )
 

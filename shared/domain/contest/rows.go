@@ -39,10 +39,10 @@ type Contest struct {
 	MaxRounds          int                `json:"max_rounds"`
 	MinRounds          int                `json:"min_rounds"`
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
-	Config             aggregate.Blob     `json:"config"` // definitions of the teams, the evaluator and the judge as of the beginning
+	Config             aggregate.Blob     `json:"config"` // teams, evaluator and judge as of the beginning
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
 	Share              aggregate.MicroUSD `json:"share_micro_usd"`              // of each team
-	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // budget reserved on the day of CreatedAt until the contest is closed
+	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on the day of CreatedAt until it is closed
 
 	ByType  aggregate.ActorType `json:"by_type"`
 	ByID    string              `json:"by_id,omitempty"`

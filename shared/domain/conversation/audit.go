@@ -16,7 +16,7 @@ const (
 	AuditStarted   aggregate.Action = "action.started"
 	AuditCompleted aggregate.Action = "action.completed"
 	AuditFailed    aggregate.Action = "action.failed"
-	AuditLate      aggregate.Action = "action.late" // the outcome became known after the action was cancelled or counted as unknown
+	AuditLate      aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
 )
 
 // Reasons why something ended, failed or was not done. Cards and pages have a sentence for each.

@@ -33,7 +33,8 @@ func (a *Aggregate) begin(now time.Time) *change {
 		return c
 	}
 	c.Session = *a.Session
-	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last action is never archived
+	// The last action is never archived.
+	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil {
 		c.Fail(fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict))
 	}
 	return c

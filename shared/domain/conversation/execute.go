@@ -22,7 +22,7 @@ type Result struct {
 	At          time.Time        `json:"at"`
 	Held        []string         `json:"held,omitempty"` // isolation measures that were active, as reported by the sandbox
 	Tail        string           `json:"-"`              // end of the output, for the agent
-	Gone        bool             `json:"-"`              // the workspace's files could not be found, so the next action starts with an empty workspace
+	Gone        bool             `json:"-"`              // the workspace's files are lost, so the next action starts with none
 }
 
 const (

@@ -52,20 +52,20 @@ type Session struct {
 	Locale      string `json:"locale"`
 	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
 
-	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of the archive of its files; empty: no files yet
+	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: no files
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
-	Unasked          int              `json:"unasked,omitempty"`           // actions that rules approved since a person last wrote
-	Messages         int              `json:"messages"`                    // number of messages of the agent and the system
+	Unasked          int              `json:"unasked,omitempty"`           // actions that rules approved since a person wrote
+	Messages         int              `json:"messages"`                    // number of messages of agent and system
 	Actions          int              `json:"actions"`                     // number of proposed actions
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
-	Askers           []string         `json:"askers,omitempty"`            // authors of the messages that the agent answered last
+	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
-	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message that the summary covers
+	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message in the summary
 	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message with the summary
 	Error            aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail      string           `json:"error_detail,omitempty"`
-	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try at the current answer failed; it will be repeated
+	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try failed; another follows
 	ClosedBy         string           `json:"closed_by,omitempty"`   // Slack user id, empty for the system
 	ClosedAt         *time.Time       `json:"closed_at,omitempty"`
 	CloseReason      aggregate.Reason `json:"close_reason,omitempty"`
@@ -168,7 +168,7 @@ type Action struct {
 	// Gate is the gate on which people decide. The action's own status continues after the gate's last status.
 	Gate      aggregate.Gate `json:"gate"`
 	CreatedAt time.Time      `json:"created_at"`
-	Askers    []string       `json:"askers,omitempty"` // authors of the messages that led to it; they count as its requesters
+	Askers    []string       `json:"askers,omitempty"` // authors of the messages that led to it, who count as requesters
 	Rule      string         `json:"rule,omitempty"`   // the rule that approved it
 	Summary   string         `json:"summary,omitempty"`
 

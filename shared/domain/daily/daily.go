@@ -20,7 +20,7 @@ type Fact struct {
 	Created bool             `json:"created,omitempty"` // a request became a task
 	Gate    string           `json:"gate,omitempty"`    // prompt, process or step, if this is a decision
 	Verdict Verdict          `json:"verdict,omitempty"`
-	Waited  *int64           `json:"waited_ms,omitempty"` // from the question to the decision; nil for entries of releases that did not record it
+	Waited  *int64           `json:"waited_ms,omitempty"` // from question to decision; nil: not recorded by that release
 	Retried bool             `json:"retried,omitempty"`   // a failed generation was retried
 	Ended   string           `json:"ended,omitempty"`     // for an execution: completed, failed or cancelled
 	Tools   map[string]Calls `json:"tools,omitempty"`     // the execution's calls by tool

@@ -31,7 +31,8 @@ func (a *Aggregate) AskedAt(id string) time.Time {
 	if !ok || terms.DecideBy == nil {
 		return time.Time{}
 	}
-	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour) // CreatedAt would be too early: the row is created before its content is generated
+	// CreatedAt would be too early: the row is created before its content is generated.
+	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour)
 }
 
 // Readable returns aggregate.ErrConflict if the request is missing, which happens in a torn read.

@@ -34,7 +34,7 @@ type Choice struct {
 	DecidedBy string          `json:"decided_by,omitempty"`
 	DecidedAt *time.Time      `json:"decided_at,omitempty"`
 	Over      bool            `json:"over,omitempty"`      // the time limit passed or the message was withdrawn
-	GateOver  bool            `json:"gate_over,omitempty"` // the gate no longer waits, so the message can't become a reason
+	GateOver  bool            `json:"gate_over,omitempty"` // the gate no longer waits; the message can't be a reason
 	CreatedAt time.Time       `json:"created_at"`
 }
 

@@ -15,14 +15,16 @@ type Contest struct {
 	File        string             `json:"file"`            // the contest's file, which names its teams
 	Order       aggregate.JSON     `json:"order,omitempty"` // input for creating the contest; empty once it exists
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
-	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // the amount reserved on the day of AskedAt until the contest has ended
-	MostOfDay   aggregate.MicroUSD `json:"-"`                            // cost limit of that day including the budget; 0: none
+	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on the day of AskedAt until the contest ends
+	MostOfDay   aggregate.MicroUSD `json:"-"`                            // that day's cost limit including the budget; 0: none
 	AskedAt     time.Time          `json:"asked_at"`
 	Until       time.Time          `json:"until"` // when the contest should end
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
-	As          string             `json:"status,omitempty"`  // how it ended: the contest.SummaryStatus, without a summary the contest.Status, or one of the constants below
-	Entries     []Entry            `json:"entries,omitempty"` // each team's best submission, best first
-	Failed      int                `json:"failed_teams,omitempty"`
+	// As says how it ended: the contest.SummaryStatus, without a summary the contest.Status, or one of the constants
+	// below.
+	As      string  `json:"status,omitempty"`
+	Entries []Entry `json:"entries,omitempty"` // each team's best submission, best first
+	Failed  int     `json:"failed_teams,omitempty"`
 	// Failures says why teams have no submission; at most MaxFailures of them.
 	Failures []contest.FailedTeam `json:"failures,omitempty"`
 }

@@ -84,7 +84,7 @@ func (a *Aggregate) carryLate(c *change, s *StepResult) {
 	if e == nil || e.ProcessVersion != s.ProcessVersion {
 		return
 	}
-	c.RelyOn(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // fails if a newer attempt was created meanwhile
+	c.RelyOn(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // e must still be the newest
 	if s.Status != StepCompleted || e.Attempt <= s.Attempt || e.over() || a.StepOf(e, s.Order) != nil {
 		return
 	}

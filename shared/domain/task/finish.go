@@ -50,7 +50,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
 		c.Fail(aggregate.ErrMoved)
-	case unknown && why != ReasonToolUnknown: // an unknown write is the more important reason, because a person has to check it
+	case unknown && why != ReasonToolUnknown: // a person has to check the unknown write first
 		why, detail = ReasonToolUnknown, ""
 	}
 	c.moveExecution(e, ExecutionFailed, func(n *Execution) {
@@ -183,7 +183,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		return aggregate.Change{}, nil
 	}
 	switch {
-	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // a decision or the contest's end starts the next run
+	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // another event starts the next run
 		return aggregate.Change{}, nil
 	case a.justDecided():
 		return a.restart(now)

@@ -27,7 +27,7 @@ const (
 	ReasonGuest        aggregate.Reason = "guest"
 	ReasonStranger     aggregate.Reason = "stranger"           // from another workspace
 	ReasonWorkspace    aggregate.Reason = "unknown_workspace"  // Ringi is not installed there
-	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // only the askers could approve, and they may not
+	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // Ringi is not installed there for this deployment
 	ReasonNoApprover   aggregate.Reason = "no_approver"        // nobody on the list of approvers may approve
 	ReasonNoMember     aggregate.Reason = "no_other_member"    // nobody else in the channel may approve
 	ReasonGroupMessage aggregate.Reason = "group_message"      // the app can't list the members of a group direct message
@@ -55,7 +55,7 @@ const (
 	ReasonContestFiles     aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
 	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs is not possible
-	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing; a retry gives the same result
+	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing; retries can't help
 	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy does not fit on its card
 	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // the steps do not fit on their card
 	ReasonRunFailed        aggregate.Reason = "run_failed"      // a fault of our own
@@ -64,7 +64,7 @@ const (
 
 	// Reasons why an execution or a step failed.
 	ReasonToolFailed      aggregate.Reason = "tool_failed"
-	ReasonToolValue       aggregate.Reason = "tool_value" // a stamped value does not exist at the vendor; a retry can't help
+	ReasonToolValue       aggregate.Reason = "tool_value" // a stamped value does not exist; retries can't help
 	ReasonToolUnknown     aggregate.Reason = "tool_outcome_unknown"
 	ReasonToolNotAllowed  aggregate.Reason = "tool_not_allowed"
 	ReasonToolConstraint  aggregate.Reason = "tool_constraint" // refused by an administrator's constraint

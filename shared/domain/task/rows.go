@@ -132,7 +132,7 @@ type Prompt struct {
 	Version int              `json:"version"`
 	Content string           `json:"content"`
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
-	Contest *Contest         `json:"contest,omitempty"` // the contest that drafts it or, for a picked version, drafted the one it replaced
+	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version; nil without a contest
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
 	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
@@ -149,7 +149,7 @@ type Process struct {
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
 	Steps     []Step           `json:"steps"`
-	Remarks   string           `json:"remarks,omitempty"` // the model's answer to the reasons for rejecting earlier versions
+	Remarks   string           `json:"remarks,omitempty"` // the model's answer to earlier reasons for rejection
 	Usage     *aggregate.Usage `json:"usage,omitempty"`
 	CreatedAt time.Time        `json:"created_at"`
 	aggregate.Gate
@@ -166,10 +166,10 @@ type Execution struct {
 	ProcessVersion int                 `json:"process_version"`
 	Attempt        int                 `json:"attempt"`
 	SessionID      string              `json:"session_id,omitempty"`
-	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and its cost is charged
-	Lease          *Claim              `json:"session_lease,omitempty"`  // this field, Pauses and SessionFailing are only in rows of earlier releases: see SessionLease
+	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and is charged
+	Lease          *Claim              `json:"session_lease,omitempty"`  // like Pauses and SessionFailing, only in rows of earlier releases
 	Pauses         int                 `json:"session_pauses,omitempty"`
-	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit of the session, 0 for none; nil in rows of earlier releases
+	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit, 0 for none; nil in rows of earlier releases
 	SessionFailing *time.Time          `json:"session_failing,omitempty"`
 	Status         ExecutionStatus     `json:"status"`
 	CurrentStep    int                 `json:"current_step"`
@@ -177,7 +177,7 @@ type Execution struct {
 	Summary        string              `json:"summary,omitempty"`
 	Usage          *aggregate.Usage    `json:"usage,omitempty"` // usage of the summary or of the session
 	Error          aggregate.Reason    `json:"error_code,omitempty"`
-	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in rows of the first releases, the code itself
+	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in the oldest rows the code itself
 	ErrorDetail    string              `json:"error_detail,omitempty"`
 	CancelledBy    string              `json:"cancelled_by,omitempty"`
 	RetriedBy      string              `json:"retried_by,omitempty"` // who requested this attempt

@@ -9,7 +9,7 @@ import (
 // Deployment is one row of the table with facts about the deployment.
 type Deployment struct {
 	aggregate.Meta
-	TenantID string `json:"tenant_id"` // the deployment's own workspace, to which the bot token in the Slack secret belongs
+	TenantID string `json:"tenant_id"` // the deployment's own workspace, which the Slack secret's bot token belongs to
 	// FurtherDay is the daily cost limit of every other workspace. Functions that have the parameter enforce it;
 	// functions behind an alias don't have it, and show this value.
 	FurtherDay aggregate.MicroUSD `json:"further_day_micro_usd,omitempty"`

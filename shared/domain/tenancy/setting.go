@@ -31,7 +31,7 @@ const (
 type Setting struct {
 	Name     string // members of objects are named with dots
 	Kind     Kind
-	Min, Max int                    // of a number, a text's length or a list's length; a text with Max 0 is checked by fits
+	Min, Max int                    // of a number, a text's or a list's length; fits checks a text with Max 0
 	Choices  []string               // the first is the default
 	Default  any                    // nil: the zero value, or the first choice
 	Own      bool                   // differs for each workspace, so it is not exported to files

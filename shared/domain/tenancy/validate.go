@@ -76,7 +76,7 @@ func serverProblems(list []MCPServer) (all []Problem) {
 	return all
 }
 
-// Problems are those of one server, of its name before its url.
+// Problems returns the problems of one server, those of its name before those of its URL.
 func (s MCPServer) Problems() (all []Problem) {
 	if !serverForm().MatchString(s.Name) {
 		all = append(all, Problem{Field: "name", Rule: RuleServerName})
