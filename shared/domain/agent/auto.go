@@ -9,12 +9,10 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// AutoRule lets matching actions start without approval: tests with one command pattern in one workspace. No rule can
-// allow a shell command.
+// AutoRule lets tests that match a command pattern start without approval in one workspace. It never allows a shell.
 type AutoRule struct {
 	Type ActionType `json:"type"` // test_run
-	// Argv has one pattern for each word of the command. In a pattern, * stands for one or more of A-Z, a-z, 0-9 and
-	// _./:@-
+	// Argv has one pattern for each word of the command, where * stands for one or more of A-Z, a-z, 0-9 and _./:@-
 	Argv      []string `json:"argv"`
 	Workspace string   `json:"workspace"`
 }

@@ -134,8 +134,7 @@ func (d Definition) wrongEndpoint() Rule {
 	return ""
 }
 
-// unreachable returns the faults that depend on the deployment: plain http and local addresses must be among those that
-// it allows.
+// unreachable returns the faults that depend on the deployment: it must allow plain http and local addresses.
 func (d Definition) unreachable(allow []string) []Fault {
 	if d.Provider != HTTP && d.Provider != Local || d.wrongEndpoint() != "" {
 		return nil

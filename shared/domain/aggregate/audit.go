@@ -5,8 +5,7 @@ import "time"
 // Action is what an audit entry records.
 type Action string
 
-// AuditEntry is one entry of the audit log. It is written in the same commit as the change that it records, and never
-// rewritten.
+// AuditEntry is an entry of the audit log. It is written in the commit that it records, and never rewritten.
 type AuditEntry struct {
 	ID           string    `json:"id"` // given by the store at commit
 	TenantID     string    `json:"tenant_id"`

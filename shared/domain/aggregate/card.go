@@ -37,8 +37,7 @@ type Card struct {
 	// its gate received none.
 	User   string `json:"user,omitempty"`
 	Others int    `json:"others,omitempty"`
-	// Set on the card that was drawn last, when all cards are up to date: the head's rev and redraws as they were
-	// loaded.
+	// Set on the card that was drawn last, if all cards are up to date: the head's rev and redraws as loaded.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`
 }

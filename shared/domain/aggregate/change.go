@@ -29,21 +29,19 @@ type Change struct {
 // Listed is a row of a list that grows without limit, such as the messages of a conversation. It is stored in a
 // partition of its own, and only put if it is absent. No decision or effect reads it.
 type Listed struct {
-	List string // what the partition's key begins with, such as MESSAGES#; the tenant and Of follow
-	Of   string // prefix of the list's partition key, such as MESSAGES#; the tenant and Of follow
+	List string // prefix of the partition key, such as MESSAGES#; the tenant and Of follow
+	Of   string // id of the list's owner
 	Row  Row
 }
 
-// Decision makes a Change from a loaded aggregate. It must be a pure function, because it is called again after a
-// conflict.
+// Decision makes a Change from a loaded aggregate. It must be pure, because it is called again after a conflict.
 type Decision[A any] func(A) (Change, error)
 
-// Owned is a row of the tenant's that must still have the revision with which it was read. Rev 0 means that the row
-// must still be absent.
+// Owned is a row of the tenant's that must still have the revision with which it was read; 0: it must be absent.
 type Owned struct {
 	Key string
 	Rev int
-	Err error // returned when only this row has changed; nil: ErrConflict
+	Err error // returned if only this row has changed; nil: ErrConflict
 }
 
 // Empty reports whether the Change writes neither a head nor rows.

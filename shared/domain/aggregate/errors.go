@@ -18,14 +18,15 @@ var (
 	// ErrUnconfirmed: a commit got no answer; it may have been made, or may still be.
 	ErrUnconfirmed = errors.New("it is not known whether it was saved")
 	// ErrMoved: the caller's step is no longer the next one; read the rows again.
-	ErrMoved    = errors.New("something else is next by now")
+	ErrMoved = errors.New("something else is next by now")
+	// ErrSettings: the settings changed meanwhile; read them and decide again.
 	ErrSettings = errors.New("the settings changed meanwhile")
 	// ErrInFlight: a call is still under way; nothing can be decided until its outcome is known.
 	ErrInFlight = errors.New("a call is still in flight")
 	// ErrUncovered: the decision only recorded that the outcome of a write is unknown; a person must look and decide
 	// again.
 	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
-	// ErrNotDue: the deadline has not passed.
+	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.
 	ErrNotDue = errors.New("not due yet")
 )
 

@@ -137,8 +137,7 @@ func (g *Gate) Decided() error {
 	return nil
 }
 
-// WaitingIndexes returns the index entry that lists the gate as waiting for people, or none if no person needs to
-// decide.
+// WaitingIndexes returns the index entry that lists the gate as waiting for people, or none if it needs no person.
 func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	if g.Status != PendingApproval || !g.Terms.ApprovalRequired {
 		return nil
@@ -159,8 +158,7 @@ type Terms struct {
 	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
 }
 
-// Verdict says how a gate was decided. It is empty for expired and cancelled gates: the head says who ended those and
-// why.
+// Verdict says how a gate was decided. It is empty for expired and cancelled gates: the head says more about those.
 type Verdict struct {
 	ApprovedBy      string     `json:"approved_by,omitempty"` // empty while approved_at is set: the system approved
 	ApprovedAt      *time.Time `json:"approved_at,omitempty"`
@@ -184,6 +182,7 @@ const (
 // Moves lists the statuses that may follow each status.
 type Moves[S ~string] map[S][]S
 
+// Allows reports whether to may follow from.
 func (m Moves[S]) Allows(from, to S) bool { return slices.Contains(m[from], to) }
 
 // GateMoves are the moves of a gate. A gate on a model's output begins as generating, any other as pending_approval.

@@ -48,8 +48,7 @@ func (h Head) Committed(was Head, c Change) Head {
 	return h
 }
 
-// Committed returns the aggregate with the rows that a commit of c writes. It changes a's lists, so they must not be
-// shared.
+// Committed returns a with the rows that a commit of c writes. It changes a's lists, so they must not be shared.
 func Committed[A Aggregate](a A, c Change) A {
 	if was := *a.Root().Common(); c.Head != nil {
 		a.Add(c.Head)
@@ -61,8 +60,7 @@ func Committed[A Aggregate](a A, c Change) A {
 	return a
 }
 
-// See raises ShownRev to the highest revision in the cards' rows. It ignores rows written before the last redraw
-// request.
+// See raises ShownRev to the highest revision in the cards' rows, except rows older than the last redraw request.
 func (h *Head) See(cards []*Card) {
 	for _, c := range cards {
 		if c.ShownRedraws == h.Redraws {

@@ -31,8 +31,7 @@ type Aggregate interface {
 	// PauseRun supersedes a run that ended because Lambda had no capacity. The next run begins at until, or now if that
 	// is past, and does not count as a restart. It returns the same errors as RestartRun.
 	PauseRun(run int, until, now time.Time) (Change, error)
-	// TryAgainAt returns when to retry a card that Slack refused permanently, even if nothing changes; nil: at the next
-	// revision.
+	// TryAgainAt returns when to retry a card that Slack refused permanently; nil: at the next revision.
 	TryAgainAt(c *Card) *time.Time
 }
 
@@ -52,6 +51,7 @@ type Shared struct {
 	Leases []*Lease
 }
 
+// Common returns the rows that all kinds have.
 func (s *Shared) Common() *Shared { return s }
 
 // Add inserts a row of a type that all kinds have.
@@ -98,9 +98,9 @@ type Kind struct {
 	New    func() Aggregate
 	// ValidID reports whether an id has this kind's form; nil: clicks never name such an id.
 	ValidID func(id string) bool
-	// Asked is the key of the row that says where one was asked for, and by whom; empty: nobody asks for one.
+	// Asked is the key of the row that says where and by whom the aggregate was requested; empty: nobody requests it.
 	Asked string
-	Asks  []CardType // Asked is the key of the row that says where and by whom the aggregate was requested; empty: nobody requests this kind.
+	Asks  []CardType // card types on which people approve or reject
 	// Rows creates an empty row of each type that only this kind has.
 	Rows map[string]func() Row
 	// Begin makes the first Change of an aggregate that another aggregate orders; nil: this kind is never ordered.
@@ -128,6 +128,7 @@ func (k Kind) Row(typ string) Row {
 	return nil
 }
 
+// Kinds are the kinds that a store or a function handles.
 type Kinds []Kind
 
 // Of returns the kind with this name.

@@ -148,6 +148,7 @@ func (p Policy) approver(by Actor) error {
 	return nil
 }
 
+// ApproverMode says how approvers are chosen.
 type ApproverMode string
 
 const (

@@ -73,6 +73,7 @@ func (u Usage) Plus(v Usage) Usage {
 // Free reports whether the calls cost nothing, such as a refused call.
 func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 0 }
 
+// Sum returns u without the fields that describe a single generation.
 func (u Usage) Sum() Usage {
 	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Sent, u.Written = "", "", "", "", "", nil, 0
 	return u

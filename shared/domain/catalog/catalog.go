@@ -53,8 +53,7 @@ type Argument struct {
 	Other  language.Texts            `json:"other"` // {name} is replaced by the argument
 }
 
-// Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and whose count is
-// reported.
+// Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and are counted.
 type Demo struct {
 	Request language.Texts       `json:"request"` // an example request
 	Asks    string               `json:"asks"`    // regular expression that matches requests for this list

@@ -19,9 +19,9 @@ const form = "ringi-chain 1"
 type Note string
 
 const (
-	Misdated Note = "misdated" // overwritten; the hash is of the new content
-	Modified Note = "modified" // the hash is of the deleted content
-	Deleted  Note = "deleted"  // the hash is of what it was
+	Misdated Note = "misdated" // its time differs from the table's by more than Drift
+	Modified Note = "modified" // overwritten; the hash is of the new content
+	Deleted  Note = "deleted"  // the hash is of the deleted content
 )
 
 // Drift is how far a row's time may differ from the time at which the table stored it.
@@ -100,8 +100,7 @@ func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 
 func oneWord(key string) bool { return key != "" && !strings.ContainsAny(key, " \n\r") }
 
-// Text returns the text to sign: a line for each field and each entry. The format is simple, so that other programs can
-// reproduce it.
+// Text returns the text to sign: a line for each field and each entry, so that any program can reproduce it.
 func (l Link) Text() []byte {
 	var b strings.Builder
 	late := "in time"

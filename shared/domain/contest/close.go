@@ -169,8 +169,7 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 	return a.Cancel(aggregate.System(), ReasonCancelled, now)
 }
 
-// abandon stops a contest after several of its runs died. Its teams call no more models, and later runs only write the
-// summary.
+// abandon stops a contest after several of its runs died. Its teams stop, and later runs only write the summary.
 func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.abandon()

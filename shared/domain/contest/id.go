@@ -35,8 +35,10 @@ func uuid(b []byte) string {
 
 var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
+// ValidID reports whether id has the form of an execution_id.
 func ValidID(id string) bool { return form().MatchString(id) }
 
+// Ref returns the Ref of a contest.
 func Ref(tenant, execution string) aggregate.Ref {
 	return aggregate.Ref{Tenant: tenant, Kind: kindName, ID: execution}
 }

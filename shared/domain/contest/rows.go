@@ -104,6 +104,7 @@ type Summary struct {
 	FailedTeams  []FailedTeam `json:"failed_teams"`
 }
 
+// TeamHead is the head row of a team.
 type TeamHead struct {
 	aggregate.Head
 	WorkID string `json:"work_id"` // execution_id and the hash of the team's id
@@ -172,7 +173,7 @@ type Board struct {
 	RoundNumber        int       `json:"round_number"`
 	EvaluationScore    float64   `json:"evaluation_score"` // 0.0 to 1.0
 	EvaluationFeedback string    `json:"evaluation_feedback"`
-	SubmissionContent  string    `json:"submission_content"` // shortened to 1 KiB; the round's row has the full text
+	SubmissionContent  string    `json:"submission_content"` // at most 1 KiB; the full text is in the round's row or in S3
 	SubmissionFormat   string    `json:"submission_format"`
 	UsageInfo          UsageInfo `json:"usage_info"`
 	CreatedAt          time.Time `json:"created_at"`

@@ -48,6 +48,7 @@ func (a *Aggregate) AskedAt(id string) time.Time {
 	return time.Time{}
 }
 
+// IsOpen reports whether the action with this id waits for a person.
 func (a *Aggregate) IsOpen(id string) bool { return a.Pending() != nil && a.Pending().ActionID == id }
 
 // VerdictOn returns the verdict on the action with this id.

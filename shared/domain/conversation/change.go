@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
+// Decision is a Decision on a conversation.
 type Decision = aggregate.Decision[*Aggregate]
 
 type change struct {

@@ -29,6 +29,7 @@ func uuid(parts ...string) string {
 
 var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
+// ValidID reports whether id has the form of a conversation's id.
 func ValidID(id string) bool { return form().MatchString(id) }
 
 // RefOf returns the Ref of a conversation.

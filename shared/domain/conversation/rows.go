@@ -23,6 +23,7 @@ type Head struct {
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
 }
 
+// Forgotten reports whether the conversation counts as gone.
 func (h *Head) Forgotten(now time.Time) bool {
 	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
@@ -217,6 +218,7 @@ const (
 // MostLines limits the stored lines of an action's output; the newest are kept.
 const MostLines = 500
 
+// InboxPrefix begins the keys of unanswered messages.
 const InboxPrefix = "INBOX#"
 
 // MessageKey returns the key of a message in its list.

@@ -49,6 +49,7 @@ var ActionMoves = aggregate.Moves[ActionStatus]{
 // Over reports whether an action has ended.
 func (s ActionStatus) Over() bool { return len(ActionMoves[s]) == 0 || s == ActionFailed }
 
+// ActionType says what an action does.
 type ActionType = agent.ActionType
 
 const (

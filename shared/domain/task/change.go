@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
+// Decision is a Decision on a task.
 type Decision = aggregate.Decision[*Aggregate]
 
 type change struct {

@@ -93,6 +93,7 @@ func (a *Aggregate) AskedHash(id string) string {
 	return ""
 }
 
+// IsOpen reports whether the gate with this id waits for a decision.
 func (a *Aggregate) IsOpen(id string) bool {
 	row := a.gateOf(id)
 	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval

@@ -71,8 +71,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
-// openGate asks people about a generated version. If under these settings nobody could approve it, the task is parked
-// instead.
+// openGate asks people about a generated version. If nobody could approve it now, the task is parked instead.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
 	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
@@ -198,8 +197,7 @@ func latest(t time.Time, others ...*time.Time) time.Time {
 	return t
 }
 
-// WaitUntil pauses the run until a time, as a model's Retry-After asks. Nothing changes if g was finished meanwhile or
-// is parked.
+// WaitUntil pauses the run, as a model's Retry-After asks. Nothing changes if g was finished meanwhile or is parked.
 func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err

@@ -48,8 +48,7 @@ func (e *Execution) Objects() (list, member string, blob bool) { return "results
 // Only rows that seldom change have indexes, because each write of a row also writes its index entries. The head
 // changes with every commit and card.
 
-// Indexes lists a reply under its thread. Other messages need no entry, because their task's id is derived from the
-// message.
+// Indexes lists a reply under its thread. Other messages need no entry: their task's id is derived from the message.
 func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 	if !r.Threaded() {
 		return nil

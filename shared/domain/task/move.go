@@ -8,8 +8,7 @@ import (
 
 // Only the functions in this file change a status. A new row gets its first status where it is created.
 
-// moveGate writes a gate's next status, after fill has edited its row. It refuses moves that aggregate.GateMoves does
-// not list.
+// moveGate writes a gate's next status, after fill has edited its row. Only moves in aggregate.GateMoves are allowed.
 func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) {
 	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
 		c.Fail(errMove(row.Key(), from, to))

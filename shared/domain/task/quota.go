@@ -118,8 +118,7 @@ func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggreg
 	return a.endRefused(why, "", time.Time{}, now)
 }
 
-// Waiting reports whether the request is neither accepted nor refused yet. It is false while a choice about the message
-// is open.
+// Waiting reports whether the request is neither accepted nor refused yet, and no choice about the message is open.
 func (a *Aggregate) Waiting() bool {
 	return a.Task == nil && a.Head.AcceptedAt == nil && a.Head.Ended == nil && a.Head.Parked == nil && a.Choosing() == nil
 }

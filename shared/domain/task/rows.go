@@ -117,6 +117,7 @@ const (
 	Urgent Priority = "urgent"
 )
 
+// Type is the kind of a task.
 type Type string
 
 const (
@@ -185,8 +186,7 @@ type Execution struct {
 	CreatedAt      time.Time           `json:"created_at"`
 	StartedAt      *time.Time          `json:"started_at,omitempty"`
 	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // set for failures too
-	// WaitedMS is how long it waited for people and for the leases of crashed calls. A session's time limit excludes
-	// it.
+	// WaitedMS is how long it waited for people and for leases of crashed calls. A session's time limit excludes it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
 }

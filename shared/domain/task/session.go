@@ -29,8 +29,7 @@ func (a *Aggregate) OpenSession() *Execution {
 }
 
 const (
-	// closeAfter is how long the run that ended an execution may take to close its session. Then another run is started
-	// for that.
+	// closeAfter is how long the run that ended an execution may take to close its session, before another run starts.
 	closeAfter = 2 * time.Minute
 	// MaxClosing is how long to keep asking a session for its cost. After that the cost counts as unknown.
 	MaxClosing = 24 * time.Hour
@@ -220,8 +219,7 @@ func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, n
 	return l, nil
 }
 
-// HandOver starts another run for a session that this run has polled MaxSessionPauses times. Before that nothing
-// changes.
+// HandOver starts another run for a session that this run has polled MaxSessionPauses times.
 func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil {
@@ -236,8 +234,7 @@ func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// CloseSession records that the session of an ended execution was told to stop and is charged. The second time nothing
-// changes.
+// CloseSession records that an ended execution's session was told to stop and is charged. Repeating it changes nothing.
 func (a *Aggregate) CloseSession(run int, now time.Time) (aggregate.Change, error) {
 	e := a.OpenSession()
 	if a.Head.Run != run {

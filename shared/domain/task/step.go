@@ -19,8 +19,7 @@ type Step struct {
 	RequiresHumanCheck bool           `json:"requiresHumanCheck,omitempty"`
 	// LeftOut holds, by name, an MCP server's defaults for arguments that ToolInput lacks.
 	LeftOut aggregate.JSON `json:"leftOut,omitempty"`
-	// Access and ToolVersion are the catalog's values at planning time. If the tool has changed since, it is not
-	// called.
+	// Access and ToolVersion are the catalog's values at planning time. A tool that has changed since is not called.
 	Access      aggregate.Access `json:"effect"`
 	ToolVersion string           `json:"toolVersion"`
 }

@@ -7,8 +7,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// WillAsk reports whether people will be asked about the next generated policy or steps. A step's own gate may also
-// open if not.
+// WillAsk reports whether people will be asked about the next generated policy or steps. It ignores gates of single
+// steps.
 func (a *Aggregate) WillAsk(s tenancy.Settings) bool {
 	p := a.Prompt()
 	stands := p != nil && p.Status == aggregate.Approved

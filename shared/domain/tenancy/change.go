@@ -17,8 +17,7 @@ type Change struct {
 
 // Row is an item that belongs to a tenant.
 type Row interface {
-	// Place returns the partition key, the sort key and the attribute "type". The tenant's id in the keys is not
-	// checked.
+	// Place returns the partition key, the sort key and the attribute "type". The tenant in the keys is not checked.
 	Place() (partition, key, typ string)
 }
 

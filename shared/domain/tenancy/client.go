@@ -7,8 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// VendorClient is the OAuth app that a tenant registered with a vendor. It is kept when the tenant disconnects the
-// vendor.
+// VendorClient is the OAuth app that a tenant registered with a vendor. It is kept when the vendor is disconnected.
 type VendorClient struct {
 	aggregate.Meta
 	TenantID string `json:"tenant_id"`

@@ -12,8 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Difference is a field whose value differs between two settings. Nested fields are named with dots; a list is one
-// field.
+// Difference is a field whose value differs between two settings. Nested fields have dotted names; a list is one field.
 type Difference struct {
 	Field string         `json:"-"`
 	Was   aggregate.JSON `json:"was"`

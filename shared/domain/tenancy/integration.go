@@ -17,8 +17,7 @@ const (
 	Broken       IntegrationStatus = "error"
 )
 
-// IntegrationReason says why an integration is no longer connected. It is empty if a person disconnected it under an
-// earlier release.
+// IntegrationReason says why an integration is not connected. Early releases left it empty if a person disconnected it.
 type IntegrationReason string
 
 const (

@@ -81,8 +81,7 @@ func (s Settings) MaxSessionCost() aggregate.MicroUSD { return limitOf(s.MaxSess
 // MaxCost is the cost limit of a task, 0 for none.
 func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }
 
-// limitOf converts a limit to MicroUSD, 0 for none. A limit below a millionth of a dollar becomes 1, so that it stays a
-// limit.
+// limitOf converts a limit to MicroUSD, 0 for none. A limit below a millionth of a dollar stays a limit.
 func limitOf(usd float64) aggregate.MicroUSD {
 	if usd <= 0 {
 		return 0

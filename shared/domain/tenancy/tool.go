@@ -169,8 +169,7 @@ func (p ToolPermission) check(known []Constraint) error {
 	return nil
 }
 
-// details says which tool was allowed and with which constraints. The hash identifies the server's description of the
-// tool.
+// details says which tool was allowed and with which constraints. The hash identifies the server's description.
 func (p ToolPermission) details() map[string]any {
 	d := map[string]any{"tool": p.ToolName, "allowed": p.Allowed}
 	if p.Constraints != "{}" {
