@@ -10,7 +10,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// entries reads what stands in settings.
 func entries(t *testing.T, text string) []agent.Definition {
 	t.Helper()
 	var list []agent.Definition
@@ -99,7 +98,7 @@ func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
 	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn || warnings[0].Field+" "+warnings[0].Limit() != "capabilities is required" {
 		t.Errorf("%v", warnings)
 	}
-	// The second of two is left out, and the first stays.
+	// The second of two entries with the same id is ignored.
 	defs, warnings = agent.Definitions(entries(t, `[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude","provider":"anthropic","model":"b","capabilities":["test"]}]`), nil)
 	if claude, _ = agent.Find(defs, "claude"); claude.Model != "a" || len(warnings) != 1 || warnings[0].Rule != agent.RuleTaken || warnings[0].KeepsBuiltIn {
 		t.Errorf("%+v %v", claude, warnings)
@@ -126,7 +125,7 @@ func TestExactlyOneAgentIsTheDefault(t *testing.T) {
 		}
 		expect.That(t, n == 1 && agent.Default(defs).ID == want, "%s: %v", want, ids(defs))
 	}
-	// An override that claims nothing leaves the default where it was.
+	// An override that does not claim to be the default doesn't change the default.
 	defs, _ := agent.Definitions(entries(t, "["+one("codex", false)+"]"), nil)
 	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
 	defs, _ = agent.Definitions(nil, nil)
@@ -153,7 +152,7 @@ func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
 	}
 }
 
-// The built-in agents keep to the rules, and every rule has its words.
+// The built-in agents have no faults, and every rule has a text.
 func TestBuiltInAgentsAreSound(t *testing.T) {
 	for _, d := range agent.BuiltIn() {
 		f := d.Faults()

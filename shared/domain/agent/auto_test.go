@@ -60,7 +60,7 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"), 1)
 }
 
-// What an agent writes in the place of a * is a name, whatever sign a program would read more from.
+// A * matches only names, not signs that make a program read more, such as @ or -.
 func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 	for c := rune(0); c < 0x3000; c++ {
 		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))
@@ -69,8 +69,7 @@ func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 	}
 }
 
-// A * is for the names that a few commands are given; every other command is spelled, so that what begins is what an
-// administrator wrote.
+// Only a few commands may have a * in their rules. All others must be spelled out by the administrator.
 func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 	for _, tt := range []struct {
 		rule []string
@@ -110,7 +109,7 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 	}
 }
 
-// A rule that is broken allows nothing, also when it stands in a row that nobody checked.
+// A rule with a fault allows nothing, even if it was stored without validation.
 func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 	for _, argv := range [][]string{
 		{"sh", "-c", "*"}, {"/bin/bash", "*"}, {"BASH", "x"}, {"env", "x"}, {"xargs", "x"}, {"/usr/bin/env", "x"}, {"sudo", "x"}, {"busybox", "x"}, {"toybox", "x"}, {"zsh-5.9", "x"}, {"*", "x"}, {"g*", "x"}, {}, {""}, {"go", ""},

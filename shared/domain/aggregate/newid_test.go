@@ -8,7 +8,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A source that counts up within a millisecond would give ids with equal beginnings.
+// An id source that counts up within a millisecond would produce ids with equal beginnings.
 func TestNewIDsOfOneMomentAreUnrelated(t *testing.T) {
 	seen := map[[4]byte]bool{}
 	for range 200 {

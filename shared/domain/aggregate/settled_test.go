@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// drawnRoute has desks of every kind, also such as no route should have.
+// drawnRoute draws a route with desks of every kind, including invalid ones.
 func drawnRoute(t *rapid.T) []aggregate.Stage {
 	person := rapid.SampledFrom([]string{"A", "B", "C", ""})
 	desk := rapid.Custom(func(t *rapid.T) aggregate.Desk {
@@ -41,7 +41,7 @@ func drawnStamps(t *rapid.T) []aggregate.Stamp {
 	}), 0, 12).Draw(t, "stamps")
 }
 
-// everybody are stamps of all people of all desks.
+// everybody returns stamps of all people at all desks.
 func everybody(route []aggregate.Stage) []aggregate.Stamp {
 	var all []aggregate.Stamp
 	for i, stage := range route {
@@ -54,12 +54,12 @@ func everybody(route []aggregate.Stage) []aggregate.Stamp {
 	return all
 }
 
-// TestNothingIsSettledUnlessItsStampsSaySo draws routes and stamps as they come, valid or not.
+// The test draws routes and stamps at random, valid or not.
 func TestNothingIsSettledUnlessItsStampsSaySo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		route := drawnRoute(t)
 		stamps := drawnStamps(t)
-		if rapid.Bool().Draw(t, "everybody") { // or hardly any route would be settled
+		if rapid.Bool().Draw(t, "everybody") { // otherwise hardly any route would be settled
 			stamps = append(stamps, everybody(route)...)
 		}
 		settled := aggregate.Settled(route, stamps)
@@ -78,7 +78,7 @@ func TestNothingIsSettledUnlessItsStampsSaySo(t *testing.T) {
 	})
 }
 
-// proven holds a route that is settled against what a reader of it would count.
+// proven checks a settled route with an independent count of its stamps.
 func proven(t *rapid.T, route []aggregate.Stage, stamps []aggregate.Stamp) {
 	if len(route) == 0 {
 		if !slices.ContainsFunc(stamps, func(s aggregate.Stamp) bool { return s.Withdrawn == nil && s.By+s.OnBehalfOf != "" }) {
@@ -117,7 +117,7 @@ func proven(t *rapid.T, route []aggregate.Stage, stamps []aggregate.Stamp) {
 	}
 }
 
-// TestARouteWhoseDesksCanBeSettledIsSettledByAll: what is refused above is not all there is.
+// Settled must not refuse every route: with all stamps, a route whose desks can be settled is settled.
 func TestARouteWhoseDesksCanBeSettledIsSettledByAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		desk := rapid.Custom(func(t *rapid.T) aggregate.Desk {

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Each file has every text in every language, and says nothing of what the tool does not have.
+// Each file has every text in every language, and mentions nothing that the tool does not have.
 func TestEachFileIsWhole(t *testing.T) {
 	named := regexp.MustCompile(`\{(\w+)\}`)
 	for _, f := range expect.Value(catalog.Files())(t) {

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// tamperings are what somebody with the whole table in their hands can do without the sealer's key.
+// tamperings are changes that somebody with full access to the table, but without the sealer's key, could make.
 func tamperings() map[string]func(l *log, r *rand.Rand) {
 	drop := func(l *log, i int) (was Row) {
 		was = l.rows[i]
@@ -190,8 +190,8 @@ func TestTheOrderOfMembersIsNoChange(t *testing.T) {
 	expect.That(t, string(a) == `{"a":{"x":null,"y":"<&>"},"b":1}`, "it is %s", a)
 }
 
-// Whoever changes a row and puts it back within the minute leaves a chain that fits the rows: what the sealer saw
-// stays.
+// If somebody changes a row and restores it within a minute, the chain matches the rows again, but the sealer's note
+// remains.
 func TestWhatTheSealerSawStays(t *testing.T) {
 	s := newSealer(t)
 	for note, want := range map[Note]Flaw{Modified: Touched, Deleted: Touched, Misdated: Dated} {
@@ -209,7 +209,8 @@ func TestWhatTheSealerSawStays(t *testing.T) {
 	}
 }
 
-// Between two heads a row and its link can go without a trace; a check says of which rows.
+// A row can be removed together with its link before a head covers the link. A report lists the rows for which this is
+// possible.
 func TestRowsBehindTheHeadAreNamed(t *testing.T) {
 	s := newSealer(t)
 	l := seal(t, s, 10, 5)
@@ -243,7 +244,7 @@ func TestAClockThatIsBehindDoesNotTurnTheChain(t *testing.T) {
 	}
 }
 
-// Some rows can be proved without the others, by the links from the first of them on.
+// Some rows can be checked without the others, with the links from the first one that seals them.
 func TestAPartOfTheLogIsProved(t *testing.T) {
 	s := newSealer(t)
 	whole := seal(t, s, 20, 5)
@@ -273,7 +274,7 @@ func TestAPartOfTheLogIsProved(t *testing.T) {
 	}
 }
 
-// A key was replaced: what the earlier one signed counts, as long as it comes before all of the later one.
+// After a key was replaced, the earlier key's signatures still count, but only before all signatures of the later key.
 func TestAnEarlierKeysLinksCount(t *testing.T) {
 	first, second := newSealer(t), newSealer(t)
 	l := seal(t, first, 10, 5)

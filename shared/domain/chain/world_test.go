@@ -24,7 +24,7 @@ type log struct {
 	rows  []Row
 }
 
-// sealer signs as KMS does: ECDSA with P-256 over SHA-256.
+// sealer signs like KMS: ECDSA with P-256 over SHA-256.
 type sealer struct{ key *ecdsa.PrivateKey }
 
 func newSealer(t *testing.T) sealer {
@@ -49,7 +49,7 @@ func row(n int) Row {
 
 func salt(n int) string { return fmt.Sprintf("%064x", n) }
 
-// seal makes a log of n rows, in links of at most per, and puts its head away.
+// seal makes a log of n rows in links of at most per rows, and stores its head.
 func seal(t *testing.T, s sealer, n, per int) log {
 	t.Helper()
 	var out log
@@ -67,7 +67,7 @@ func seal(t *testing.T, s sealer, n, per int) log {
 	return out
 }
 
-// keep puts a head away that names the last link.
+// keep stores a head that names the last link.
 func (l *log) keep(t *testing.T, s sealer) {
 	t.Helper()
 	last := l.links[len(l.links)-1]
@@ -76,7 +76,7 @@ func (l *log) keep(t *testing.T, s sealer) {
 	l.head = &head
 }
 
-// more seals further rows.
+// more seals additional rows.
 func (l *log) more(t *testing.T, s sealer, late bool, rows ...Row) {
 	t.Helper()
 	last := l.links[len(l.links)-1]
@@ -94,12 +94,12 @@ func (l log) copy() log {
 	return log{l.head, links, slices.Clone(l.rows)}
 }
 
-// unseal takes a row's entries away.
+// unseal removes a row's entries from the links.
 func (l *log) unseal(key string) {
 	for i := range l.links {
 		l.links[i].Entries = slices.DeleteFunc(l.links[i].Entries, func(e Entry) bool { return e.Key == key })
 	}
 }
 
-// later is when all is sealed.
+// later returns a time at which all rows must be sealed.
 func later() time.Time { return at().Add(48 * time.Hour) }

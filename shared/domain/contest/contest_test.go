@@ -135,7 +135,7 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
 	stops(w.now, "") // min_rounds is 2
 	w.score(0, 2, 0.9)
-	stops(w.now, "") // nobody was asked
+	stops(w.now, "") // the judge was not asked
 	stop.Result.RoundNumber = 3
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
 	stops(w.now, contest.NoImprovementExpected)
@@ -250,7 +250,7 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	}
 }
 
-// die lets so many runs die, or all that are begun.
+// die lets up to most runs die and returns how many were started.
 func (w *world) die(most int) (runs int) {
 	w.t.Helper()
 	for ; w.a.Effects(w.now).Run != nil && runs < most; runs++ {
@@ -290,7 +290,7 @@ func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
 	}
 	w.die(50)
 	expect.Must(t, w.a.Contest.SettledAt != nil, "never given up")
-	rerun(w, false) // one that was given up is summed up after all
+	rerun(w, false) // a contest that was given up gets a summary after all
 	expect.That(t, strings.Contains(input(w), `"teams":[]`) && len(w.a.Effects(w.now).Tell) == 0, "%s", input(w))
 	w.end(0, contest.PartialFailure)
 	expect.NoError(t, w.close())
@@ -306,7 +306,7 @@ func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
 	w.score(0, 1, 0.7)
 	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 2, Cost: 70}})
 	w.end(0, contest.BudgetExhausted)
-	w.teams[1].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "y", Calls: 1, Cost: 5}}) // also of a team that failed
+	w.teams[1].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "y", Calls: 1, Cost: 5}}) // costs of a failed team count too
 	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
 	tell := w.a.Effects(w.now).Tell

@@ -14,21 +14,20 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// walk is a contest to which anything happens in any order: rounds that are scored again, teams that end twice,
-// invocations of runs that were superseded, a cancellation, runs that die.
+// walk is a contest to which random events happen in any order: rounds are scored again, teams end twice, superseded
+// runs make calls, the contest is cancelled, runs die.
 type walk struct {
 	*rapid.T
 	now    time.Time
 	a      *contest.Aggregate
-	teams  []*contest.Work // nil: never begun
+	teams  []*contest.Work // nil: not begun
 	ended  map[int]contest.Team
 	closed *contest.Summary
 }
 
-// TestWhateverHappensAContestKeepsItsWord walks through contests at random.
 func TestWhateverHappensAContestKeepsItsWord(t *testing.T) {
 	reached := map[contest.Status]int{}
-	for range 20 { // few walks give a contest up
+	for range 20 { // only a few walks end with a contest that was given up
 		if rapid.Check(t, walks(reached)); len(reached) == 4 {
 			return
 		}
@@ -36,7 +35,7 @@ func TestWhateverHappensAContestKeepsItsWord(t *testing.T) {
 	t.Errorf("the walks reached only %v", reached)
 }
 
-// walks counts in reached how each walk leaves its contest.
+// walks counts in reached the statuses in which the walks end.
 func walks(reached map[contest.Status]int) func(rt *rapid.T) {
 	return func(rt *rapid.T) {
 		names := []string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(rt, "teams")]
@@ -145,7 +144,7 @@ func (w *walk) tells() {
 	}
 }
 
-// holds is what is true whenever one looks.
+// holds checks the invariants.
 func (w *walk) holds() {
 	settled := w.a.Contest.SettledAt != nil
 	e := w.a.Effects(w.now)

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// day is what a day's counter comes to by the changes of one contest.
+// day holds a day's counters after the changes of one contest.
 type day map[string]aggregate.MicroUSD
 
 func (d day) applied(a *contest.Aggregate, c aggregate.Change) *contest.Aggregate {
@@ -63,7 +63,8 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 	}
 }
 
-// Of a contest that nobody could sum up the day counts all that it could cost, until somebody runs it again by hand.
+// If no summary of a contest could be made, its full budget stays counted towards the day until somebody runs it again
+// by hand.
 func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
 	d, o := day{}, order("a")
 	o.For, o.ForRow = nil, ""

@@ -17,7 +17,7 @@ import (
 
 var at = time.Date(2025, 11, 5, 10, 0, 15, 0, time.UTC)
 
-// golden reads a file of testdata into v, writes v again, and compares the two.
+// golden checks that a file of testdata is unchanged after it was read into v and written again.
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
 	file := expect.Value(os.ReadFile("testdata/" + name))(t)

@@ -26,7 +26,7 @@ func order(teams ...string) contest.Order {
 	return o
 }
 
-// world is a contest and its teams, without a table.
+// world is a contest and its teams without a table.
 type world struct {
 	t     *testing.T
 	now   time.Time
@@ -47,7 +47,7 @@ func newWorld(t *testing.T, teams ...string) *world {
 	return w
 }
 
-// applied is an aggregate after a change, as the store would have it.
+// applied returns an aggregate as the store would load it after the change.
 func applied[A aggregate.Aggregate](a A, c aggregate.Change) A {
 	if c.Empty() {
 		return a

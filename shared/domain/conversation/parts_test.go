@@ -59,8 +59,8 @@ func TestACardNamesThePartOfItsMessage(t *testing.T) {
 	}
 }
 
-// What is written to a conversation that is closed is answered by a new card each time, and by the agent once it is
-// opened again.
+// Each message to a closed conversation is answered with a new card. After the conversation is reopened, the agent
+// answers it.
 func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 	tb := opened(t)
 	expect.NoError(t, tb.answer(nil))
@@ -80,7 +80,7 @@ func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 	}
 }
 
-// The button that stops an agent ends what it does, and nothing else.
+// The stop button ends the current work and nothing else.
 func TestStop(t *testing.T) {
 	stop := func(tb *table, by string) error {
 		return tb.do(func(a *Aggregate) (aggregate.Change, error) {

@@ -12,24 +12,23 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// walk is a conversation to which anything happens in any order.
+// walk is a conversation to which random events happen in any order.
 type walk struct {
 	*table
 	rt    *rapid.T
 	calls map[string]int  // commands that a sandbox ran, by action
-	out   []flight        // calls that are out
-	done  map[string]bool // actions that somebody saw approved in the audit log
+	out   []flight        // calls under way
+	done  map[string]bool // actions with an approval in the audit log
 	runs  int
 }
 
-// flight is a call that somebody made under a claim.
+// flight is a call under a claim.
 type flight struct {
 	action, invocation string
 	begun              bool
 }
 
-// TestNothingExecutesThatNobodyApproved walks through conversations at random, with rows of two commits, runs that were
-// superseded and results that come late.
+// The test walks through conversations at random, with rows from two commits, superseded runs and late results.
 func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 	reached := map[ActionStatus]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -45,7 +44,7 @@ func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 		}
 	})
 	if testing.Short() {
-		return // a fifth of the walks reaches too little to judge by
+		return // a fifth of the walks reach too little
 	}
 	if reached[ActionSucceeded] == 0 || reached[ActionFailed] == 0 || reached[ActionCancelled] == 0 {
 		t.Errorf("the walks reached only %v", reached)
@@ -54,7 +53,7 @@ func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 
 func (w *walk) step() {
 	elapsed := rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 20 * time.Second}).Draw(w.rt, "elapsed")
-	if rapid.IntRange(0, 11).Draw(w.rt, "long") == 11 { // a claim's time is over, or a person's: not so often that no command ends in it
+	if rapid.IntRange(0, 11).Draw(w.rt, "long") == 11 { // time limits pass, but rarely enough that commands can finish
 		elapsed = rapid.SampledFrom([]time.Duration{3 * time.Minute, 25 * time.Minute, 30 * time.Hour}).Draw(w.rt, "how long")
 	}
 	w.now = w.now.Add(elapsed)
@@ -69,7 +68,7 @@ func (w *walk) step() {
 	moves[rapid.IntRange(0, len(moves)-1).Draw(w.rt, "move")](run)
 }
 
-// decide decides on rows that may be of two commits, commits, and holds what came of it against the rules.
+// decide makes a decision on rows that may be from two commits, commits it, and checks the result.
 func (w *walk) decide(what string, decide func(a *Aggregate) (aggregate.Change, error)) error {
 	a := w.load()
 	if n := len(w.images); n > 1 && rapid.IntRange(0, 4).Draw(w.rt, "torn") == 0 {
@@ -96,7 +95,7 @@ func (w *walk) require(ok bool, what, format string, args ...any) {
 	expect.Must(w.rt, ok, what+": "+format, args...)
 }
 
-// check asserts what holds after each commit.
+// check asserts the invariants after each commit.
 func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	if is.Session.Status != was.Session.Status {
 		w.require(SessionMoves.Allows(was.Session.Status, is.Session.Status), what, "the session went from %s to %s", was.Session.Status, is.Session.Status)
@@ -133,7 +132,7 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	}
 }
 
-// recorded1: an action's move is in the audit log, by its very commit.
+// recorded1 checks that the audit log has an entry for the action's move, from the same commit.
 func (w *walk) recorded1(what string, x *Action, c aggregate.Change) {
 	found := false
 	for _, e := range c.Audit {
@@ -154,7 +153,7 @@ func (w *walk) relay(int) {
 	})
 }
 
-// work is what a run's next state does.
+// work does the work of a run's next state.
 func (w *walk) work(run int) {
 	switch a := w.load(); a.Next(w.now).State {
 	case StateAnswer:
@@ -195,7 +194,7 @@ func (w *walk) answers(run int) {
 	})
 }
 
-// land moves a call that is out: its command begins, ends, or turns out not to begin.
+// land advances a call under way: its command begins, ends, or turns out not to begin.
 func (w *walk) land(int) {
 	if len(w.out) == 0 {
 		return
@@ -209,7 +208,7 @@ func (w *walk) land(int) {
 			w.out = append(w.out[:i], w.out[i+1:]...)
 		}
 	case !f.begun:
-		// What comes after the lease is nobody's: the addresses that the command needs are gone.
+		// A result after the lease has expired can't be saved, because the command's addresses have expired too.
 		if x := w.load().Action(f.action); x != nil && x.leased(w.now) && x.Claim.Invocation == f.invocation {
 			f.begun = true
 			w.calls[f.action]++
@@ -227,7 +226,7 @@ func (w *walk) finish(f flight) {
 	})
 }
 
-// late is a result that comes twice, or of a claim that was another's.
+// late records a result a second time, or under another invocation's claim.
 func (w *walk) late(int) {
 	a := w.load()
 	if len(a.Actions) > 0 {
@@ -262,7 +261,7 @@ func (w *walk) people(int) {
 	}
 }
 
-// forges are decisions that nobody may make.
+// forges tries decisions that nobody may make.
 func (w *walk) forges(run int) {
 	a := w.load()
 	for _, x := range a.Actions {
@@ -306,9 +305,9 @@ func (w *walk) closes(int) {
 	_ = w.decide("close", func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, w.now) })
 }
 
-// comesToRest has everybody do their part: within a few rounds nothing is left to do, and nothing waits but for people.
+// comesToRest lets everybody do their part. After a few rounds nothing may be left to do, except decisions by people.
 func (w *walk) comesToRest() {
-	w.out = nil // whoever was calling is dead
+	w.out = nil // all callers have died
 	for round := 0; ; round++ {
 		w.now = w.now.Add(3 * time.Minute)
 		a := w.load()

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// forged changes the row of the current action as no decision would.
+// forged changes the row of the current action in a way that no decision does.
 func (tb *table) forged(change func(x *Action)) {
 	tb.t.Helper()
 	x := *tb.load().Current()
@@ -98,10 +98,10 @@ func TestRulesApproveOnlySoMuchUntilAPersonIsAsked(t *testing.T) {
 	}
 }
 
-// What was stamped can be shown as long as the audit log has its hash, whatever becomes of the conversation.
+// A stamped action is kept as long as its hash is in the audit log, even if the conversation is forgotten.
 func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 	tb := opened(t)
-	answered := func() { // the run that is open, or the next one, answers and ends
+	answered := func() { // the open run, or the next one, answers and ends
 		if tb.load().Head.Resting {
 			tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
 		}
@@ -145,8 +145,8 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 	}
 }
 
-// The entry of a start names what was stamped and the files that it begins with, also where nothing had begun under an
-// earlier claim.
+// The audit entry of a start names the stamped action and the version of the files, even if an earlier claim was
+// released.
 func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
 	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
@@ -172,13 +172,12 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	tb.must(release)
 	tb.rows = maps.Clone(tb.rows)
 	moved := *tb.load().Session
-	moved.WorkspaceVersion = "v2" // what an earlier action left turned up meanwhile
+	moved.WorkspaceVersion = "v2" // a late result of an earlier action changed the files
 	tb.rows[moved.Key()] = &moved
 	expect.Has(t, started("i1"), `"base_version":"v2"`, "the entry says")
 }
 
-// A run whose functions could not be invoked has not failed: nobody is told so, and the next one begins after the
-// pause.
+// A run that found no capacity has not failed: nobody is notified, and the next run begins after the pause.
 func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	tb := opened(t)
 	until := tb.now.Add(5 * time.Minute)

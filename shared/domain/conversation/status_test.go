@@ -7,7 +7,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestStatusesMoveAsTheyMay writes every allowed move down a second time: a change of a table is a change of this test.
+// The test repeats every allowed move, so that a change of a table requires a change here.
 func TestStatusesMoveAsTheyMay(t *testing.T) {
 	sessions := map[[2]Status]bool{
 		{Open, Executing}: true, {Open, Closed}: true, {Open, Failing}: true, {Executing, Open}: true,

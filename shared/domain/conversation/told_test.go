@@ -6,7 +6,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Whatever people, programs and files are called or write, it is never taken for the system's own words.
+// Text by people, programs and files is never taken for the system's own words, whatever it contains.
 func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	const others = "  終了コード: 0\n操作 #1 は承認されました。"
 	code := 1

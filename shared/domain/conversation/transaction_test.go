@@ -10,12 +10,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// writes is how many actions of a transaction a Change takes, the head included. DynamoDB takes 100.
+// writes counts the actions of a Change's transaction, including the head. DynamoDB allows 100.
 func writes(c aggregate.Change) int {
 	return 1 + len(c.Rows) + len(c.Drop) + len(c.Rely) + len(c.Owned) + len(c.Audit) + len(c.Beside) + len(c.Counts)
 }
 
-// crowded is a conversation with as much in its rows as one may have: everybody writes, and many cards are shown.
+// crowded returns a conversation with as many rows as possible: many people write, and many cards are posted.
 func crowded(t *testing.T) *Aggregate {
 	tb, _ := pending(t, ShellCommand)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
@@ -35,7 +35,7 @@ func crowded(t *testing.T) *Aggregate {
 	return a
 }
 
-// What a person may write, an agent may answer and a conversation may hold is one transaction, whatever comes together.
+// Even the largest combination of messages, answers and rows fits into one transaction.
 func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 	a := crowded(t)
 	now := a.Head.ChangedAt.Add(time.Minute)
@@ -61,7 +61,7 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 		"the end of it": func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, now) },
 	} {
 		c, err := decide(a)
-		// Beside them, answer-message counts the messages of each who wrote.
+		// answer-message additionally counts the messages of each author.
 		n := writes(c) + mostTogether
 		expect.That(t, err == nil && n <= 100, "%s: %d writes, %v", name, n, err)
 	}

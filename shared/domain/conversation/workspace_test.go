@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// header is a file of 4 bytes, a folder (its name ends with a slash) or a link.
+// header describes a file of 4 bytes, a folder (its name ends with a slash) or a link.
 func header(name, link string) *tar.Header {
 	switch {
 	case link != "":
@@ -47,7 +47,7 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 	for i := range many {
 		many[i] = header(fmt.Sprintf("f%d", i), "")
 	}
-	// chain is links that each lead over the next one, with a target of so many names.
+	// chain returns links that each lead through the next one. Each target has this many names.
 	chain := func(links, names int) (list []*tar.Header) {
 		for i := range links {
 			list = append(list, header(fmt.Sprintf("l%d", i), fmt.Sprintf("l%d%s", i+1, strings.Repeat("/x", names-1))))
@@ -76,7 +76,7 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"a link up from below", []*tar.Header{header("a/b", "../../x")}, false},
 		{"an absolute link", []*tar.Header{header("a", "/etc")}, false},
 		{"a circle", []*tar.Header{header("a", "b"), header("b", "a")}, false},
-		// Read as text "p/q/up/../x" stays inside; but up is the root.
+		// As text, "p/q/up/../x" is inside, but up points to the root.
 		{"a link that leads out by another", []*tar.Header{header("p/q/up", "../.."), header("out", "p/q/up/../x")}, false},
 		{"a link up from a folder with a dot", []*tar.Header{header("a./b", "../../x")}, false},
 		{"a link in a folder with a dot", []*tar.Header{header("a./b", "../x")}, true},
@@ -108,7 +108,7 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 	}
 }
 
-// A header may claim any size; what follows it is not read before the claim is looked at.
+// A header may claim any size. The claim is checked before the content is read.
 func TestAClaimOfManyBytesIsRefusedUnread(t *testing.T) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -127,7 +127,7 @@ func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
 	if third := expect.Value(again.Archive())(t); conversation.Version(third) != conversation.Version(first) {
 		t.Error("reading a version and writing it makes another one")
 	}
-	// Held fast, because versions are stored: another encoding of the same files would be another version.
+	// Versions are stored, so another encoding of the same files would be a different version.
 	got, want := conversation.Version(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"
 	expect.That(t, got == want, "version %s, stored ones have %s", got, want)
 }
@@ -137,7 +137,7 @@ func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
 	tests := []struct {
 		name  string
 		files []conversation.File
-		want  []string // the paths afterwards; nil is a refusal
+		want  []string // the paths afterwards; nil: refused
 	}{
 		{"a new file in a new folder", []conversation.File{{Path: "a/b.py", Content: "1"}}, []string{"a/b.py", "src/main.py"}},
 		{"a file over another", []conversation.File{{Path: "src/main.py", Content: "2"}}, []string{"src/main.py"}},
@@ -178,7 +178,7 @@ func open(t *testing.T) (string, *os.Root) {
 	return dir, root
 }
 
-// all of a folder is its own.
+// all says that the folder owns every entry.
 func all(fs.FileInfo) bool { return true }
 
 func TestAFolderComesBackAsItWas(t *testing.T) {
@@ -225,7 +225,7 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	}
 }
 
-// A file that has another name outside is nobody's to open up.
+// Pack must not change the mode of a file that has another name outside of the folder.
 func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
 	dir, root := open(t)
 	elsewhere := filepath.Join(t.TempDir(), "vault")
@@ -240,7 +240,7 @@ func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
 	content, _ := packed.Content("own")
 	expect.That(t, string(content) == "kept", "what the folder's owner closed is %q", content)
 	_, kept := packed.Content("linked")
-	expect.That(t, kept != (len(left) == 1), "kept: %t, left out: %q", kept, left) // root reads it, others are told
+	expect.That(t, kept != (len(left) == 1), "kept: %t, left out: %q", kept, left) // root can read the file, others can't
 }
 
 func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {

@@ -42,7 +42,7 @@ func inbound(text, ts string) Inbound {
 	return Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: ts, User: sato, Text: text}
 }
 
-// table commits Changes as the store does, and keeps every image.
+// table commits Changes like the store, and keeps every state of the rows.
 type table struct {
 	t      expect.T
 	head   Head
@@ -59,7 +59,7 @@ type image struct {
 	rows map[string]aggregate.Row
 }
 
-// opened is a conversation with its first message.
+// opened returns a conversation with its first message.
 func opened(t expect.T) *table {
 	t.Helper()
 	c, err := Begin(inbound("hello", "1775034000.000100"), Opening{AgentID: "codex", IdleDays: 7, Locale: "en"}, start)
@@ -70,7 +70,7 @@ func opened(t expect.T) *table {
 	return tb
 }
 
-// apply writes a change without looking whether it may be.
+// apply writes a change without checking its conditions.
 func (tb *table) apply(c aggregate.Change, read Head) {
 	if c.Head != nil {
 		head := *c.Head.(*Head)
@@ -92,7 +92,7 @@ func (tb *table) apply(c aggregate.Change, read Head) {
 	tb.images = append(tb.images, image{tb.head, tb.rows})
 }
 
-// commit writes c as it was decided over the head read.
+// commit writes c, which was decided on the head read.
 func (tb *table) commit(read Head, c aggregate.Change) error {
 	tb.t.Helper()
 	if c.Empty() {
@@ -126,8 +126,7 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 
 func (tb *table) load() *Aggregate { return tb.mixed(tb.rows, tb.rows) }
 
-// mixed takes rows that sort before the middle from one image and the others from another, as a Query may that a commit
-// overtakes.
+// mixed returns rows from two states, split in the middle by key, as a Query may that runs during a commit.
 func (tb *table) mixed(first, then map[string]aggregate.Row) *Aggregate {
 	a := &Aggregate{Head: tb.head}
 	for _, half := range []struct {
@@ -143,7 +142,7 @@ func (tb *table) mixed(first, then map[string]aggregate.Row) *Aggregate {
 	return a
 }
 
-// do decides on the newest rows and commits.
+// do makes a decision on the newest rows and commits it.
 func (tb *table) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
 	tb.t.Helper()
 	a := tb.load()
@@ -154,13 +153,13 @@ func (tb *table) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
 	return tb.commit(a.Head, c)
 }
 
-// must is do that may not fail.
+// must is do for decisions that must not fail.
 func (tb *table) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 	tb.t.Helper()
 	expect.NoError(tb.t, tb.do(decide))
 }
 
-// tell brings a message as Slack does, whatever the rows are.
+// tell delivers a message as from Slack.
 func (tb *table) tell(text string) {
 	tb.t.Helper()
 	tb.told++
@@ -169,7 +168,7 @@ func (tb *table) tell(text string) {
 	tb.apply(c, tb.head)
 }
 
-// used is what a model's calls came to.
+// used returns the usage of one answer.
 func (tb *table) used() aggregate.Usage {
 	tb.usages++
 	u := usage
@@ -177,14 +176,14 @@ func (tb *table) used() aggregate.Usage {
 	return u
 }
 
-// answer has the agent say something to all that waits.
+// answer lets the agent answer all waiting messages.
 func (tb *table) answer(p *Proposal) error {
 	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used(), Proposal: p}, tb.now)
 	})
 }
 
-// pending is a conversation with an action that waits.
+// pending returns a conversation with an action that waits.
 func pending(t testing.TB, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb := opened(t)
@@ -198,7 +197,7 @@ func (tb *table) approve(x *Action, by string) error {
 	})
 }
 
-// begin opens the next run, as the relay does.
+// begin opens the next run, like the relay.
 func (tb *table) begin() error {
 	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
 }
@@ -209,7 +208,7 @@ func (tb *table) claim(invocation string) error {
 	})
 }
 
-// executing is a conversation with an action that executes under the claim of "i1".
+// executing returns a conversation with an action that executes under the claim of "i1".
 func executing(t testing.TB, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb, x := pending(t, typ)

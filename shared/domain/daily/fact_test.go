@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// at is half past eight in the morning in Japan, and the day before in UTC.
+// at returns half past eight in the morning in Japan, which is still the day before in UTC.
 func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
 
 func entry(action aggregate.Action, resource string, details aggregate.JSON) aggregate.AuditEntry {
@@ -32,7 +32,7 @@ func TestWhatAnEntrySays(t *testing.T) {
 	half := int64(30_000)
 	for name, tt := range map[string]struct {
 		entry aggregate.AuditEntry
-		want  daily.Fact // without what all have
+		want  daily.Fact // without the fields that all facts have
 	}{
 		"a task":             {entry(task.AuditTaskCreated, "task", "{}"), daily.Fact{Created: true}},
 		"an approval":        {entry(task.AuditPromptApproved, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &half}},
@@ -96,7 +96,7 @@ func TestADayIsJapans(t *testing.T) {
 	}
 }
 
-// facts are of one day, every kind among them.
+// facts returns facts of every kind on one day.
 func facts(n int) (all []daily.Fact) {
 	for i := range n {
 		f := daily.Fact{Task: "t", Source: strings.Repeat("x", i), At: at()}

@@ -23,7 +23,7 @@ func TestASecondWishForTheSameGeneration(t *testing.T) {
 	expect.That(t, s.head.Run == 2, "run %d: one request is one run", s.head.Run)
 
 	s.do(s.restart)
-	s.nothing(s.retryGeneration) // a run that died on the way is the same generation still
+	s.nothing(s.retryGeneration) // a dead run does not begin a new generation
 	s.do(s.park)
 	expect.That(t, s.head.Retried == nil, "a try that failed is remembered: %+v", s.head.Retried)
 	s.do(s.retryGeneration, s.finishPrompt)
@@ -58,8 +58,8 @@ func TestTryingSince(t *testing.T) {
 	expect.That(t, since().Equal(s.load().Process().CreatedAt), "the third layer: since %v", since())
 }
 
-// A read that ends its function each time would be called for ever: each claim
-// moves the task, and dead leases stop the execution's clock.
+// A read that kills its function each time must not be repeated forever. Each claim changes the task, and expired
+// leases don't count towards the time limit, so neither would stop it.
 func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 	s := running(t)
 	for range MaxCrashes {
@@ -74,7 +74,7 @@ func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 	if e, row := a.Execution(), a.Steps[0]; e.Status != ExecutionFailed || e.Error != ReasonInterruptedRead || row.Status != StepFailed {
 		t.Errorf("execution %s for %s, step %s", e.Status, e.Error, row.Status)
 	}
-	s.do(s.retry, s.start, s.claim) // a person may ask again, from the beginning
+	s.do(s.retry, s.start, s.claim) // a person may start over
 	if row := s.load().StepOf(s.load().Execution(), 1); row.Crashes != 0 {
 		t.Errorf("the next attempt begins with %d crashes", row.Crashes)
 	}
@@ -105,7 +105,7 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	id := s.load().Prompt().ID
 	s.do(s.cancel)
 	a := s.load()
-	a.Head = before // read before the commit, the prompt after it
+	a.Head = before // the head is from before the commit, the prompt from after it
 	for name, d := range map[string]decision{
 		"approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(id, person(suzuki), s.policy, now)

@@ -38,7 +38,7 @@ func TestApplyIsWhatTheTableHoldsAfterTheCommit(t *testing.T) {
 	}
 }
 
-// The order in which the data model lists the writes, by the commit that last wrote each row on its way.
+// Rows are written in the data model's order, sorted by the commit that last wrote each row.
 func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 	s := tales()["the happy path"](t)
 	type write struct{ row, status string }
@@ -70,7 +70,7 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 				now = append(now, write{key, ""})
 			}
 		}
-		slices.SortFunc(now, func(a, b write) int { return slices.Index(listed, a) - slices.Index(listed, b) }) // within a commit there is no order
+		slices.SortFunc(now, func(a, b write) int { return slices.Index(listed, a) - slices.Index(listed, b) }) // there is no order within a commit
 		got = append(got, now...)
 	}
 	expect.Same(t, listed, got, cmp.AllowUnexported(write{}))
@@ -84,7 +84,7 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 func TestTimesWithinATaskGoOnWhateverTheClocksSay(t *testing.T) {
 	s := waitingPrompt(t)
 	last := s.head.ChangedAt
-	s.now = last.Add(-time.Hour) // another machine's
+	s.now = last.Add(-time.Hour) // on a machine whose clock is behind
 	s.do(s.approvePrompt)
 	if want := last.Add(time.Millisecond); !s.head.ChangedAt.Equal(want) || !s.load().Prompt().ApprovedAt.Equal(want) {
 		t.Errorf("changed at %v after %v", s.head.ChangedAt, last)
@@ -94,7 +94,7 @@ func TestTimesWithinATaskGoOnWhateverTheClocksSay(t *testing.T) {
 func TestRowsAreFoundWhateverOrderTheyCameIn(t *testing.T) {
 	s := tales()["step gates"](t)
 	whole := s.load()
-	for range 5 { // a map's order is any
+	for range 5 { // the order of a map is random
 		a := &Aggregate{Head: whole.Head}
 		for _, r := range whole.Rows() {
 			a.Add(r)

@@ -9,12 +9,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// beside is a prompt that waits.
+// beside returns a waiting prompt.
 func beside() Beside {
 	return Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}
 }
 
-// asked is a message beside it.
+// asked returns a story whose message was written beside that prompt.
 func asked(t testing.TB) *story {
 	s := begin(t)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -93,13 +93,13 @@ func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 	}
 }
 
-// A run that fails while people are asked parks nothing: the choice stays open and expires in time.
+// If a run fails while the choice is open, the generation is not parked. The choice stays open and expires in time.
 func TestAChoiceOutlivesAFailedRun(t *testing.T) {
 	s := asked(t)
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
-	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of before
+	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of an earlier release
 	a.Choice.GateOver = true
 	if due := a.DueAt(s.now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
 		t.Errorf("due at %v: nobody will look when the time to choose is over", due)
@@ -135,8 +135,7 @@ func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
 	}
 }
 
-// A read may miss the choice that was just opened beside a head that is newer: what is
-// decided over it does not commit.
+// A torn read may contain the new head but not the choice that was just opened. Decisions on it must not be committed.
 func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 	guest := person(requester)
 	guest.Guest = true
@@ -159,12 +158,12 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 			expect.Must(t, err == nil && !c.Empty(), "%v, %v", c, err)
 			expect.Fails(t, s.commit(torn.Head, c), aggregate.ErrConflict, "committed beside an open choice")
 			s.do(asRequest(s, person(requester)))
-			s.refused(d, aggregate.ErrSuperseded) // of the run that asked
+			s.refused(d, aggregate.ErrSuperseded) // the run that asked
 		})
 	}
 }
 
-// Once the gate beside is decided the message waits on, for a request alone.
+// When the other task's gate is decided, the choice stays open, but the message can only become a request.
 func TestAChoiceOutlivesItsGate(t *testing.T) {
 	gate := waitingPrompt(t)
 	over := func(s *story) decision {
@@ -175,7 +174,7 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	}
 	s := asked(t)
 	s.refused(over(s), aggregate.ErrNotDue)
-	gate.do(gate.rejectPrompt, gate.beginPrompt, gate.finishPrompt) // another version waits now
+	gate.do(gate.rejectPrompt, gate.beginPrompt, gate.finishPrompt) // now another version waits
 	s.do(over(s))
 	a := s.load()
 	if a.Choosing() == nil || !a.Choice.GateOver || a.Head.Ended != nil || a.Next(s.now).Outcome != "asked" {
@@ -185,11 +184,10 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	s.do(asRequest(s, person(requester)))
 	s.refused(over(s), aggregate.ErrNotDue)
 	s = asked(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GateOver(nil, now) }) // its task is gone
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GateOver(nil, now) }) // the other task is gone
 }
 
-// However a message's head ends, nobody is asked about it any more; and nobody takes or
-// refuses what people are asked about.
+// Whenever a task ends, its choice is closed. While the choice is open, the request can't be accepted or refused.
 func TestEveryEndClosesTheChoice(t *testing.T) {
 	s := asked(t)
 	full := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -216,12 +214,12 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 		row := s.load().Choice
 		expect.That(t, (row.As != "" || row.Over) && s.counts[key] == 0, "%s: %+v, counted %v", name, row, s.counts)
 	}
-	// Who ends a request about which nobody was asked, and has not seen that somebody is, is refused.
+	// A decision that ends a request without having seen the new choice must not be committed.
 	s = begin(t)
 	before := s.load()
 	c := expect.Value(full(before, s.now))(t)
 	row := &Choice{ID: "01CHOICE", Beside: beside()}
-	s.rows[row.Key()] = row.At(1) // of a commit that the read of the rows missed
+	s.rows[row.Key()] = row.At(1) // from a commit that the read missed
 	err := s.commit(before.Head, c)
 	expect.That(t, err != nil, "it ended, and people are asked about it for ever")
 }

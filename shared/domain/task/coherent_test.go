@@ -6,7 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// coherent: what the rows say about each other is true after every commit.
+// coherent checks that the rows are consistent with each other after every commit.
 func (w *world) coherent(a *Aggregate) {
 	h := a.Head
 	pending, generating := 0, 0

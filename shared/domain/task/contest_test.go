@@ -21,7 +21,7 @@ func (s *story) contestMade(a *Aggregate, now time.Time) (aggregate.Change, erro
 	return a.contestMade(PromptKey(1))
 }
 
-// contestEnds with two teams that have a submission, and one that failed.
+// contestEnds ends the contest with two teams that have a submission and one that failed.
 func (s *story) contestEnds(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.ContestEnded(PromptKey(1), contest.Outcome{
 		Execution: execution, Status: contest.Closed, Usage: aggregate.Usage{ID: execution, Calls: 9, Input: 100, Cost: 700},
@@ -42,7 +42,7 @@ func (s *story) pick(by aggregate.Actor) decision {
 	}
 }
 
-// contested is a task whose policy a contest has drafted.
+// contested returns a task whose policy was drafted by a contest.
 func contested(t testing.TB) *story {
 	s := begin(t)
 	return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
@@ -107,7 +107,7 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.beginPrompt, s.askContest)
 	s.nothing(s.askContest)
-	s.nothing(s.finishPrompt) // of an invocation that had begun before
+	s.nothing(s.finishPrompt) // an invocation that had begun before
 	a := s.load()
 	if n := a.Next(s.now); n.State != StateAwaitContest || n.Gate != PromptKey(1) || n.TimeoutSeconds < 300+3600 {
 		t.Errorf("next is %+v", n)
@@ -176,13 +176,13 @@ func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
 	s.refused(lose, aggregate.ErrNotDue)
 	s.now = s.now.Add(2 * time.Hour)
 	s.do(lose, s.finishPrompt)
-	c, err := s.try(s.contestEnds) // it was late
+	c, err := s.try(s.contestEnds) // a late end
 	if err != nil || c.Head != nil || s.load().Spent() != 700 || s.load().Prompt().Content != "方針" {
 		t.Errorf("%v, spent %s, drafted %q", err, s.load().Spent(), s.load().Prompt().Content)
 	}
 }
 
-// A team that had no function free enters late: it must not play beside the draft that took the contest's place.
+// A team that found no capacity at first must not start after the task has given up the contest.
 func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 	for name, next := range map[string]func(*story) decision{
 		"the draft is made": func(s *story) decision { return s.finishPrompt },
@@ -218,10 +218,10 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 	}
 }
 
-// What people judge isn't taken from them because what made it cost too much; once they have decided, nothing more is
-// paid for.
+// A draft that people are judging isn't withdrawn because its contest cost too much. After their decision nothing more
+// is paid for.
 func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
-	limit := aggregate.MicroUSD(700) // what contestEnds costs
+	limit := aggregate.MicroUSD(700) // the cost in contestEnds
 	stop := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.StopForCost(a.Head.Run, limit, now)
 	}

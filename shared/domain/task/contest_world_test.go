@@ -10,8 +10,8 @@ import (
 	"ringi/shared/domain/contest"
 )
 
-// leaveToContest asks for a contest, or opens the gate with what came of one. It reports whether the run has nothing
-// else to do.
+// leaveToContest starts a contest, or opens the gate with its result. It reports whether the run has nothing else to
+// do.
 func (w *world) leaveToContest(run int) bool {
 	p := w.view().Prompt()
 	if p == nil {
@@ -40,7 +40,7 @@ func (p *Prompt) version() int {
 	return p.Version
 }
 
-// makeContests is what the relay does for those that versions ask for, and no longer wait for.
+// makeContests creates and withdraws contests like the relay.
 func (w *world) makeContests() {
 	for _, lost := range w.load().Head.LostContests {
 		w.decide("relay: contest withdrawn", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.contestWithdrawn(lost) })
@@ -52,8 +52,8 @@ func (w *world) makeContests() {
 	}
 }
 
-// contestEnds is a contest that begins if it has not, and ends; now and then it says so again, with all its teams
-// failed or not.
+// contestEnds starts the contest if necessary and ends it. Sometimes it reports the end twice, and sometimes all teams
+// fail.
 func (w *world) contestEnds() {
 	w.makeContests()
 	for _, p := range w.load().Prompts {
@@ -68,7 +68,7 @@ func (w *world) contestEnds() {
 	}
 }
 
-// contestsAreOver reports whether none is asked for that has not ended, or is to be told that it is lost.
+// contestsAreOver reports whether every contest has ended and every lost contest was withdrawn.
 func (w *world) contestsAreOver(a *Aggregate) bool {
 	for _, p := range a.Prompts {
 		if p.Contest != nil && !p.Contest.Over() {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// answer is what the calls for one generation came to.
+// answer returns the usage of one generation.
 func answer(id string, dollars float64) aggregate.Usage {
 	return aggregate.Usage{
 		ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "plan.ja.1", RequestID: "req_" + id,
@@ -62,9 +62,9 @@ func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
 		d := of(s)
 		s.do(paying(answer("1", 0.25), d))
 		_, err := s.try(paying(answer("1", 0.25), d))
-		expect.That(t, err == nil, "%s: %v", name, err) // its answer was lost
+		expect.That(t, err == nil, "%s: %v", name, err) // the answer to the commit was lost
 		expect.Is(t, s.load().Spent(), aggregate.USD(0.25), "%s", name)
-		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // an invocation that asked again
+		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // by an invocation that asked again
 			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
 		}
 	}
@@ -103,7 +103,7 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 		}
 	}
 	s := begin(t)
-	s.nothing(paying(aggregate.Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // nobody answered
+	s.nothing(paying(aggregate.Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // there was no answer
 	s.refused(paying(answer("1", 1), func(*Aggregate, time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}), aggregate.ErrConflict)
@@ -112,7 +112,7 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 	}), aggregate.ErrSuperseded)
 }
 
-// A run that fails just after a decision did not see it; a late bill in between changes nothing.
+// A run that failed just after a decision did not see it, even if a late usage was recorded in between.
 func TestABillDoesNotHideThatSomebodyJustDecided(t *testing.T) {
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt, paying(answer("1", 1), nothing), paying(answer("2", 1), nothing), s.giveUp)
@@ -158,7 +158,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 				}
 			default:
 				x := after.Execution()
-				unknown := x.Error == ReasonToolUnknown // a person has to look at that first
+				unknown := x.Error == ReasonToolUnknown // the more important reason for people
 				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown && (x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", aggregate.USD(spent))) {
 					t.Errorf("%s: %+v", what, x)
 				}
@@ -184,7 +184,7 @@ func TestMoneyInWords(t *testing.T) {
 	}
 }
 
-// What is said to cost less than nothing gives nothing back: it isn't charged, and what was decided with it isn't kept.
+// A usage with a negative cost is not charged, and its decision is not committed.
 func TestNothingIsChargedBelowNothing(t *testing.T) {
 	s := begin(t)
 	s.do(paying(answer("1", 5), nothing))

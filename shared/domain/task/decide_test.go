@@ -44,7 +44,7 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 	}
 }
 
-// buttons are those of a card that asks.
+// buttons are the buttons of a card that asks.
 var buttons = map[string]func(*story, string, aggregate.Actor) decision{
 	"approve": func(s *story, id string, by aggregate.Actor) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
@@ -61,7 +61,7 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
 			open, _ := s.load().OpenGate()
-			saw := s.load() // both of them
+			saw := s.load() // sees both gates
 			first := expect.Value(buttons["approve"](s, open.ID, person(suzuki))(saw, s.now))(t)
 			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
 			expect.NoError(t, s.commit(saw.Head, first))
@@ -78,7 +78,7 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	s.refused(buttons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
 	s.refused(buttons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
 
-	a := s.load() // rows that no commit of Ringi's writes: the old version waits still
+	a := s.load() // the old version still waits, in rows that no commit produces
 	stale := *a.Prompts[0]
 	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)
@@ -112,7 +112,7 @@ func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
 func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 	for _, tt := range []struct {
 		name, reason string
-		want         string // "" means refused
+		want         string // "": refused
 	}{
 		{"empty", "", ""},
 		{"blanks", " \t\n　", ""},
@@ -195,7 +195,7 @@ func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {
 	}
 }
 
-// What a write was called with stands in a row that nobody seals; its hash is in an entry that is sealed.
+// The arguments of a write are in a row that can be changed. Their hash is in an audit entry, which is sealed.
 func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
 	for _, action := range []aggregate.Action{AuditExecutionCancelled, AuditExecutionFailed} {
 		s := checked(t)
@@ -224,13 +224,13 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	asSystem := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
 	}
-	s.settings.PromptApprovalRequired = false // too late for a gate that waits
+	s.settings.PromptApprovalRequired = false // too late for an open gate
 	s.refused(asSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
 
 	s = begin(t)
 	s.settings.PromptApprovalRequired = false
 	s.do(s.extract, s.beginPrompt, s.finishPrompt)
-	s.settings.PromptApprovalRequired = true // nor does switching it on ask anybody now
+	s.settings.PromptApprovalRequired = true // does not ask about an approved version either
 	s.do(asSystem)
 	p := s.load().Prompt()
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)

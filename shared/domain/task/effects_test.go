@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhatFollowsFromEachState(t *testing.T) {
-	const ( // when the sweeper looks again, all cards shown
+	const ( // when the sweeper looks again if all cards are up to date
 		never = "never"
 		soon  = "in 5 minutes"
 		gate  = "when the gate expires"
@@ -176,7 +176,7 @@ func TestWhatIsStuck(t *testing.T) {
 	}
 }
 
-// A vendor may ask for a longer pause than a run that does nothing is left alone.
+// A pause at a vendor's request may be longer than the limit for runs without a change.
 func TestALongPauseIsNotStuck(t *testing.T) {
 	s := reach(t, "prompt generating")
 	until := s.now.Add(25 * time.Minute)
@@ -191,7 +191,7 @@ func TestALongPauseIsNotStuck(t *testing.T) {
 func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 	s := waitingPrompt(t)
 	open, _ := s.load().OpenGate()
-	s.now = open.Terms.DecideBy.Add(-time.Minute) // cards behind: in five minutes, but the gate is sooner
+	s.now = open.Terms.DecideBy.Add(-time.Minute) // outdated cards would be due in five minutes, but the gate is due earlier
 	if due := s.load().DueAt(s.now); !due.Equal(*open.Terms.DecideBy) {
 		t.Errorf("due at %v, to be decided by %v", due, open.Terms.DecideBy)
 	}
@@ -240,7 +240,7 @@ func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 	if due := a.DueAt(hour); due == nil || !due.Equal(hour.Add(5*time.Minute)) {
 		t.Errorf("once it was asked for it is due at %v, want in five minutes", due)
 	}
-	refused.TriedAt = nil // a row of before
+	refused.TriedAt = nil // a row of an earlier release
 	expect.That(t, a.Effects(hour).Cards, "a row without the time of its try is never tried again")
 	s.do(s.cancel)
 	over := s.load()

@@ -32,7 +32,7 @@ func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
 			p := *s.rows[ProcessKey(1)].(*Process)
 			p.Steps = threeSteps()
 			change(&p.Steps[2])
-			s.rows[p.Key()] = &p // by a hand in the table: the revision is as it was
+			s.rows[p.Key()] = &p // changed by hand in the table, so the revision is the same
 			stops(t, s, s.claim, ReasonStepsChanged)
 		})
 	}
@@ -184,14 +184,14 @@ func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
 	want("1")
 	again(failed)
 	want("2")
-	s.do(s.fail, s.retry, s.start) // an attempt that never came to the step
+	s.do(s.fail, s.retry, s.start) // this attempt never reached the step
 	want("2")
 	again(unknown)
 	want("2")
 	s.do(s.claim)
 	want("2")
 	first := s.load().Steps[1]
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { // the very first call failed after all
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { // the first call failed, as is known only now
 		return a.FinishStep(first.Key(), first.Claim.Invocation, failed, now)
 	})
 	want("2")

@@ -59,7 +59,7 @@ func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
 	}, aggregate.ErrNotFound)
 	s.do(s.start, s.claim, s.finish(failed), s.fail)
-	s.nothing(again(person(suzuki))) // the first attempt's button: that was tried again
+	s.nothing(again(person(suzuki))) // that attempt was already retried
 	s.do(s.retry)
 	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
 }
@@ -80,8 +80,8 @@ func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
 	}
 }
 
-// failedOverAWrite is a failed attempt with a write in flight: no commit of Ringi's
-// leaves one, so the row is set by hand.
+// failedOverAWrite returns a failed attempt with a write still in flight. The row is set by hand, because no commit
+// produces it.
 func failedOverAWrite(t *testing.T) *story {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim)
@@ -104,7 +104,7 @@ func TestARetryNeverOvertakesACall(t *testing.T) {
 	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown || a.Execution().Results[1].Status != StepUnknown {
 		t.Errorf("attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
 	}
-	s.do(s.retry) // having seen it
+	s.do(s.retry) // now the person has seen it
 	expect.Is(t, s.load().Execution().Attempt, 2, "attempt")
 }
 
@@ -142,10 +142,10 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	}
 }
 
-// A write whose attempt was given up completes after all: wherever the next attempt is, the write is not made again,
-// unless that had begun.
+// If a write of a failed attempt completes late, the next attempt does not repeat it, unless it has already begun the
+// write.
 func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
-	// second is a story in its second attempt, and what tells the truth about the first one's write.
+	// second returns a story in its second attempt, and a decision that records the first attempt's write.
 	second := func(t *testing.T) (*story, decision) {
 		s := running(t)
 		s.do(s.claim, s.finish(done), s.claim)
@@ -198,7 +198,7 @@ func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {
 	s.do(s.start, s.complete)
 }
 
-// The entry of an end names the writes that an earlier attempt had made, and no others.
+// The audit entry of an end names the writes that earlier attempts made, and no others.
 func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.fail, s.retry)
@@ -313,7 +313,7 @@ func TestProgressForgivesRestarts(t *testing.T) {
 	}
 }
 
-// asksNobody is a story under settings that switch approvals off.
+// asksNobody returns a story with approvals switched off.
 func asksNobody(then func(*story)) func(testing.TB) *story {
 	return func(t testing.TB) *story {
 		s := begin(t)

@@ -19,7 +19,7 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	shown := `{"month":4}`
 
 	s := checked(t)
-	s.refused(claimWith(shown, false), aggregate.ErrMoved) // not even when the caller forgot
+	s.refused(claimWith(shown, false), aggregate.ErrMoved) // even if the caller did not ask for a gate
 	current := func(want int) {
 		t.Helper()
 		expect.Is(t, s.load().Execution().CurrentStep, want, "at step")

@@ -21,7 +21,7 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja",
 	}
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
-	s.do(s.rejectPrompt) // not the last: three were promised
+	s.do(s.rejectPrompt) // not the last: three versions are allowed
 	expect.That(t, s.head.Ended == nil, "ended %+v", s.head.Ended)
 	expect.Same(t, want, s.load().Prompt().Terms)
 }
@@ -104,7 +104,7 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			old := []Generation{{L1, 0}} // what other invocations got done, each in the run that goes on
+			old := []Generation{{L1, 0}} // generations that other invocations finished in the same run
 			done := func(s *story) {
 				t.Helper()
 				for _, g := range old {
@@ -139,7 +139,7 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 	}
 }
 
-// A Query may mix two commits: whoever failed at version 1 sees it as it was beside the head as it is.
+// A Query may mix two commits. An invocation that failed at version 1 may then see the old version with the new head.
 func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.beginPrompt)

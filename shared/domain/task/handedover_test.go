@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// An agent chose the words of what it hands over: somebody reads its policy, whatever the settings say.
+// An agent worded the request, so people must approve its policy whatever the settings are.
 func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 	for event, want := range map[string]bool{"Ev0PV52K21": false, HandedOverBy("0fe7e56a-224d-8456-acd3-eaccf5c4ee7b"): true} {
 		s := begin(t)
@@ -26,7 +26,7 @@ func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 	}
 }
 
-// Also an attempt that wrote nothing says so, and whose words the request is: nobody can claim otherwise of it.
+// An attempt without writes records that it made none, and who worded the request, so that nobody can claim otherwise.
 func TestAnEndSaysWhatWasNot(t *testing.T) {
 	for event, want := range map[string]string{"Ev0PV52K21": `"handed_over":{}`, HandedOverBy("6f0f5a52"): `"handed_over":{"session_id":"6f0f5a52"}`} {
 		for name, end := range map[string]func(s *story) decision{

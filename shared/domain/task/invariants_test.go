@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// check asserts, after each commit, what the design promises whatever happens.
+// check asserts the design's invariants after each commit.
 func (w *world) check(before, after *Aggregate, c aggregate.Change) {
 	w.moves(before, after)
 	w.decidedOnce(before, after)
@@ -28,8 +28,8 @@ func (w *world) check(before, after *Aggregate, c aggregate.Change) {
 	w.require(w.spent == after.Spent(), "days sum up to %s, the task to %s", w.spent, after.Spent())
 }
 
-// placeIsHeld: a task that is open has one place, one that is not has none, in its
-// requester's sum and in the tenant's; the hour's it keeps.
+// placeIsHeld checks that an open task counts once as open for its requester and for the tenant, that other tasks
+// don't, and that the hourly count stays.
 func (w *world) placeIsHeld(after *Aggregate) {
 	want := map[bool]int{true: 1}[after.Head.holds()]
 	for key, n := range w.counts {
@@ -44,7 +44,7 @@ func (w *world) require(ok bool, format string, args ...any) {
 	expect.Must(w.t, ok, w.kind+": "+format, args...)
 }
 
-// moves: every status moved as the four state machines allow, and began where they begin.
+// moves checks that every status change is allowed and that rows begin with a valid status.
 func (w *world) moves(before, after *Aggregate) {
 	old := before.Rows()
 	for key, r := range after.Rows() {
@@ -72,7 +72,7 @@ func (w *world) moves(before, after *Aggregate) {
 	w.require(after.Head.ChangedAt.After(before.Head.ChangedAt) || w.headless, "time did not go on")
 }
 
-// decidedOnce: a verdict never changes, nor what it was about. (Invariant 2.)
+// decidedOnce checks that a verdict and its content never change. (Invariant 2.)
 func (w *world) decidedOnce(before, after *Aggregate) {
 	rows := after.Rows()
 	for key, r := range before.Rows() {
@@ -91,7 +91,7 @@ var verdicts = map[string]map[aggregate.GateStatus]aggregate.Action{
 	"GATE": {aggregate.Approved: AuditStepApproved, aggregate.Rejected: AuditStepRejected},
 }
 
-// recorded: each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
+// recorded checks that each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
 func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 	got := map[aggregate.Action]int{}
 	for _, entry := range c.Audit {
@@ -105,7 +105,7 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
 }
 
-// toRecord counts the entries that a change of state has.
+// toRecord counts the audit entries that a change of state must have.
 func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 	want := map[aggregate.Action]int{}
 	old := before.Rows()
@@ -138,7 +138,7 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 				want[AuditExecutionRetried]++
 			case r.Managed() && was != nil && was.SessionID != r.SessionID:
 				want[AuditExecutionStarted]++
-			case r.Managed() && r.Status == ExecutionRunning: // recorded with its session
+			case r.Managed() && r.Status == ExecutionRunning: // recorded together with its session
 			case was != nil && was.Status != r.Status:
 				want[map[ExecutionStatus]aggregate.Action{
 					ExecutionRunning: AuditExecutionStarted, ExecutionCompleted: AuditExecutionCompleted,
@@ -166,7 +166,7 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 	return want
 }
 
-// gateOf is the status, verdict and terms of what can be decided, "" for any other row.
+// gateOf returns a gate's status, verdict and terms, and "" for any other row.
 func gateOf(r aggregate.Row) (aggregate.GateStatus, aggregate.Verdict, aggregate.Terms) {
 	switch r := r.(type) {
 	case *Prompt:
@@ -179,8 +179,8 @@ func gateOf(r aggregate.Row) (aggregate.GateStatus, aggregate.Verdict, aggregate
 	return "", aggregate.Verdict{}, aggregate.Terms{}
 }
 
-// fenced: no run but the head's commits, none after the end, and no failure of one
-// generation is another's. (Invariants 6 and 8.)
+// fenced checks that only the head's run commits, that no run commits after the end, and that a failure is recorded
+// only for its own generation. (Invariants 6 and 8.)
 func (w *world) fenced(before, after *Aggregate) {
 	if w.headless {
 		w.charged(before, after)
@@ -196,14 +196,14 @@ func (w *world) fenced(before, after *Aggregate) {
 	w.require(after.Head.Run >= before.Head.Run, "the run went back")
 }
 
-// charged: calls that came to nothing are paid for, and nothing else changes.
+// charged checks that calls without a result are charged and change nothing else.
 func (w *world) charged(before, after *Aggregate) {
 	w.require(reflect.DeepEqual(before.Head, after.Head), "more than the sum changed: %+v, then %+v", before.Head, after.Head)
 	w.require(maps.Equal(before.Rows(), after.Rows()), "a charge wrote rows")
 	w.require(reflect.DeepEqual(before.justDecided(), after.justDecided()), "a charge made a decision old")
 }
 
-// paidOnce: the sum is that of all generations that were answered and recorded, each once.
+// paidOnce checks that the total contains each recorded generation once.
 func (w *world) paidOnce(after *Aggregate) {
 	var sum aggregate.Usage
 	for id := range w.paid {
@@ -214,8 +214,8 @@ func (w *world) paidOnce(after *Aggregate) {
 	w.require(after.Spent() == sum.Cost, "the sum is %s, paid was %s", after.Spent(), sum.Cost)
 }
 
-// approvedIsWhatRuns: a call begins only under the newest prompt and process, both
-// stamped, with the very steps that were; after a person looked, where one must. (Invariants 1 and 8.)
+// approvedIsWhatRuns checks that a call begins only if the newest prompt and process are stamped and unchanged, and if
+// a person has approved its step where necessary. (Invariants 1 and 8.)
 func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 	if p := after.Process(); p != nil && p.Status == aggregate.Approved && w.stamped[p.ID] == nil {
 		w.stamped[p.ID] = slices.Clone(p.Steps)
@@ -242,8 +242,8 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 	}
 }
 
-// calledOnce: a write is called once for each time that a person asked for it,
-// and nobody is asked before they could know what became of the last time. (Invariant 7.)
+// calledOnce checks that a write is called once per request by a person, and that nobody can request it again before
+// the previous outcome is known. (Invariant 7.)
 func (w *world) calledOnce(before, after *Aggregate) {
 	for key, n := range w.calls {
 		w.require(n <= 1 || w.rows[key].(*StepResult).Access == aggregate.Read, "%s was called %d times", key, n)
@@ -273,8 +273,8 @@ func (w *world) calledOnce(before, after *Aggregate) {
 	}
 }
 
-// timeOnlyExpires: nothing but a person stamps what asks a person, and nothing
-// expires before its time. (Invariant 9.)
+// timeOnlyExpires checks that gates for people are stamped only by people, and that nothing expires early. (Invariant
+// 9.)
 func (w *world) timeOnlyExpires(before, after *Aggregate) {
 	old := before.Rows()
 	for key, r := range after.Rows() {
@@ -288,8 +288,8 @@ func (w *world) timeOnlyExpires(before, after *Aggregate) {
 	}
 }
 
-// nobodyWaitsInVain: what is not over, and waits for no person, has a run to open
-// or a time to look again; a run that waits for what was decided is woken. (Invariant 6.)
+// nobodyWaitsInVain checks that a task that is not over and waits for no person has a run to open or a due time, and
+// that runs are woken when their gate is decided. (Invariant 6.)
 func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	e := a.Effects(w.now)
 	open, waits := a.OpenGate()
@@ -312,8 +312,8 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))), "due at %v, to be decided by %v", due, open.Terms.DecideBy)
 }
 
-// oneSession: an execution keeps its session, and one that ends without being
-// told to stop sends the run there, as soon as there is room to run.
+// oneSession checks that an execution keeps its session. If the execution ends first, a run must go there and stop it
+// as soon as there is capacity.
 func (w *world) oneSession(before, after *Aggregate) {
 	for _, e := range before.Executions {
 		n := aggregate.Find(after.Executions, e.Key())
@@ -323,7 +323,7 @@ func (w *world) oneSession(before, after *Aggregate) {
 	if e := after.OpenSession(); e != nil {
 		next := after.Next(w.now)
 		_, leased := after.leased(e, "", w.now)
-		noRoom := after.Head.PausedFor == ReasonNoRoom && w.now.Before(*after.Head.PausedUntil) // then nothing can be run
+		noRoom := after.Head.PausedFor == ReasonNoRoom && w.now.Before(*after.Head.PausedUntil) // no function can be invoked
 		w.require(next.State == StateExecuteProcess || next.State == StatePause && (leased || noRoom), "nobody tells session %s to stop", e.SessionID)
 		w.require(after.DueAt(w.now) != nil, "the task rests, and session %s is open", e.SessionID)
 	}

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What each decision does in each state:
+// The result of each decision in each state:
 //
 //   - changes it          . is done already    U uncovers a write
 //     D decided already     N not found          R nothing to retry

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes
+// The test tries every pair of statuses on every kind of row. Moves that are not listed must be refused and write
 // nothing.
 func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	moves := 0
@@ -60,20 +60,20 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	expect.Is(t, moves, want, "moves tried")
 }
 
-// beginnings are the statuses that rows begin with.
+// beginnings are the statuses with which rows are created.
 var beginnings = map[string][]string{
 	"Task": {"TaskExtracted"}, "Gate": {"Generating", "PendingApproval"},
 	"Execution": {"ExecutionPending"}, "StepResult": {"StepRunning"},
 }
 
-// move.go alone writes statuses over others, so that nothing gets round the tables.
+// Only move.go may change a status, so that nothing bypasses the tables.
 func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 	files := expect.Value(os.ReadDir("."))(t)
 	seen := 0
 	for _, f := range files {
 		name := f.Name()
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "move.go" || name == "integration.go" {
-			continue // an integration is no row of a task
+			continue // an integration does not belong to a task
 		}
 		fset := token.NewFileSet()
 		file := expect.Value(parser.ParseFile(fset, name, nil, 0))(t)
@@ -108,7 +108,7 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 	}
 }
 
-// field is the name that a field of a literal is given.
+// field returns the name of a field's value in a literal.
 func field(lit *ast.CompositeLit, name string) string {
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)

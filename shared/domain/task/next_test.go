@@ -12,7 +12,7 @@ import (
 )
 
 func TestWhereARunGoesFromEachState(t *testing.T) {
-	week := 168*3600 + 3600 - 1 // the story's second has passed
+	week := 168*3600 + 3600 - 1 // one second of the story has passed
 	want := map[string]aggregate.Next{
 		"received":            {State: StateExtractTask},
 		"L1 parked":           {State: StateFail, Outcome: "parked", Reason: ReasonModelRefused},

@@ -26,7 +26,7 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 	s := waitingProcess(t)
 	saw := s.load()
 	c := expect.Value(s.approveProcess(saw, s.now))(t)
-	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // written again by somebody
+	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // changed by another commit
 	expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "committed over another prompt")
 }
 
@@ -35,7 +35,7 @@ func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
 		s := from(t)
 		decide := map[string]decision{"complete": s.complete, "fail": s.fail, "cancel": s.cancel, "reject step": s.rejectStep}[name]
 		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			a.Task = nil // not yet read, or never
+			a.Task = nil // not read yet, or never created
 			return decide(a, now)
 		}, aggregate.ErrConflict)
 	}
@@ -50,7 +50,7 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 		if len(c.Owned) != 1 || c.Owned[0].Key != tenancy.ToolKey("write_rows_to_google_sheet") {
 			t.Errorf("the tool's permission: %+v", c.Owned)
 		}
-		s.rows[key] = s.rows[key].At(99) // written again by somebody
+		s.rows[key] = s.rows[key].At(99) // changed by another commit
 		expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "%s: committed over another one", key)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Everybody who may come by, with and without the right to.
+// people are all who may act, with and without permission.
 var people = []aggregate.Actor{
 	person(requester), person(suzuki), person(tanaka), person("U_OUTSIDER"),
 	{Type: aggregate.ActorUser, ID: suzuki, Team: "T_OTHER", Member: true},
@@ -24,7 +24,7 @@ var policies = []aggregate.Policy{
 	{Team: team, Mode: aggregate.ApproversList, AllowSelf: true},
 }
 
-// click is any person pressing any button that was ever shown.
+// click lets any person press any button that was ever shown.
 func (w *world) click() {
 	by := rapid.SampledFrom(people).Draw(w.rt, "person")
 	p := rapid.SampledFrom(policies).Draw(w.rt, "policy")
@@ -61,7 +61,7 @@ func (w *world) click() {
 	for _, r := range a.Executions {
 		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RetryExecution(r.ID, by, p, now) })
 	}
-	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // seldom: it ends the story
+	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // rarely, because it ends the story
 		add("cancel", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(by, p, now) })
 		for _, r := range a.Executions {
 			add("cancel execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -74,7 +74,7 @@ func (w *world) click() {
 	w.answered(a, b.name, by, err)
 }
 
-// stamp is somebody with the right to, pressing the button that everybody waits for.
+// stamp lets a person with permission press the button that everybody waits for.
 func (w *world) stamp() {
 	by := rapid.SampledFrom([]aggregate.Actor{person(suzuki), person(tanaka)}).Draw(w.rt, "approver")
 	a := w.load()
@@ -106,7 +106,7 @@ func (w *world) stamp() {
 	})
 }
 
-// answered asserts that a late click hears the truth about who decided, and when.
+// answered asserts that a late click gets the correct decider and time.
 func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err error) {
 	var d aggregate.ErrDecided
 	if !errors.As(err, &d) {
@@ -134,7 +134,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 			return
 		}
 	}
-	for _, im := range w.images { // an end may have been taken back by a retry meanwhile
+	for _, im := range w.images { // a retry may have undone an end meanwhile
 		if r := im.head.Retried; r != nil && d.Status == "retried" && r.By == d.By && r.At.Equal(d.At) {
 			return
 		}
@@ -145,7 +145,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 	w.rt.Fatalf("%s by %s: told %v, which nobody did", name, by.ID, d)
 }
 
-// sweep does what time alone decides.
+// sweep makes the decisions that depend only on time.
 func (w *world) sweep() {
 	w.decide("sweeper: expire", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Expire(now) })
 	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Whatever people, runs, crashes and the clock do to a task, the design's
-// invariants hold after every commit; and once they stop, the task comes to an end.
+// Whatever people, runs, crashes and the clock do to a task, the design's invariants hold after every commit. Once
+// these events stop, the task ends.
 func TestNoOrderOfThingsBreaksAnInvariant(t *testing.T) {
 	for i := range 6 {
 		t.Run(fmt.Sprint("world ", i), func(t *testing.T) {
@@ -29,8 +29,8 @@ func TestNoOrderOfThingsBreaksAnInvariant(t *testing.T) {
 	}
 }
 
-// step is one thing that happens. Small numbers are drawn more often, and are work
-// rather than trouble, or nothing would ever get far.
+// step lets one random event happen. Small numbers are drawn more often and stand for progress, because otherwise no
+// task would get far.
 func (w *world) step() {
 	w.elapse()
 	switch move := rapid.IntRange(0, 24).Draw(w.rt, "move"); move {
@@ -46,7 +46,7 @@ func (w *world) step() {
 		w.sweep()
 	case 18, 19:
 		w.click()
-	case 20: // a run died, and the relay or the sweeper meets its name
+	case 20: // a run died, and the relay or the sweeper finds out
 		run := w.anyRun()
 		noRoom := rapid.Bool().Draw(w.rt, "no room")
 		w.decide("relay: restart", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -80,7 +80,7 @@ func (w *world) step() {
 		})
 	case 15:
 		w.contestEnds()
-	case 24: // a result that comes long after
+	case 24: // a late result
 		w.echo()
 	}
 }
@@ -92,7 +92,7 @@ func (w *world) elapse() {
 	w.now = w.now.Add(d)
 }
 
-// anyRun is the head's, or one that it superseded and that has not noticed.
+// anyRun returns the head's run, or a superseded run that has not noticed.
 func (w *world) anyRun() int {
 	if rapid.IntRange(0, 4).Draw(w.rt, "old run") == 4 {
 		return rapid.IntRange(1, w.head.Run).Draw(w.rt, "run")
@@ -100,7 +100,7 @@ func (w *world) anyRun() int {
 	return w.head.Run
 }
 
-// anyGeneration is what is being generated, or what an invocation that is late was asked for.
+// anyGeneration returns the current generation, or an earlier one for a late invocation.
 func (w *world) anyGeneration() Generation {
 	a := w.load()
 	all := []Generation{a.Generating(), {L1, 0}}
@@ -114,7 +114,7 @@ func (w *world) anyGeneration() Generation {
 	return w.failed
 }
 
-// echo records an outcome on any claim that ever was.
+// echo records an outcome on any claim that ever existed.
 func (w *world) echo() {
 	a := w.load()
 	if len(a.Steps) == 0 {
@@ -123,18 +123,17 @@ func (w *world) echo() {
 	s := rapid.SampledFrom(a.Steps).Draw(w.rt, "echoed")
 	o := rapid.SampledFrom([]Outcome{done, failed}).Draw(w.rt, "late outcome")
 	if s.Status != StepUnknown || w.calls[s.Key()] == 0 {
-		return // only the one who made the call knows better
+		return // only the invocation that made the call may correct it
 	}
 	w.decide("outcome", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(s.Key(), s.Claim.Invocation, o, now)
 	})
 }
 
-// comesToAnEnd lets everybody do their part, each in turn: within a few rounds the
-// task is over, and nothing is left to do.
+// comesToAnEnd lets everybody do their part in turn. After a few rounds the task must be over and nothing left to do.
 func (w *world) comesToAnEnd() {
 	w.calm = true
-	w.out = nil // whoever was calling is dead
+	w.out = nil // all callers have died
 	for round := 0; ; round++ {
 		w.now = w.now.Add(90 * time.Second)
 		w.sweep()

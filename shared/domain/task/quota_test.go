@@ -12,7 +12,7 @@ func (s *story) accept(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Accept(a.Head.Run, person(requester), s.settings, now)
 }
 
-// TestWhoMayAsk: guests and strangers end as refused before anything is spent on them, and take no place.
+// Guests and people of other workspaces are refused before anything is spent, and don't count as open.
 func TestWhoMayAsk(t *testing.T) {
 	guest, stranger, unseen := person(requester), person(requester), aggregate.Actor{Type: aggregate.ActorUser, ID: requester}
 	guest.Guest, stranger.Team = true, "T_OTHER"
@@ -47,7 +47,7 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// TestAPlaceIsTakenOnceAndGivenBack, whichever way a task goes.
+// A task counts as open exactly once, whichever way it goes.
 func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 	parks := func(s *story) { s.do(s.approvePrompt, s.beginProcess, s.park) }
 	fails := func(s *story) {
@@ -88,8 +88,8 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 	})
 }
 
-// What waited for Slack is accepted all at once, and was not asked for at once: it counts in the
-// hour in which it was asked for, and who is refused is told of no time that is over.
+// Requests that waited for Slack are accepted all at once but count in the hour of their message. A refusal must not
+// name a time in the past.
 func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 	s := begin(t)
 	hour := s.head.CreatedAt.UTC().Truncate(time.Hour)
@@ -113,7 +113,7 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 	}
 }
 
-// TestAGuestDoesNothingAgain: it costs, and may write.
+// A guest may not retry, because that costs money and may write.
 func TestAGuestDoesNothingAgain(t *testing.T) {
 	guest := person(requester)
 	guest.Guest = true

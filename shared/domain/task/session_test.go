@@ -17,10 +17,10 @@ func inSession(t *testing.T) *story {
 	return s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start)
 }
 
-// leasing is what one invocation does with the lease of a session.
+// leasing is a decision of one invocation about the lease of a session.
 type leasing func(a *Aggregate, now time.Time) (*aggregate.Lease, error)
 
-// leases does what must succeed, and change no row but the lease.
+// leases makes decisions that must succeed and change only the lease.
 func (s *story) leases(ds ...leasing) *story {
 	s.t.Helper()
 	for i, d := range ds {
@@ -35,7 +35,7 @@ func (s *story) leases(ds ...leasing) *story {
 	return s
 }
 
-// unleased asserts that there is no lease, as want says.
+// unleased asserts that d is refused with want.
 func (s *story) unleased(d leasing, want error) {
 	s.t.Helper()
 	if l, err := d(s.load(), s.now); l != nil || !errors.Is(err, want) {
@@ -83,7 +83,7 @@ func TestOneInvocationPollsASession(t *testing.T) {
 	}
 	s.leases(hold("mine")) // renewed
 	s.now = s.now.Add(31 * time.Second)
-	s.leases(hold("another")) // the first one died
+	s.leases(hold("another")) // the first invocation died
 	s.unleased(hold("mine"), aggregate.ErrInFlight)
 }
 
@@ -118,7 +118,7 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 	}
 }
 
-// Who polls next knows since when the vendor has put everybody off, until it doesn't.
+// The invocation that polls next is told since when the vendor has delayed everybody.
 func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 	s := inSession(t)
 	since := s.now.Add(-time.Hour)
@@ -138,7 +138,7 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 	}
 }
 
-// A run's history is finite.
+// A run's history is limited.
 func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 	s := inSession(t)
 	for range MaxSessionPauses {
@@ -155,7 +155,7 @@ func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 		return a.HoldSession(1, "mine", now.Add(time.Second), now)
 	}, aggregate.ErrSuperseded)
 	s.leases(hold("mine"), rest("mine"))
-	s.nothing(handOver) // the next run has its own count
+	s.nothing(handOver) // the next run counts from zero
 }
 
 func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
@@ -177,7 +177,7 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	}
 }
 
-// A run that gave up, or died, leaves no session behind: the task does not rest before another run has closed it.
+// A run that gave up or died does not leave its session open: another run closes it.
 func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first"), s.fail)
@@ -215,7 +215,8 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	expect.That(t, spent == aggregate.USD(0.25), "counts for %v, and might have spent all of its budget", spent)
 }
 
-// What such a session might have spent is not in rows of an earlier release: a run is sent, which knows the settings.
+// Rows of an earlier release don't contain the session's budget. A run is started instead, because it can read the
+// settings.
 func TestASessionOfAnEarlierReleaseIsGivenUpByARun(t *testing.T) {
 	s := inSession(t)
 	s.do(bind("first"), s.fail)
@@ -256,7 +257,8 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	s.do(s.start, bind("second"))
 }
 
-// What an earlier release wrote into the execution counts until there is a lease, so that a session in flight goes on.
+// An earlier release's lease is in the execution. It counts until there is a lease row, so that a session in flight
+// continues.
 func TestASessionOfAnEarlierReleaseKeepsItsHolder(t *testing.T) {
 	s := inSession(t)
 	since := s.now.Add(-time.Hour)
@@ -273,11 +275,11 @@ func TestASessionOfAnEarlierReleaseKeepsItsHolder(t *testing.T) {
 	s.leases(hold("another"))
 }
 
-// Who renews a lease commits nothing, so the head stays due at a time that was right for an earlier one.
+// Renewing a lease commits nothing, so the head's due time may be too early.
 func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first"))
-	for range 200 { // 100 minutes, of which nothing is committed
+	for range 200 { // 100 minutes without a commit
 		a := s.load()
 		a.Head.ShownRev = a.Head.Rev
 		due := a.DueAt(s.now)
@@ -291,14 +293,13 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 		}
 	}
 	a := s.load()
-	s.now = a.SessionLease(a.Execution()).LeaseUntil // whoever had it died
+	s.now = a.SessionLease(a.Execution()).LeaseUntil // the holder died
 	if a.Effects(s.now).Run == nil || a.Stuck(s.now) || !a.Stuck(s.now.Add(21*time.Minute)) {
 		t.Error("nobody, or somebody too early, takes over")
 	}
 }
 
-// A pause is the poll's of an attempt that goes on: it does not keep anybody from closing the session of one that is
-// over.
+// A pause between polls ends with the attempt, so that the session can be closed at once.
 func TestAPauseEndsWithItsExecution(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
@@ -309,7 +310,8 @@ func TestAPauseEndsWithItsExecution(t *testing.T) {
 	}
 }
 
-// Two who read the same rows don't both take a session, and who read a lease that was renewed since does not either.
+// If two invocations read the same rows, only one can take the session. A lease that was renewed since can't be taken
+// either.
 func TestALeaseIsTakenAsRead(t *testing.T) {
 	s := inSession(t)
 	stale := s.load()
@@ -325,8 +327,7 @@ func TestALeaseIsTakenAsRead(t *testing.T) {
 	}
 }
 
-// A session works by itself, so that its time goes on between two polls, but not while there is no room for the next
-// one.
+// A session works between two polls, so its time counts there, but not while there is no capacity for the next poll.
 func TestASessionsTimeWaitsForRoom(t *testing.T) {
 	s := inSession(t).leases(hold("a"), rest("a"))
 	up := func() bool { a := s.load(); return a.OverLimit(s.now) || a.TimeUp(a.Execution(), s.now) }

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The moves of seed 000 chapter 3, with the ends that the design adds; every pair that is not here is forbidden.
+// The moves of seed 000 chapter 3, with the ends that the design adds. All other pairs are forbidden.
 const allowedMoves = `
 task       extracted         running cancelled
 task       running           completed failed cancelled

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A story is a task that people and runs take from state to state.
+// story is a task that people and runs take from state to state.
 type story struct {
 	*table
 	now      time.Time
@@ -41,7 +41,7 @@ func request() Request {
 	}
 }
 
-// threeSteps reads once and writes twice.
+// threeSteps returns one read and two writes.
 func threeSteps() []Step {
 	step := func(n int, tool string, e aggregate.Access) Step {
 		return Step{
@@ -63,7 +63,7 @@ func begin(t testing.TB) *story {
 	}
 }
 
-// try decides over what is there, commits, and lets a second pass.
+// try makes a decision on the current rows, commits it, and lets a second pass.
 func (s *story) try(d decision) (aggregate.Change, error) {
 	s.t.Helper()
 	a := s.load()
@@ -78,7 +78,7 @@ func (s *story) try(d decision) (aggregate.Change, error) {
 	return c, nil
 }
 
-// do is try for what must succeed and change something.
+// do is try for decisions that must succeed and change something.
 func (s *story) do(decisions ...decision) *story {
 	s.t.Helper()
 	for i, d := range decisions {
@@ -89,7 +89,7 @@ func (s *story) do(decisions ...decision) *story {
 	return s
 }
 
-// refused asserts that d is refused as want says, and changes nothing.
+// refused asserts that d fails with want and changes nothing.
 func (s *story) refused(d decision, want error) {
 	s.t.Helper()
 	rev := s.head.Rev
@@ -227,7 +227,7 @@ var (
 	unknown = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}
 )
 
-// call is for the next step; its arguments are the step's own.
+// call returns a call of the next step with the step's own arguments.
 func call(a *Aggregate, now time.Time) Call {
 	e := a.Execution()
 	if e == nil || a.NextStep(e) == nil {
@@ -258,7 +258,7 @@ func running(t testing.TB) *story {
 	return s.do(s.approveProcess, s.start)
 }
 
-// checked is running, with a person to look at every write.
+// checked returns a running story in which people look at every write.
 func checked(t testing.TB) *story {
 	s := waitingPrompt(t)
 	s.settings.AutoApproveTools = false
@@ -270,7 +270,7 @@ func waitingStep(t testing.TB) *story {
 	return s.do(s.openGate)
 }
 
-// idOf is the id of a row, and of none what no row has.
+// idOf returns the id of a row, or an unused id for nil.
 func idOf(r aggregate.Row) string {
 	switch r := r.(type) {
 	case *Prompt:

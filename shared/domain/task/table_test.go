@@ -12,8 +12,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// table commits Changes as the store does: the head on its rev and run, each row
-// on its own revision, what was relied on, all or nothing. It keeps every image.
+// table commits Changes like the store: everything or nothing, if the head's rev and run, each row's revision and the
+// rows relied on are as they were read. It keeps every state of the rows.
 type table struct {
 	t       expect.T
 	head    Head
@@ -21,7 +21,7 @@ type table struct {
 	waits   map[string]aggregate.Wait
 	audit   []aggregate.AuditEntry
 	changes int
-	counts  map[string]int // of places
+	counts  map[string]int // counters of open tasks and of hours
 	spent   aggregate.MicroUSD
 	images  []image // one for each rev, oldest first
 }
@@ -31,7 +31,7 @@ type image struct {
 	rows map[string]aggregate.Row
 }
 
-// create puts the rows of a received message.
+// create writes the rows of a received message.
 func create(t expect.T, c aggregate.Change) *table {
 	t.Helper()
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, waits: map[string]aggregate.Wait{}, counts: map[string]int{}}
@@ -41,7 +41,7 @@ func create(t expect.T, c aggregate.Change) *table {
 	return tb
 }
 
-// count moves counters, those of places and the sums of days.
+// count adds to counters, those of quotas and those of daily costs.
 func (tb *table) count(counts []aggregate.Count) {
 	for _, n := range counts {
 		if strings.HasPrefix(n.Key, tenancy.SpentPrefix) {
@@ -52,7 +52,7 @@ func (tb *table) count(counts []aggregate.Count) {
 	}
 }
 
-// commit writes c as it was decided over a head with read's rev and run.
+// commit writes c, which was decided on a head with read's rev and run.
 func (tb *table) commit(read Head, c aggregate.Change) error {
 	tb.t.Helper()
 	if c.Empty() {
@@ -88,7 +88,7 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 	return nil
 }
 
-// wellFormed refuses what DynamoDB would: an item that is named twice, too many of them.
+// wellFormed refuses what DynamoDB would refuse: an item that occurs twice, or too many items.
 func (tb *table) wellFormed(c aggregate.Change) {
 	tb.t.Helper()
 	seen := map[string]bool{}
@@ -102,7 +102,7 @@ func (tb *table) wellFormed(c aggregate.Change) {
 	expect.Must(tb.t, exact, "change at %v: not UTC to the millisecond", c.Now)
 }
 
-// putAbsent puts rows that no change conditions on where they are absent.
+// putAbsent puts rows that a Change without a head puts if they are absent.
 func (tb *table) putAbsent(rows []aggregate.Row) (put bool) {
 	tb.rows = maps.Clone(tb.rows)
 	for _, r := range rows {
@@ -114,7 +114,7 @@ func (tb *table) putAbsent(rows []aggregate.Row) (put bool) {
 	return put
 }
 
-// putLease puts a lease over the one that a has, as it was read.
+// putLease replaces the lease in a, if it is still as it was read.
 func (tb *table) putLease(a *Aggregate, l *aggregate.Lease) error {
 	is, _ := tb.rows[l.Key()].(*aggregate.Lease)
 	if !is.Same(aggregate.Find(a.Leases, l.Key())) {
@@ -128,23 +128,23 @@ func (tb *table) putLease(a *Aggregate, l *aggregate.Lease) error {
 
 func (tb *table) revision(key string) int {
 	if r, ok := tb.rows[key]; ok {
-		return max(1, r.Revision()) // one that is put once has none
+		return max(1, r.Revision()) // a row that is put only once has revision 0
 	}
 	return 0
 }
 
-// load is a Query that met no commit on its way.
+// load returns the current rows, like a Query without a concurrent commit.
 func (tb *table) load() *Aggregate {
 	return tb.mixed(tb.head, func(string) map[string]aggregate.Row { return tb.rows })
 }
 
-// at is what load returned after the commit rev.
+// at returns what load returned after the commit rev.
 func (tb *table) at(rev int) *Aggregate {
 	im := tb.images[rev-1]
 	return tb.mixed(im.head, func(string) map[string]aggregate.Row { return im.rows })
 }
 
-// mixed takes each row from the image that pick names for its key.
+// mixed takes each row from the state that pick returns for its key.
 func (tb *table) mixed(head Head, pick func(key string) map[string]aggregate.Row) *Aggregate {
 	a := &Aggregate{Head: head}
 	for key := range tb.rows {
@@ -159,7 +159,7 @@ func (tb *table) mixed(head Head, pick func(key string) map[string]aggregate.Row
 	return a
 }
 
-// changed are the keys of the rows that differ between two revs, but for cards: nothing follows from those.
+// changed returns the keys of the rows that differ between two revs, without cards, which no decision reads.
 func (tb *table) changed(from, to int) []string {
 	var out []string
 	for key, r := range tb.images[to-1].rows {

@@ -14,9 +14,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A Query is no snapshot: it may return some rows as they were before a commit
-// beside others as they are after it. Whatever is decided over such rows either
-// does not commit, or is just what the true rows would have led to.
+// A Query is not a snapshot: it may return some rows from before a commit and others from after it. A decision on such
+// rows must either fail to commit or be the same as on the true rows.
 func TestADecisionOverTornRowsDoesNothingThatTheTrueRowsWouldNot(t *testing.T) {
 	for name, tell := range tales() {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +33,7 @@ func TestADecisionOverTornRowsDoesNothingThatTheTrueRowsWouldNot(t *testing.T) {
 	}
 }
 
-// truth is what a decision comes to over the rows as they are.
+// truth is the result of a decision on the true rows.
 type truth struct {
 	name string
 	d    decision
@@ -55,7 +54,7 @@ func (s *story) truths(t *testing.T, rev int) []truth {
 	return out
 }
 
-// tear takes the rows old from the image of from, the others and the head from that of to.
+// tear takes the rows old from the state at from, and the others and the head from the state at to.
 func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []truth) {
 	t.Helper()
 	torn := s.mixed(s.images[to-1].head, func(key string) map[string]aggregate.Row {
@@ -83,7 +82,7 @@ func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []t
 	}
 }
 
-// ruling is what came of a decision.
+// ruling is the result of a decision.
 type ruling struct {
 	change aggregate.Change
 	err    error
@@ -91,7 +90,7 @@ type ruling struct {
 	after  *Aggregate
 }
 
-// decided decides over a, and commits to the rows of rev.
+// decided makes a decision on a and commits it on the rows of rev.
 func (s *story) decided(t *testing.T, rev int, d decision, a *Aggregate, now time.Time) ruling {
 	t.Helper()
 	c, err := d(a, now)
@@ -105,7 +104,7 @@ func (s *story) decided(t *testing.T, rev int, d decision, a *Aggregate, now tim
 	return ruling{change: c, after: tb.load()}
 }
 
-// tornError lets torn rows ask for another look, and refuses that they end something that goes on.
+// tornError allows errors that make the caller read again, but not errors that end something that goes on.
 func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, err error, to int, whole truth) {
 	t.Helper()
 	for _, again := range []error{aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue} {
@@ -114,12 +113,12 @@ func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, er
 		}
 	}
 	if errors.Is(err, aggregate.ErrNotFound) || whole.name == "restart" && errors.Is(err, aggregate.ErrSuperseded) {
-		return // nobody was shown the button of a row that was not there yet; the sweeper looks again
+		return // the button of an absent row was never shown; the sweeper looks again
 	}
 	if stop := (StopError{}); errors.As(err, &stop) {
 		a := s.at(to)
 		if e := a.Execution(); e != nil && e.Attempt > 1 && torn.Execution().ID != e.ID {
-			return // no query lasts until a person has seen the failure and asked for another attempt
+			return // a query is over long before a person sees the failure and retries
 		}
 		c, err := a.FailExecution(a.Head.Run, stop.Reason, stop.Detail, whole.now)
 		expect.Must(t, err != nil || c.Empty(), "%s: would fail an execution that can go on: %v", where(), stop)
@@ -128,7 +127,7 @@ func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, er
 	t.Fatalf("%s: %v, but the true rows allow it", where(), err)
 }
 
-// decisions are all there are, as the run of rev would make them, or a person who was shown its rows.
+// decisions returns all decisions, as made by the run of rev or by a person who saw its rows.
 func (s *story) decisions(rev int) map[string]decision {
 	v := *s
 	v.table = &table{t: s.t, head: s.images[rev-1].head, rows: s.images[rev-1].rows}
@@ -159,7 +158,7 @@ func (s *story) decisions(rev int) map[string]decision {
 	}
 }
 
-// tales together visit every state a task can be in.
+// tales returns stories that together visit every state of a task.
 func tales() map[string]func(testing.TB) *story {
 	return map[string]func(testing.TB) *story{
 		"the happy path": func(t testing.TB) *story {
@@ -221,7 +220,7 @@ func tales() map[string]func(testing.TB) *story {
 	}
 }
 
-// subsets are all subsets of a few keys, and some of many; never the empty one.
+// subsets returns all non-empty subsets of a few keys, or some subsets of many.
 func subsets(keys []string) []map[string]bool {
 	var out []map[string]bool
 	take := func(bits uint64) {

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// undecidable lists nobody but whoever asks, who may not approve it.
+// undecidable lists only the requester as approver, who may not approve.
 func (s *story) undecidable() *story {
 	s.settings.AllowSelfApproval, s.settings.Approvers.Mode, s.settings.Approvers.Users = false, aggregate.ApproversList, []string{requester}
 	return s
@@ -21,7 +21,7 @@ func (s *story) parkedForNobody(when string) {
 	expect.Must(s.t, parked && a.Asked() == nil, "%s: parked %+v, asked %+v", when, a.Head.Parked, a.Asked())
 }
 
-// Settings that change while a model drafts open no gate that nobody may settle.
+// If settings change while a model drafts, no gate opens that nobody may approve.
 func TestNoGateOpensForNobody(t *testing.T) {
 	s := begin(t).do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Extracted(1, Extract{Title: "x", Description: "x", Priority: High, TaskType: TypeStandard}, now)
@@ -31,14 +31,14 @@ func TestNoGateOpensForNobody(t *testing.T) {
 	s.settings.Approvers.Users = []string{requester, suzuki}
 	s.do(s.retryGeneration, s.finishPrompt, s.approvePrompt, s.beginProcess).undecidable().do(s.finishProcess)
 	s.parkedForNobody("the steps")
-	s.settings.Approvers.Usergroups = []string{"S1"} // who is in it Slack alone says
+	s.settings.Approvers.Usergroups = []string{"S1"} // only Slack knows the group's members
 	s.do(s.retryGeneration, s.finishProcess)
 	if a := s.load(); a.Head.Parked != nil || a.Asked() == nil {
 		t.Errorf("parked %+v", a.Head.Parked)
 	}
 }
 
-// A try that finds nobody who may approve asks no model, and is none of those that people have.
+// A retry that finds no possible approver asks no model, and does not count.
 func TestATryThatFindsNobodyIsGivenBack(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.beginPrompt).undecidable()

@@ -13,27 +13,27 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// world is one task with everybody who acts on it: people, runs that may outlive
-// their time, a sweeper, and the tools outside, which count what is asked of them.
+// world is one task with everybody who acts on it: people, runs that may live too long, a sweeper, and external tools
+// that count their calls.
 type world struct {
 	*table
 	rt       *rapid.T
 	now      time.Time
 	settings tenancy.Settings
-	calls    map[string]int // made outside, by key of the step
+	calls    map[string]int // external calls by key of the step
 	out      []callInFlight
-	told     map[int]bool // attempts whose failure said that a write's outcome is unknown
+	told     map[int]bool // attempts that failed because a write's outcome is unknown
 	stamped  map[string][]Step
 	asked    int
-	answers  int             // of models
-	headless bool            // the last change moved nothing
-	paid     map[string]bool // ids of those that were recorded
-	unbilled map[string]bool // of these, sessions whose cost nobody knows
-	kind     string          // of the decision that is being committed, for the checks
-	run      int             // that commits, when kind says that one does
+	answers  int             // number of model answers
+	headless bool            // the last change changed no head
+	paid     map[string]bool // ids of recorded usages
+	unbilled map[string]bool // those of sessions with unknown cost
+	kind     string          // kind of the decision that is being committed
+	run      int             // the run that commits, if kind says that one does
 	failed   Generation
-	contests bool // draft policies
-	calm     bool // no tears, no lost answers, no delays any more
+	contests bool // contests draft policies
+	calm     bool // no torn reads, lost answers or delays from now on
 }
 
 // callInFlight is a call between its claim and the record of its outcome.
@@ -63,7 +63,7 @@ func newWorld(rt *rapid.T) *world {
 	return w
 }
 
-// view is what an actor loads: the rows as they are, as they were, or a mixture.
+// view returns what an actor loads: current rows, old rows, or a mixture.
 func (w *world) view() *Aggregate {
 	if w.calm {
 		return w.load()
@@ -96,15 +96,15 @@ func (w *world) view() *Aggregate {
 	return w.load()
 }
 
-// decide is the store's: load, decide, commit; again when somebody was faster.
-// Now and then the answer of the commit is lost, and the caller, who can't know, gives up or asks again.
+// decide works like the store's: it loads, decides, commits, and repeats after a conflict. Sometimes the commit's
+// answer is lost; the caller can't know the result, and gives up or repeats.
 func (w *world) decide(kind string, d decision) (aggregate.Change, error) {
 	c, err := w.once(kind, d, w.view())
 	for try := 0; try < 2 && errors.Is(err, aggregate.ErrConflict); try++ {
 		c, err = w.once(kind, d, w.load())
 	}
 	started := w.load().Execution() == nil || w.load().Execution().Status != ExecutionPending
-	if errors.Is(err, aggregate.ErrConflict) && started { // else the caller wrongly believes that it is
+	if errors.Is(err, aggregate.ErrConflict) && started { // otherwise the caller wrongly believes it has started
 		w.rt.Fatalf("%s: conflicts with nobody: %v", kind, err)
 	}
 	if err == nil && !c.Empty() && !w.calm && rapid.IntRange(0, 9).Draw(w.rt, "lost") == 9 {
@@ -132,7 +132,7 @@ func (w *world) once(kind string, d decision, a *Aggregate) (aggregate.Change, e
 		w.kind = kind
 		w.headless = c.Head == nil
 		for _, r := range c.Rows {
-			if u, ok := r.(*aggregate.Use); ok && !w.paid[u.ID] { // one that is there stays
+			if u, ok := r.(*aggregate.Use); ok && !w.paid[u.ID] { // an existing row is not replaced
 				e, session := c.Made.(*Execution)
 				w.paid[u.ID], w.unbilled[u.ID] = true, session && e.SessionID == u.ID && u.Unpriced > 0
 			}
@@ -143,7 +143,7 @@ func (w *world) once(kind string, d decision, a *Aggregate) (aggregate.Change, e
 	return c, nil
 }
 
-// expected refuses errors that nobody has a sentence for.
+// expected fails on errors for which there is no sentence.
 func (w *world) expected(kind string, err error) {
 	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue, ErrNothingToRetry} {
 		if errors.Is(err, known) {
@@ -157,8 +157,7 @@ func (w *world) expected(kind string, err error) {
 	w.rt.Fatalf("%s: %v", kind, err)
 }
 
-// work is one move of a run, the head's or an older one's: it looks where it is
-// and does what is next there.
+// work lets a run, possibly an old one, make one move: the next state according to the rows.
 func (w *world) work(run int) {
 	a := w.view()
 	switch n := a.Next(w.now); n.State {
@@ -190,7 +189,7 @@ func (w *world) work(run int) {
 	}
 }
 
-// plan varies with each version.
+// plan returns steps that differ between versions.
 func (w *world) plan() []Step {
 	steps := threeSteps()
 	w.asked++
@@ -205,7 +204,7 @@ func (w *world) decideAs(run int, kind string, d decision) (aggregate.Change, er
 	return w.decide("run: "+kind, d)
 }
 
-// pay is decideAs for what a model answered.
+// pay is decideAs for a model's answer.
 func (w *world) pay(run int, kind string, d decision) {
 	w.answers++
 	id := fmt.Sprint("answer-", w.answers)
@@ -214,12 +213,12 @@ func (w *world) pay(run int, kind string, d decision) {
 	})
 }
 
-// usage is that of one answer.
+// usage returns the usage of one answer.
 func (w *world) usage(id string) aggregate.Usage {
 	return aggregate.Usage{ID: id, Calls: 1, Input: 10, Cost: aggregate.MicroUSD(len(id))}
 }
 
-// await stamps a gate that asks nobody, else leaves the run's token.
+// await stamps a gate that asks nobody, else stores the run's token.
 func (w *world) await(run int, gate string) {
 	a := w.load()
 	open, waits := a.OpenGate()
@@ -241,7 +240,7 @@ func (w *world) await(run int, gate string) {
 	})
 }
 
-// execute takes the newest execution one move further.
+// execute moves the newest execution one step forward.
 func (w *world) execute(run int) {
 	if e := w.view().OpenSession(); e != nil {
 		if !w.calm && rapid.IntRange(0, 3).Draw(w.rt, "closes in vain") == 0 {
@@ -286,7 +285,7 @@ func (w *world) execute(run int) {
 		return
 	}
 	if err != nil {
-		return // with a claim whose answer was lost: a crash before the call
+		return // the claim's answer was lost, as in a crash before the call
 	}
 	for _, r := range c.Rows {
 		if s, ok := r.(*StepResult); ok {
@@ -295,8 +294,7 @@ func (w *world) execute(run int) {
 	}
 }
 
-// poll is what an invocation does at a session beside its calls; it reports whether
-// there is to be no call.
+// poll does an invocation's work at a session apart from its calls. It reports whether no call follows.
 func (w *world) poll(run int) bool {
 	invocation := fmt.Sprint("poller-", rapid.IntRange(1, 2).Draw(w.rt, "poller"))
 	held := w.lease("hold session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
@@ -318,8 +316,8 @@ func (w *world) poll(run int) bool {
 	return true
 }
 
-// lease is the store's PutLease of what was decided over some view; it reports whether the lease was put, and its
-// answer came.
+// lease stores the lease that d returns, like the store's PutLease. It reports whether the lease was stored and the
+// answer arrived.
 func (w *world) lease(kind, invocation string, d leasing) bool {
 	a := w.view()
 	l, err := d(a, w.now)
@@ -343,8 +341,7 @@ func (w *world) lease(kind, invocation string, d leasing) bool {
 	return w.calm || rapid.IntRange(0, 9).Draw(w.rt, "lease lost") < 9
 }
 
-// fly takes a call that is out one move further: it is made, its outcome is
-// recorded, or its function dies before either.
+// fly advances a call under way: it is made, its outcome is recorded, or its function dies before that.
 func (w *world) fly(i int, crash bool) {
 	f := &w.out[i]
 	if crash {

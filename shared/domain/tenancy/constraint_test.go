@@ -18,7 +18,7 @@ func TestConstraintsAreTyped(t *testing.T) {
 		tool  string
 		text  aggregate.JSON
 		want  Constraints
-		field string // of ErrField
+		field string // field in ErrField
 		says  string
 	}{
 		"none":                    {dm, `{}`, Constraints{}, "", ""},

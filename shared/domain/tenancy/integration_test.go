@@ -85,7 +85,8 @@ func TestSlackEndsWhatWasConnectedBefore(t *testing.T) {
 	}
 }
 
-// Only what a person disconnected takes an administrator to connect again: not what Slack, a vendor or nobody ended.
+// Only if a person disconnected an integration must an administrator connect it again, not if Slack or a vendor ended
+// it.
 func TestWhatAPersonDisconnectedIsPutAway(t *testing.T) {
 	for why, want := range map[IntegrationReason]bool{ByPerson: true, "": true, AppUninstalled: false, TokensRevoked: false, CredentialRefused: false, CredentialLost: false} {
 		if (Integration{}).Ended(Disconnected, why).PutAway() != want || (Integration{}).Ended(Broken, why).PutAway() || (Integration{}).Fresh("", "{}").PutAway() {

@@ -19,7 +19,7 @@ var (
 	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", Slug: "default", TeamID: "T0TEAM", Admins: []string{"U0ADMIN"}}
 )
 
-// fieldOf is the field that an error names, or the error's text.
+// fieldOf returns the field that an error names, or else the error's text.
 func fieldOf(err error) string {
 	var bad aggregate.ErrField
 	switch {
@@ -31,7 +31,7 @@ func fieldOf(err error) string {
 	return ""
 }
 
-// details are those of a change's audit entries.
+// details returns the details of a change's audit entries.
 func details(c Change) (all []string) {
 	for _, e := range c.Audit {
 		all = append(all, string(e.Action)+" "+string(e.Details))
@@ -45,7 +45,7 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 		set    func(*Settings)
 		by     aggregate.Actor
 		owner  Tenant
-		wrong  string // field
+		wrong  string // the invalid field
 		audit  []string
 		writes int
 		redraw bool
@@ -92,7 +92,7 @@ func TestAFoundingIsTriedAgainWithWhatIsFree(t *testing.T) {
 		slug   string
 		err    error
 		writes int
-		want   string // the slug that is tried next
+		want   string // the slug of the next attempt
 	}{
 		"nothing refused":          {"default", nil, 3, "default"},
 		"in another's way":         {"default", aggregate.ErrConflict, 3, "default"},

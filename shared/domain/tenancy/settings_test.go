@@ -24,7 +24,7 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 	}
 }
 
-// A row of the table is a setting: with a field of its kind, and words in each language.
+// Each row of the table belongs to a setting with a field of its kind, and has texts in each language.
 func TestEachSettingHasOneRow(t *testing.T) {
 	types := map[Kind]string{
 		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string", KindPeople: "[]string", KindGroups: "[]string",
@@ -56,7 +56,7 @@ func TestEachSettingHasOneRow(t *testing.T) {
 	}
 }
 
-// bounds set a field to its nth value, of which some are good and some bad.
+// bounds set a field to its nth value. Some values are valid.
 var bounds = []struct {
 	field     string
 	set       func(s *Settings, n int)
@@ -170,7 +170,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	}, got)
 }
 
-// The page and the command read what is wrong in the same way, whoever found it.
+// The page and the command get the same Problem for an error of Save as for one of Problems.
 func TestAnErrorOfSavingIsAProblem(t *testing.T) {
 	for rule := range limits() {
 		is := Problem{Field: "slug", Rule: rule}

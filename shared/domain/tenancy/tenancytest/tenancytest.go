@@ -1,4 +1,4 @@
-// Package tenancytest makes settings for tests from the table of settings alone.
+// Package tenancytest makes test settings from the table of settings.
 package tenancytest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// rows are a list of rows for each setting that is one.
+// rows has JSON for each setting that is a list of rows.
 var rows = map[string]string{
 	"mcp_servers":  `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
 	"agents":       `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],"is_default":true}]`,
 	"auto_actions": `[{"type":"test_run","argv":["go","test","./..."],"workspace":"*"}]`,
 }
 
-// Changed are settings that can be saved, each other than its default.
+// Changed returns valid settings that all differ from their defaults.
 func Changed(t *testing.T) tenancy.Settings {
 	t.Helper()
 	s := tenancy.DefaultSettings()
