@@ -35,7 +35,7 @@ type Reason string
 
 // ErrDecided says that the decision was already made, by whom and when.
 type ErrDecided struct {
-	Status string // the gate's status since then
+	Status string // such as approved, rejected or retried
 	By     string // Slack user id, empty for the system
 	At     time.Time
 	Reason Reason // set when the aggregate ended instead

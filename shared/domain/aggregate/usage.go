@@ -30,7 +30,7 @@ type Usage struct {
 	Model     string   `json:"model,omitempty"`
 	Prompt    string   `json:"prompt,omitempty"`     // such as extract.ja.2, the second version of the Japanese one
 	RequestID string   `json:"request_id,omitempty"` // the vendor's id of the last call
-	Sent      *Blob    `json:"sent,omitempty"`       // request of the last call, which repeats the earlier ones; nil: not saved
+	Sent      *Blob    `json:"sent,omitempty"`       // the last call's request, which repeats the earlier ones; nil: not saved
 	Calls     int      `json:"calls"`
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`

@@ -57,7 +57,7 @@ type Argument struct {
 type Demo struct {
 	Request language.Texts       `json:"request"` // an example request
 	Asks    string               `json:"asks"`    // regular expression that matches requests for this list
-	Input   map[string]any       `json:"input"`   // arguments of the example; a department in the request replaces this one
+	Input   map[string]any       `json:"input"`   // example arguments; a department in the request replaces this one
 	Columns []string             `json:"columns"` // members of the rows that become columns of the sheet
 	Rows    string               `json:"rows"`    // member of the result that contains the list
 	Words   map[string]ListWords `json:"words"`   // by locale

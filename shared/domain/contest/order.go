@@ -36,9 +36,9 @@ type Order struct {
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
 	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // of the whole contest; 0: that of a team
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // for all teams together, in equal shares
-	MostOfDay          aggregate.MicroUSD `json:"-"`                         // the day's cost limit, if For is nil; 0: none
+	MostOfDay          aggregate.MicroUSD `json:"-"`                         // the day's cost limit without For; 0: none
 	By                 aggregate.Actor    `json:"by"`
-	For                *aggregate.Ref     `json:"for,omitempty"`     // the aggregate that asks for it; nil: a person does
+	For                *aggregate.Ref     `json:"for,omitempty"`     // the aggregate that asks; nil: a person does
 	ForRow             string             `json:"for_row,omitempty"` // key of the row that asks, in the aggregate For
 }
 

@@ -42,7 +42,7 @@ type Contest struct {
 	Config             aggregate.Blob     `json:"config"` // teams, evaluator and judge as of the beginning
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
 	Share              aggregate.MicroUSD `json:"share_micro_usd"`              // of each team
-	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on the day of CreatedAt until it is closed
+	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on CreatedAt's day until it is closed
 
 	ByType  aggregate.ActorType `json:"by_type"`
 	ByID    string              `json:"by_id,omitempty"`

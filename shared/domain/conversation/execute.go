@@ -20,9 +20,9 @@ type Result struct {
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	At          time.Time        `json:"at"`
-	Held        []string         `json:"held,omitempty"` // isolation measures that were active, as reported by the sandbox
+	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
 	Tail        string           `json:"-"`              // end of the output, for the agent
-	Gone        bool             `json:"-"`              // the workspace's files are lost, so the next action starts with none
+	Gone        bool             `json:"-"`              // the workspace's files are lost; the next action has none
 }
 
 const (

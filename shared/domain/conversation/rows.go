@@ -53,10 +53,10 @@ type Session struct {
 	Locale      string `json:"locale"`
 	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
 
-	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: no files
+	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
-	Unasked          int              `json:"unasked,omitempty"`           // actions that rules approved since a person wrote
+	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote
 	Messages         int              `json:"messages"`                    // number of messages of agent and system
 	Actions          int              `json:"actions"`                     // number of proposed actions
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals

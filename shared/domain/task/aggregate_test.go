@@ -70,7 +70,7 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 				now = append(now, write{key, ""})
 			}
 		}
-		slices.SortFunc(now, func(a, b write) int { return slices.Index(listed, a) - slices.Index(listed, b) }) // there is no order within a commit
+		slices.SortFunc(now, func(a, b write) int { return slices.Index(listed, a) - slices.Index(listed, b) })
 		got = append(got, now...)
 	}
 	expect.Same(t, listed, got, cmp.AllowUnexported(write{}))

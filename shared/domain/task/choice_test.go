@@ -184,7 +184,8 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	s.do(asRequest(s, person(requester)))
 	s.refused(over(s), aggregate.ErrNotDue)
 	s = asked(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GateOver(nil, now) }) // the other task is gone
+	// The other task is gone.
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GateOver(nil, now) })
 }
 
 // Whenever a task ends, its choice is closed. While the choice is open, the request can't be accepted or refused.

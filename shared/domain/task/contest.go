@@ -15,8 +15,8 @@ type Contest struct {
 	File        string             `json:"file"`            // the contest's file, which names its teams
 	Order       aggregate.JSON     `json:"order,omitempty"` // input for creating the contest; empty once it exists
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
-	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on the day of AskedAt until the contest ends
-	MostOfDay   aggregate.MicroUSD `json:"-"`                            // that day's cost limit including the budget; 0: none
+	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on AskedAt's day until the contest ends
+	MostOfDay   aggregate.MicroUSD `json:"-"`                            // that day's cost limit with the budget; 0: none
 	AskedAt     time.Time          `json:"asked_at"`
 	Until       time.Time          `json:"until"` // when the contest should end
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`

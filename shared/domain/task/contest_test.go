@@ -125,7 +125,8 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 	if e := s.load().Effects(s.now); len(e.Wake) > 0 {
 		t.Errorf("woken too early: %+v", e.Wake)
 	}
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded) // there is nothing to run
+	// There is nothing to run.
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
 }
 
 func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {

@@ -64,12 +64,12 @@ func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
 		_, err := s.try(paying(answer("1", 0.25), d))
 		expect.That(t, err == nil, "%s: %v", name, err) // the answer to the commit was lost
 		expect.Is(t, s.load().Spent(), aggregate.USD(0.25), "%s", name)
-		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // by an invocation that asked again
+		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // by a repeated request
 			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
 		}
 	}
 	s := begin(t)
-	s.head.Usage, s.head.Charged = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(0.25)}, []string{"0"} // by an earlier release
+	s.head.Usage, s.head.Charged = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(0.25)}, []string{"0"} // of an earlier release
 	s.nothing(paying(answer("0", 0.25), nothing))
 	if got := s.do(paying(answer("1", 0.25), nothing)).load().Spent(); got != aggregate.USD(0.50) {
 		t.Errorf("with what an earlier release counted: %s", got)

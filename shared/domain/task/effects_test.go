@@ -191,7 +191,8 @@ func TestALongPauseIsNotStuck(t *testing.T) {
 func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 	s := waitingPrompt(t)
 	open, _ := s.load().OpenGate()
-	s.now = open.Terms.DecideBy.Add(-time.Minute) // outdated cards would be due in five minutes, but the gate is due earlier
+	// Outdated cards would be due in five minutes, but the gate is due earlier.
+	s.now = open.Terms.DecideBy.Add(-time.Minute)
 	if due := s.load().DueAt(s.now); !due.Equal(*open.Terms.DecideBy) {
 		t.Errorf("due at %v, to be decided by %v", due, open.Terms.DecideBy)
 	}

@@ -30,7 +30,7 @@ const (
 	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // Ringi is not installed there for this deployment
 	ReasonNoApprover   aggregate.Reason = "no_approver"        // nobody on the list of approvers may approve
 	ReasonNoMember     aggregate.Reason = "no_other_member"    // nobody else in the channel may approve
-	ReasonGroupMessage aggregate.Reason = "group_message"      // the app can't list the members of a group direct message
+	ReasonGroupMessage aggregate.Reason = "group_message"      // the app can't list a group direct message's members
 	ReasonOpenPerson   aggregate.Reason = "open_tasks_person"  // the person's quota of open tasks is used up
 	ReasonOpenTenant   aggregate.Reason = "open_tasks_tenant"
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
@@ -48,14 +48,14 @@ const (
 	ReasonModelNoCredit    aggregate.Reason = "model_no_credit"
 	ReasonModelMisplaced   aggregate.Reason = "model_misplaced" // the model's endpoint may not be called
 	ReasonModelUnknown     aggregate.Reason = "model_unknown"
-	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // the price is unknown, so a cost limit can't be enforced
+	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // the price is unknown, so a cost limit can't be kept
 	ReasonDayBudget                         = tenancy.ReasonDayBudget
 	ReasonMonthBudget      aggregate.Reason = "month_budget"
 	ReasonModelDemo        aggregate.Reason = "model_demo_failure"
 	ReasonContestFiles     aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
 	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs is not possible
-	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing; retries can't help
+	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing; don't retry
 	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy does not fit on its card
 	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // the steps do not fit on their card
 	ReasonRunFailed        aggregate.Reason = "run_failed"      // a fault of our own

@@ -102,7 +102,7 @@ type Task struct {
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
-	Usage         *aggregate.Usage `json:"usage,omitempty"` // usage of the calls that made this row, as in the types below
+	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row, as in the types below
 	CreatedAt     time.Time        `json:"created_at"`
 	UpdatedAt     time.Time        `json:"updated_at"`
 }
@@ -134,7 +134,7 @@ type Prompt struct {
 	Content string           `json:"content"`
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
-	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version; nil without a contest
+	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
 	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
 	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
@@ -168,9 +168,9 @@ type Execution struct {
 	Attempt        int                 `json:"attempt"`
 	SessionID      string              `json:"session_id,omitempty"`
 	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and is charged
-	Lease          *Claim              `json:"session_lease,omitempty"`  // like Pauses and SessionFailing, only in rows of earlier releases
+	Lease          *Claim              `json:"session_lease,omitempty"`  // only in rows of earlier releases, as Pauses
 	Pauses         int                 `json:"session_pauses,omitempty"`
-	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit, 0 for none; nil in rows of earlier releases
+	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit, 0 for none; nil in earlier releases
 	SessionFailing *time.Time          `json:"session_failing,omitempty"`
 	Status         ExecutionStatus     `json:"status"`
 	CurrentStep    int                 `json:"current_step"`

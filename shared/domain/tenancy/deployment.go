@@ -28,7 +28,7 @@ func (Deployment) Place() (partition, key, typ string) {
 // own workspace is unknown.
 func (d Deployment) Further(tenant string) bool { return d.TenantID != "" && d.TenantID != tenant }
 
-// Note saves which tenant is the deployment's own and, unless it is 0, the daily limit of the others. The Change is
+// Note saves which tenant is the deployment's own and, if it is above 0, the daily limit of the others. The Change is
 // empty if the row already has these values.
 func (d Deployment) Note(own string, furtherDay aggregate.MicroUSD, now time.Time) (Deployment, Change) {
 	next := d

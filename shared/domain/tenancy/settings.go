@@ -38,7 +38,7 @@ type Settings struct {
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
 	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
-	ApprovalCopies       string  `json:"approval_copies"` // who also gets a gate's card directly: CopiesListed or CopiesNone
+	ApprovalCopies       string  `json:"approval_copies"` // who else gets a gate's card: CopiesListed or CopiesNone
 	MaxVersions          int     `json:"max_versions"`
 	Locale               string  `json:"locale"`
 	Executor             string  `json:"executor"`
