@@ -25,7 +25,7 @@ type Aggregate interface {
 	// Overdue returns the decisions that are made because time has passed, in order. If beside is nil because it is
 	// gone or could not be read, the decisions that need it are left out.
 	Overdue(now time.Time, beside Aggregate) []Overdue
-	// RestartRun supersedes a run that died, or ends the aggregate after too many restarts. It returns ErrSuperseded if
+	// RestartRun supersedes a run that died, or gives up after too many restarts. It returns ErrSuperseded if
 	// the head names another run or there is nothing to run.
 	RestartRun(run int, now time.Time) (Change, error)
 	// PauseRun supersedes a run that ended because Lambda had no capacity. The next run begins at until, or now if that

@@ -12,7 +12,7 @@ type Lease struct {
 	Ended      bool       `json:"ended,omitempty"`         // the resource had already ended at the time of this write
 	Run        int        `json:"run"`                     // the writer's run
 	Pauses     int        `json:"pauses"`                  // pauses of that run so far
-	WaitedMS   int64      `json:"waited_ms,omitempty"`     // how long the lease was free before somebody took it
+	WaitedMS   int64      `json:"waited_ms,omitempty"`     // total time in which nobody took the free lease
 	Failing    *time.Time `json:"failing_since,omitempty"` // since when the vendor has only told us to wait
 }
 

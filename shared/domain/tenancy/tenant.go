@@ -155,8 +155,8 @@ func (t Tenant) Rename(name string, now time.Time) Change {
 // EnterprisePrefix begins the GSI1 partition keys of the workspaces of one organization.
 const EnterprisePrefix = "ENTERPRISE#"
 
-// Belong saves the organization to which a workspace belongs and the user id of Ringi's bot there. The Change is empty
-// if nothing differs. Events of an organization no longer find a workspace that has left it.
+// Belong saves a workspace's organization and the user id of Ringi's bot there. The Change is empty if nothing differs,
+// or the workspace never had an organization. An organization's events no longer find a workspace that has left it.
 func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
 	if t.EnterpriseID == enterprise && (enterprise == "" || t.BotUserID == bot) {
 		return Change{}
