@@ -234,7 +234,7 @@ func (c *check) rows(rows []Row, now time.Time) {
 	c.touches(there)
 }
 
-// touches reports what the sealer saw. For a part of the chain, it reports only on the given rows.
+// touches adds the sealer's own findings. For a part of the chain, it adds only those on the given rows.
 func (c *check) touches(there map[string]bool) {
 	for _, f := range c.touched {
 		if !c.part || there[f.Where] {

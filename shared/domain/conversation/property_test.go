@@ -208,7 +208,7 @@ func (w *walk) land(int) {
 			w.out = append(w.out[:i], w.out[i+1:]...)
 		}
 	case !f.begun:
-		// A result after the lease has expired can't be saved, because the command's addresses have expired too.
+		// A command can't begin after the lease has expired: the addresses that it needs have expired too.
 		if x := w.load().Action(f.action); x != nil && x.leased(w.now) && x.Claim.Invocation == f.invocation {
 			f.begun = true
 			w.calls[f.action]++

@@ -69,7 +69,6 @@ func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregat
 	c.moveTask(t, as)
 }
 
-// ended calls end and done.
 func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (aggregate.Change, error) {
 	c.end(t, as, by, reason)
 	return c.done()

@@ -230,7 +230,7 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s = begin(t)
 	s.settings.PromptApprovalRequired = false
 	s.do(s.extract, s.beginPrompt, s.finishPrompt)
-	s.settings.PromptApprovalRequired = true // does not ask about an approved version either
+	s.settings.PromptApprovalRequired = true // too late as well: the open gate still asks nobody
 	s.do(asSystem)
 	p := s.load().Prompt()
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)

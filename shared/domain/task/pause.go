@@ -10,8 +10,8 @@ import (
 const ReasonNoRoom aggregate.Reason = "no_room"
 
 // PauseRun records that a run's functions could not be invoked because of ReasonNoRoom. The next run begins at until
-// and does not count as a restart. It returns ErrSuperseded if the head names another run or there is nothing to run,
-// because a decision or a contest's end will start the next run.
+// and does not count as a restart. It returns ErrSuperseded if the head names another run. It also does so if there is
+// nothing to run until a decision or a contest's end, which start the next run themselves.
 func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
 	if a.Head.Ended != nil {
 		return a.reclose(run, now)

@@ -104,7 +104,7 @@ func (w *world) decide(kind string, d decision) (aggregate.Change, error) {
 		c, err = w.once(kind, d, w.load())
 	}
 	started := w.load().Execution() == nil || w.load().Execution().Status != ExecutionPending
-	if errors.Is(err, aggregate.ErrConflict) && started { // otherwise the caller wrongly believes it has started
+	if errors.Is(err, aggregate.ErrConflict) && started { // a caller may wrongly believe that it has started
 		w.rt.Fatalf("%s: conflicts with nobody: %v", kind, err)
 	}
 	if err == nil && !c.Empty() && !w.calm && rapid.IntRange(0, 9).Draw(w.rt, "lost") == 9 {
