@@ -23,10 +23,9 @@ var (
 	ErrSettings = errors.New("the settings changed meanwhile")
 	// ErrInFlight: a call is still under way; nothing can be decided until its outcome is known.
 	ErrInFlight = errors.New("a call is still in flight")
-	// ErrUncovered: the decision only recorded that the outcome of a write is unknown; a person must look and decide
-	// again.
-	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
 	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.
+	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
+	// ErrNotDue: the deadline has not passed, or there is nothing to decide.
 	ErrNotDue = errors.New("not due yet")
 )
 

@@ -172,7 +172,7 @@ func (a *Aggregate) Entrant(place int) (Entry, error) {
 	return a.Contest.Teams[place-1], nil
 }
 
-// Effects has no work: the contest's run does the team's work.
+// Effects only ends waits: the contest's run does the team's work.
 func (w *Work) Effects(time.Time) aggregate.Effects { return aggregate.Effects{Wake: w.Waits} }
 
 func (w *Work) DueAt(time.Time) *time.Time                                 { return nil }

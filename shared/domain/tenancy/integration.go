@@ -52,7 +52,7 @@ type Integration struct {
 	UpdatedAt    time.Time         `json:"updated_at"`
 }
 
-// Refreshing is a call's claim to the refresh token. Only the claim's holder may exchange the token until it expires.
+// Refreshing is a call's claim to the refresh token. Only its holder may exchange the token before Until.
 type Refreshing struct {
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`

@@ -33,8 +33,8 @@ func (r SettingsRow) Settings() Settings {
 // slug also changes the slug rows and the tenant's row, of which owner is the version that was read (zero before the
 // first message). id is for settings that have none yet.
 //
-// It returns ErrField for an invalid value, a slug that is taken, or by not being a person. It returns ErrConflict and
-// the current settings if x has another revision than was.
+// It returns ErrField for an invalid value, for a taken slug, and if by is not a person. It returns ErrConflict and the
+// current settings if x has another revision than was.
 func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
 	c := Change{Tenant: was.TenantID}
 	if err := x.Validate(); err != nil {
