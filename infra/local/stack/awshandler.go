@@ -13,8 +13,9 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// awsHandler is the stack's AWS endpoint. It invokes functions itself and forwards every other call to the stand-ins;
-// tables and their streams have a stand-in of their own. People fetch files of bucket by links.
+// awsHandler serves the stack's AWS endpoint. It invokes functions itself and forwards all other calls to the
+// stand-ins. Calls on tables and streams go to tables, all others to standIns. bucket is the one from which people
+// download files by signed links.
 func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string,
 	log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
@@ -35,7 +36,7 @@ func awsHandler(functions, info, told http.Handler, standIns, tables, bucket str
 				return
 			}
 			r.SetURL(target)
-			r.Out.Host = r.In.Host // queue URLs are made of it
+			r.Out.Host = r.In.Host // queue URLs contain it
 			if linked(r.In, bucket) {
 				r.Out.Header.Del("Sec-Fetch-Site") // this listener's guard lets only a person's click through
 			}
@@ -57,17 +58,17 @@ func awsHandler(functions, info, told http.Handler, standIns, tables, bucket str
 	return mux, nil
 }
 
-// largestHeld is how many bytes of a body are read before a call is forwarded.
+// largestHeld is the largest body, in bytes, that is read before a call is forwarded.
 const largestHeld = 16 << 20
 
-// wholeBody reads a call's body before it is forwarded. The stand-ins may answer before the transport has seen that the
-// body is over; the server closes the body with the answer's first bytes, and the transport then cuts the rest off.
+// wholeBody reads a call's body before the call is forwarded. Otherwise a stand-in may answer before the transport has
+// seen the end of the body. The server then closes the body, and the transport cuts off the answer.
 func wholeBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > 0 && r.ContentLength <= largestHeld {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
-				return // whoever calls is gone
+				return // the caller has disconnected
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
@@ -75,8 +76,8 @@ func wholeBody(next http.Handler) http.Handler {
 	})
 }
 
-// linked reports whether a request is for a file of the bucket by a signed link, which a page of the console leads to:
-// the stand-ins answer no pages otherwise.
+// linked reports whether a request downloads a file of the bucket by a signed link. Pages of the console have such
+// links; the stand-ins refuse all other requests of browsers.
 func linked(r *http.Request, bucket string) bool {
 	return bucket != "" && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/"+bucket+"/") &&
 		r.URL.Query().Has("X-Amz-Signature")

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// containerPath of the AWS endpoint lists the functions with the variables that they need in containers.
+// containerPath lists the functions with the variables that they need in containers.
 const containerPath = "/_ringi/container"
 
-// containers is the listener at which functions in containers reach this machine, under the name that they know it by.
+// containers is the listener for functions in containers, which know this machine by another name.
 type containers struct {
 	listener net.Listener
 	name     string // host.docker.internal
@@ -24,7 +24,7 @@ type containers struct {
 	aws      http.Handler
 }
 
-// listenForContainers opens the listener; none if no name was given.
+// listenForContainers opens the listener, if a host name for containers is set.
 func (s *Stack) listenForContainers() error {
 	if s.options.ContainerHost == "" {
 		return nil
@@ -40,7 +40,7 @@ func (s *Stack) listenForContainers() error {
 	return nil
 }
 
-// serveContainers serves AWS, Slack's Web API and the vendors at that one address.
+// serveContainers serves AWS, Slack's Web API and the vendors at one address.
 func (s *Stack) serveContainers() {
 	if s.containers == nil {
 		return
@@ -56,10 +56,10 @@ func (s *Stack) serveContainers() {
 	s.onClose(serve(s.containers.listener, mux, s.containers.name))
 }
 
-// containerSecret is the name of a copy of the Slack secret that names Slack as containers reach it.
+// containerSecret names a copy of a secret in which Slack has the address that containers use.
 func containerSecret(name string) string { return name + "-for-containers" }
 
-// containerFunctions are the functions, their variables holding addresses that work inside a container.
+// containerFunctions returns the functions with addresses that work inside a container.
 func (s *Stack) containerFunctions() []functionInfo {
 	names := strings.NewReplacer(s.VendorsURL, s.containers.url, s.AWSEndpoint, s.containers.url, s.VendorsHost(),
 		strings.TrimPrefix(s.containers.url, "http://"))
@@ -86,11 +86,11 @@ func (s *Stack) containerHandler() http.Handler {
 	return s.serveFunctions(s.containerFunctions)
 }
 
-// ErrNoStack says that no stack answers where one was looked for.
+// ErrNoStack means that no stack answers at the address.
 var ErrNoStack = errors.New("no stack answers; start one with go run ./infra/local")
 
-// SignEvent signs a sample request from Slack for the stack that answers at awsAddr, as of now.
-// It returns an error wrapping ErrNoStack if there is none.
+// SignEvent signs a sample request from Slack for the stack at awsAddr. It returns an error wrapping ErrNoStack if none
+// answers.
 func SignEvent(ctx context.Context, awsAddr string, event []byte) ([]byte, error) {
 	endpoint := "http://" + awsAddr
 	list, found := runningFunctions(ctx, endpoint, functionsPath)
@@ -105,10 +105,10 @@ func SignEvent(ctx context.Context, awsAddr string, event []byte) ([]byte, error
 	return event, nil
 }
 
-// ContainerTemplate is a template for `sam local invoke`: the functions as `sam build` made them for
-// architecture ("arm64", "x86_64") in the folder artifacts, with all that the stack at awsAddr would tell them.
-// It has to be a template: SAM hands a container no variable that its template does not
-// declare, and no template that is deployed declares AWS_ENDPOINT_URL.
+// ContainerTemplate returns a template for `sam local invoke`. It has the functions that `sam build` made for
+// architecture ("arm64", "x86_64") in the folder artifacts, with the variables of the stack at awsAddr. A template is
+// needed because SAM passes only variables that the template declares, and no deployed template declares
+// AWS_ENDPOINT_URL.
 //
 // It returns an error wrapping ErrNoStack if no stack answers that serves containers.
 func ContainerTemplate(ctx context.Context, awsAddr, artifacts, architecture string) ([]byte, error) {

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// UsageView is what a task's calls of models took, all together.
+// UsageView sums up a task's model calls.
 type UsageView struct {
 	Calls    int64 `json:"calls"`
 	Input    int64 `json:"input_tokens"`
@@ -28,7 +28,7 @@ type UsageView struct {
 	Unpriced int64 `json:"unpriced_calls,omitempty"`
 }
 
-// add counts a row of the type usage.
+// add adds a row of type usage.
 func (u *UsageView) add(item map[string]types.AttributeValue) error {
 	var one UsageView
 	if err := attributevalue.UnmarshalMapWithOptions(item, &one,
@@ -40,7 +40,7 @@ func (u *UsageView) add(item map[string]types.AttributeValue) error {
 	return nil
 }
 
-// refOf is a task by its id: its first run says whose it is. It returns ErrNoTask before that.
+// refOf finds a task by its id. Its first run has the tenant. It returns ErrNoTask if the task has no runs.
 func (s *Stack) refOf(ctx context.Context, taskID string) (aggregate.Ref, error) {
 	runs := sfn.NewFromConfig(config(s.moto.URL))
 	if taskID == "" {
@@ -60,7 +60,7 @@ func (s *Stack) refOf(ctx context.Context, taskID string) (aggregate.Ref, error)
 	return ref, nil
 }
 
-// Row is all of one row of a task but the tokens by which runs are answered, or ErrNoTask.
+// Row returns one row of a task, without the tokens that answer runs. It returns ErrNoTask if there is no such row.
 func (s *Stack) Row(ctx context.Context, taskID, key string) (any, error) {
 	ref, err := s.refOf(ctx, taskID)
 	if err != nil {
@@ -90,11 +90,11 @@ func (s *Stack) Row(ctx context.Context, taskID, key string) (any, error) {
 	return all, nil
 }
 
-// maxShown is how much of an object the page shows, in bytes.
+// maxShown is how many bytes of an object the page shows.
 const maxShown = 1 << 20
 
-// Object is what the bucket has under a key of this task: a result, arguments, or what a model was sent.
-// It returns ErrNoTask for a key that is not the task's, or no longer there.
+// Object returns an object of this task from the bucket: a result, arguments, or a model's input. It returns ErrNoTask
+// if the key is not the task's.
 func (s *Stack) Object(ctx context.Context, taskID, key string) (any, error) {
 	ref, err := s.refOf(ctx, taskID)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"ringi/infra/local/sandbox"
 )
 
-// startFront serves Slack's side: the template's routes, and the sandbox for
-// every other path.
+// startFront serves the template's routes, and the sandbox on all other paths.
 func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 	api := gateway.New(s.Template.Functions, Account, s.Lambda, s.log)
 	var slack http.Handler = api
@@ -31,11 +30,11 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 		rest.ServeHTTP(w, r)
 	}), s.options.Hosts...))
 	if s.Sandbox != nil && s.options.PrepareTeam != nil && !s.options.quiet {
-		// its panels show what its workspace has before anybody asks for anything
+		// The panels show the workspace's data even before the first request.
 		arrivals.prepareTeam(ctx, s.Sandbox.TeamID())
 	}
 	if s.Sandbox != nil {
-		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait
+		s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// binaries are the bootstraps by logical id.
+// binaries returns the functions' bootstraps by logical id.
 func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts, s.Template.Functions)
 	if err != nil {
@@ -31,7 +31,8 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 	return byID, nil
 }
 
-// sampleContests is the folder with the files of contests: the one that the environment names, else a sample.
+// sampleContests returns the folder with the contest files. The environment can name one; otherwise the sample files
+// are copied to a temporary folder.
 func (s *Stack) sampleContests() (string, error) {
 	if folder := os.Getenv(teamconfig.Environment); folder != "" {
 		return filepath.Abs(folder)
@@ -89,10 +90,10 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	return nil
 }
 
-// VendorsHost is where the MCP server is, as host:port.
+// VendorsHost is the MCP server's host:port.
 func (s *Stack) VendorsHost() string { return strings.TrimPrefix(s.VendorsURL, "http://") }
 
-// describe is a function of the template, ready to run.
+// describe returns a function of the template with its binary and variables.
 func describe(f template.Function, binary string, variables map[string]string) functionInfo {
 	environment := replaced(f.Environment, variables)
 	if _, slack := environment["SLACK_SECRET_ID"]; slack { // where a tap may stand in between
@@ -104,10 +105,11 @@ func describe(f template.Function, binary string, variables map[string]string) f
 	}, f.Folder}
 }
 
-// splitEvery is how often a stream's shard ends: in AWS every few hours, or when its table's partition is split.
+// splitEvery is how often a stream acts as if its shard ended. In AWS this happens every few hours, or when the table's
+// partition is split.
 const splitEvery = time.Minute
 
-// startMappings lets streams, queues and schedules invoke functions from now on.
+// startMappings starts the streams, queues and schedules that invoke functions.
 func (s *Stack) startMappings() error {
 	direct := config(s.moto.URL)
 	var invoker mapping.Invoker = s.Lambda
@@ -160,7 +162,7 @@ func (s *Stack) startMappings() error {
 	return nil
 }
 
-// destination sends to the queue of that ARN; nil for none.
+// destination returns a function that sends to the queue with this ARN, or nil if there is none.
 func (s *Stack) destination(arn string) func(context.Context, string) error {
 	q, ok := s.queueOf(arn)
 	if !ok {
@@ -176,7 +178,7 @@ func (s *Stack) queueOf(arn string) (template.Queue, bool) {
 	return first(s.Template.Queues, func(q template.Queue) bool { return q.ARN == arn })
 }
 
-// first is the first of a list that is wanted, or a zero value if there is none.
+// first returns the first element that is wanted.
 func first[V any](list []V, wanted func(V) bool) (found V, ok bool) {
 	i := slices.IndexFunc(list, wanted)
 	if i < 0 {
@@ -185,7 +187,7 @@ func first[V any](list []V, wanted func(V) bool) (found V, ok bool) {
 	return list[i], true
 }
 
-// Fire invokes a scheduled function now, as its schedule would, and waits for it.
+// Fire invokes a scheduled function now and waits for its result.
 func (s *Stack) Fire(ctx context.Context, function string) (lambda.Result, error) {
 	list := s.schedules[function]
 	if len(list) == 0 {

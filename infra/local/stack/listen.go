@@ -12,10 +12,9 @@ import (
 	"ringi/infra/local/guard"
 )
 
-// ErrInUse says that another program has the port.
 var ErrInUse = errors.New("the port is in use")
 
-// listen opens an address. flag is what a person changes when it is taken.
+// listen opens a listener. If the port is in use, the error names the flag that changes it.
 func listen(addr, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -27,7 +26,7 @@ func listen(addr, flag string) (net.Listener, error) {
 	return l, nil
 }
 
-// address is where a listener is reached, without a slash at the end.
+// address returns a listener's URL without a trailing slash.
 func address(l net.Listener) string {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok || addr.IP.IsUnspecified() {
@@ -44,14 +43,14 @@ func port(l net.Listener) int {
 	return 0
 }
 
-// serve answers on a listener until the returned function is called: programs, and pages
-// of its own, which know it by an address of this machine or one of hosts.
+// serve answers programs and its own pages on a listener until stop is called. Requests must name this machine or one
+// of hosts.
 func serve(l net.Listener, h http.Handler, hosts ...string) (stop func()) {
 	s := &http.Server{Handler: guard.Handler(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.Serve(l) // ErrServerClosed: only stop ends it
+		_ = s.Serve(l) // ErrServerClosed, since only stop ends it
 	}()
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

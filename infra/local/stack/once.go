@@ -14,21 +14,20 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// functionsPath of the AWS endpoint lists the stack's functions for InvokeOnce.
+// functionsPath lists the stack's functions for InvokeOnce.
 const functionsPath = "/_ringi/functions"
 
-// functionInfo is what InvokeOnce needs of a function of a running stack.
+// functionInfo describes a function of a running stack.
 type functionInfo struct {
 	lambda.Function
 	Folder string
 }
 
-// VariableFile gives environment variables by logical id; "Parameters" is for
-// all functions. Only variables that the template has are replaced.
+// VariableFile has environment variables by logical id; "Parameters" applies to all functions. Only variables that the
+// template declares are replaced.
 type VariableFile map[string]map[string]string
 
-// serveFunctions tells what runs here. Nothing of it is secret: secrets are
-// fetched by name.
+// serveFunctions lists the functions. The list contains no secrets: functions fetch those by name.
 func (s *Stack) serveFunctions(list func() []functionInfo) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -38,10 +37,9 @@ func (s *Stack) serveFunctions(list func() []functionInfo) http.Handler {
 	})
 }
 
-// InvokeOnce runs one function, by logical id or folder, in a process of its
-// own and as its source is now: with the tables and queues of the stack that
-// answers at o.AWSAddr, else of a stack that lives only for it. A sample request
-// from Slack is signed on the way.
+// InvokeOnce compiles one function, named by its logical id or folder, and runs it in a new process. It uses the tables
+// and queues of the stack at o.AWSAddr, or starts a stack for this call if none answers. Sample requests from Slack are
+// signed.
 func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	variables VariableFile) (lambda.Result, error) {
 	o, err := o.complete()
@@ -51,7 +49,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	endpoint := "http://" + o.AWSAddr
 	list, found := runningFunctions(ctx, endpoint, functionsPath)
 	if found && o.Artifacts == "" {
-		// What was edited since that stack started is what a person means to try.
+		// People want to run their edits, which are newer than that stack's binaries.
 		built, err := lambda.Build(ctx, filepath.Dir(o.Template))
 		if err != nil {
 			return lambda.Result{}, err
@@ -91,7 +89,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	return service.Invoke(ctx, f.Name, event)
 }
 
-// replaced are variables with other values for those that are there.
+// replaced returns the environment with the values of others, ignoring variables that it does not have.
 func replaced(environment map[string]string, others ...map[string]string) map[string]string {
 	environment = maps.Clone(environment)
 	for _, other := range others {
@@ -111,7 +109,7 @@ func folders(list []functionInfo) (names []string) {
 	return names
 }
 
-// runningFunctions asks a stack; false if none answers there.
+// runningFunctions asks a stack for its functions. It returns false if no stack answers.
 func runningFunctions(ctx context.Context, endpoint, path string) ([]functionInfo, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/sandbox"
 )
 
-// What is the same in every local stack.
+// These values are the same in every local stack.
 const (
 	Region  = "us-east-1"
 	Account = "123456789012"
@@ -25,71 +25,67 @@ const (
 	anyPort = "127.0.0.1:0"
 )
 
-// Options say what a stack is made of. The zero value is a stack on free
-// ports with the Slack sandbox and secrets of its own.
+// Options configure a stack. The zero value makes a stack on free ports with the Slack sandbox and random secrets.
 type Options struct {
-	Addr    string // of Slack's side and the sandbox; "" takes a free port
-	AWSAddr string // of the AWS endpoint; "" takes a free port
+	Addr    string // of the sandbox and the template's routes; "" means a free port
+	AWSAddr string // of the AWS endpoint; "" means a free port
 
-	// Hosts are names, beside this machine's own, under which everything that listens is asked.
+	// Hosts are further host names, besides this machine's own, that all listeners accept.
 	Hosts []string
 
-	// ContainerHost is the name that containers know this machine by; "" serves none. One
-	// listener at ContainerAddr answers them, under that name alone; "" takes a free port.
+	// ContainerHost is the name by which containers know this machine; "" means that containers are not served. A
+	// listener at ContainerAddr answers them under this name only; an empty ContainerAddr means a free port.
 	ContainerHost, ContainerAddr string
 
-	Template   string            // "" is template.yaml of this module
-	Parameters map[string]string // of the template, over what the stack sets itself
-	Variables  map[string]string // replace environment variables, in functions whose template has them
-	Allow      []string          // endpoints, as host:port, that may stand outside of the public internet
+	Template   string            // "" means template.yaml of this module
+	Parameters map[string]string // override the parameters that the stack sets
+	Variables  map[string]string // override environment variables that the template declares
+	Allow      []string          // host:port of endpoints that need not be on the public internet
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
-	SlackAPIURL   string         // another Slack instead of the sandbox
-	SigningSecret string         // "" is random
-	BotToken      string         // "" is random
-	Model         string         // "" leaves the template's
-	ModelKeys     map[string]any // what the model secret holds; nil is none
-	TenantAdmin   string         // Slack user id; "" leaves the template's
+	SlackAPIURL   string         // Slack's Web API; "" means the sandbox
+	SigningSecret string         // "" means random
+	BotToken      string         // "" means random
+	Model         string         // "" means the template's default
+	ModelKeys     map[string]any // content of the model secret; may be nil
+	TenantAdmin   string         // Slack user id; "" means the template's default
 
-	// Sandbox are the sandbox's options; addresses, secrets, logger and run
-	// panel come from the stack.
+	// Sandbox has the sandbox's options. The stack sets its addresses, secrets, logger and run panel.
 	Sandbox sandbox.Options
-	// Panels are the sandbox's hooks that need the running stack; may be nil.
+	// Panels returns the sandbox's panels, which need the running stack; may be nil.
 	Panels func(*Stack) sandbox.Panels
-	// Seed runs when all services answer and before anything else is invoked.
+	// Seed is called when all services answer and before functions are invoked by events; may be nil.
 	Seed func(context.Context, *Stack) error
 
-	// PrepareTeam prepares a workspace before its first call reaches a function, the sandbox's at
-	// the start; may be nil.
+	// PrepareTeam is called before the first request of a workspace reaches a function; may be nil. For the sandbox's
+	// workspace it is called at the start.
 	PrepareTeam func(ctx context.Context, s *Stack, team string) error
 
-	// ByHand keeps schedules from ticking: only Fire invokes them.
+	// ByHand turns off schedules: only Fire invokes scheduled functions.
 	ByHand bool
 
-	// Faults decides which processes are killed and when; nil kills none. With it, the messages
-	// of a failed batch are visible in their queue again at once.
+	// Faults kills processes in tests; may be nil. If it is set, the messages of a failed batch become visible at once.
 	Faults lambda.Faults
-	// Between stands between the event sources and the functions, to repeat, delay or
-	// reorder what is delivered; nil delivers as AWS does.
+	// Between wraps the invoker of the event sources, to repeat, delay or reorder deliveries; may be nil.
 	Between func(mapping.Invoker) mapping.Invoker
 
-	// DynamoDBLocal has tables and their streams in Amazon's DynamoDB Local instead of moto.
+	// DynamoDBLocal uses Amazon's DynamoDB Local instead of moto for tables and streams.
 	DynamoDBLocal bool
 
-	// IAMOff lets functions do what their roles don't allow.
+	// IAMOff turns off the checks of roles.
 	IAMOff bool
 
-	// Running is for InvokeOnce: a stack must answer at AWSAddr, none is started for the one function.
+	// Running makes InvokeOnce fail if no stack answers at AWSAddr, instead of starting one.
 	Running bool
 
-	quiet       bool // no event source invokes anything
+	quiet       bool // event sources invoke nothing
 	ownTemplate bool // Template was ""
 
-	Logger      *slog.Logger // of the stack itself; nil discards
-	FunctionLog io.Writer    // what functions print; nil discards
+	Logger      *slog.Logger // of the stack itself; may be nil
+	FunctionLog io.Writer    // receives the functions' output; may be nil
 }
 
-// complete fills in what was left empty.
+// complete sets the defaults of empty options.
 func (o Options) complete() (Options, error) {
 	if o.Template == "" {
 		root, err := process.ModuleRoot()
@@ -110,7 +106,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// parameters are the template's: where the vendors are, and what the options say.
+// parameters returns the template's parameters: the vendors' addresses and the options' values.
 func (o Options) parameters(vendorsURL string) map[string]string {
 	p := map[string]string{
 		"FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets",
@@ -127,11 +123,10 @@ func (o Options) parameters(vendorsURL string) map[string]string {
 	return p
 }
 
-// fastPace is how many times Slack's pace cards are drawn here: practically without limit,
-// unless the sandbox enforces Slack's limits from the start.
+// fastPace is a multiple of Slack's rate limits. At this pace cards are drawn practically without limit.
 const fastPace = "100"
 
-// slackPace is the pace of the sandbox, or of the other Slack that stands in for it.
+// slackPace returns the multiple of Slack's rate limits at which cards are drawn.
 func (o Options) slackPace() string {
 	rates := o.Sandbox.Rates
 	switch {

@@ -15,11 +15,11 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// maxPreparedBody is how much of a body is read to find the workspace's id, in bytes.
+// maxPreparedBody is how many bytes of a body are read to find the workspace's id.
 const maxPreparedBody = 2 << 20
 
-// preparer calls Options.PrepareTeam before a workspace's first call reaches a function:
-// with another Slack than the sandbox the workspaces are not known at the start.
+// preparer calls Options.PrepareTeam before the first request of a workspace reaches a function. With another Slack
+// than the sandbox, the workspaces are not known at the start.
 type preparer struct {
 	stack *Stack
 	next  http.Handler
@@ -29,7 +29,7 @@ type preparer struct {
 
 func (a *preparer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPreparedBody))
-	// A call without Slack's signature prepares nothing; the function will refuse it.
+	// A request without a valid signature prepares nothing, and the function refuses it.
 	if err == nil && inbound.Verify(r.Header, body, a.stack.SigningSecret, time.Now()) == nil {
 		a.prepareTeam(r.Context(), teamOf(r.Header.Get("Content-Type"), body))
 	}
@@ -42,7 +42,7 @@ func (a *preparer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (a *preparer) prepareTeam(ctx context.Context, team string) {
 	a.mu.Lock()
-	defer a.mu.Unlock() // a second call of the same team waits until it is prepared
+	defer a.mu.Unlock() // a second request of the same team waits for the preparation
 	if team == "" || a.seen[team] {
 		return
 	}
@@ -53,7 +53,7 @@ func (a *preparer) prepareTeam(ctx context.Context, team string) {
 	a.seen[team] = true
 }
 
-// teamOf reads the workspace's id off an event or an interaction; "" if there is none.
+// teamOf returns the workspace's id from an event or interaction, or "".
 func teamOf(contentType string, body []byte) string {
 	var from struct {
 		TeamID string `json:"team_id"`

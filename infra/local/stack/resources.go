@@ -21,14 +21,13 @@ import (
 	"ringi/infra/local/template"
 )
 
-// creator makes the template's resources in the AWS stand-ins.
+// creator creates the template's resources in the AWS stand-ins.
 type creator struct {
 	cfg, tables aws.Config
 	streams     streamNames
 }
 
-// storage makes what the template's other resources refer to, and returns the
-// names that only the services could give.
+// storage creates the resources that others refer to, and returns the names that the services gave them.
 func (m creator) storage(ctx context.Context, t *template.Template) (known map[string]string, err error) {
 	known = map[string]string{}
 	for _, table := range t.Tables {
@@ -36,7 +35,7 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 			return nil, fmt.Errorf("make table %s: %w", table.ID, err)
 		}
 	}
-	// A queue's dead letters have to exist first.
+	// Queues for dead letters must exist before the queues that use them.
 	queues := slices.Clone(t.Queues)
 	slices.SortStableFunc(queues, func(a, b template.Queue) int { return len(a.DeadLetters) - len(b.DeadLetters) })
 	for _, q := range queues {
@@ -98,7 +97,7 @@ func (m creator) table(ctx context.Context, t template.Table) (streamARN string,
 	return m.streams.add(aws.ToString(out.TableDescription.LatestStreamArn))
 }
 
-// secret keeps a value in the form that a person pastes in AWS.
+// secret stores a value in the form in which people paste it in AWS.
 func (m creator) secret(ctx context.Context, r template.Resource, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -126,7 +125,7 @@ func (m creator) machine(ctx context.Context, machine template.Machine) error {
 	return nil
 }
 
-// bucketClient addresses buckets by path: their names are no hosts here.
+// bucketClient addresses buckets by path, because their host names don't resolve here.
 func bucketClient(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 }

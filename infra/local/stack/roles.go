@@ -9,7 +9,7 @@ import (
 	"ringi/infra/local/template"
 )
 
-// bench is what judges the functions' calls by their roles; nil if nothing does.
+// bench returns the check of functions' calls against their roles, or nil if it is turned off.
 func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.Bench, error) {
 	if s.options.IAMOff {
 		return nil, nil
@@ -27,9 +27,9 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.
 	return &iam.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
 }
 
-// connect checks the rights that AWS itself needs of the roles of functions and state machines: to read event sources, to
-// send failed batches to their destination, and to call functions from states. Without them AWS refuses to make the event
-// source, and fails the state.
+// connect checks the rights that AWS itself needs from roles: to read event sources, to send failed batches to their
+// destination, and to call functions from states. Without these rights AWS refuses to create the event source, or the
+// state fails.
 func (s *Stack) connect(b *iam.Bench) error {
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {
@@ -63,7 +63,7 @@ func (s *Stack) connect(b *iam.Bench) error {
 	return nil
 }
 
-// called are the ARNs of the functions that the states of a definition call.
+// called returns the ARNs of the functions that a definition's states call.
 func called(v any) (arns []string) {
 	switch v := v.(type) {
 	case []any:

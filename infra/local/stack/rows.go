@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// RowView is one item of a task's partition.
 type RowView struct {
 	Key     string `json:"key"` // SK
 	Type    string `json:"type"`
@@ -25,13 +24,13 @@ type RowView struct {
 	Summary string `json:"summary"`      // its attributes in short, without keys and ids
 }
 
-// The summary's size, in characters.
+// The lengths of a summary, in characters.
 const (
 	shortValue   = 40
 	shortSummary = 160
 )
 
-// rows reads a partition as it is now, in the order of writing, and sums up what models took.
+// rows reads a partition in the order of writing, and sums up the usage of models.
 func (s *Stack) rows(ctx context.Context, partition string) (rows []RowView, used UsageView, err error) {
 	rows, now := []RowView{}, time.Now().UTC().Format("2006-01-02T15:04:05.999Z")
 	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.tables.URL)), &dynamodb.QueryInput{
@@ -52,7 +51,7 @@ func (s *Stack) rows(ctx context.Context, partition string) (rows []RowView, use
 			rows = append(rows, viewRow(item, now))
 		}
 	}
-	// Rows without a rev, such as a wait, change apart from the task; they stand last.
+	// Rows without a rev, such as a wait, change independently of the task. They come last.
 	slices.SortStableFunc(rows, func(a, b RowView) int {
 		return cmp.Or(cmp.Compare(uint64(a.Rev-1), uint64(b.Rev-1)), cmp.Compare(a.At, b.At))
 	})
@@ -72,7 +71,7 @@ func viewRow(item map[string]types.AttributeValue, now string) RowView {
 			parts = append(parts, name+" "+short(text, shortValue))
 		}
 	}
-	// What is decided comes first.
+	// Decisions come first.
 	slices.SortStableFunc(parts, func(a, b string) int { return weight(a) - weight(b) })
 	row.Summary = short(strings.Join(parts, " · "), shortSummary)
 	return row
@@ -96,7 +95,7 @@ func weight(part string) int {
 	return 100
 }
 
-// plain is a value as a person would write it down.
+// plain formats a value for people.
 func plain(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -131,7 +130,7 @@ func plain(v types.AttributeValue) string {
 	}
 }
 
-// short is a text on one line, cut by characters.
+// short puts a text on one line and truncates it.
 func short(text string, limit int) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= limit {

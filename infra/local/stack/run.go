@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// TaskView is what the AWS console would show of one task: its runs and rows.
+// TaskView shows one task: its runs and rows.
 type TaskView struct {
 	Task   string    `json:"task"`
 	Tenant string    `json:"tenant,omitempty"` // "" until a run has started
@@ -27,7 +27,6 @@ type TaskView struct {
 	Usage  UsageView `json:"usage"`
 }
 
-// RunView is one execution of a state machine.
 type RunView struct {
 	Name    string      `json:"name"`
 	Status  string      `json:"status"` // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
@@ -38,13 +37,13 @@ type RunView struct {
 	States  []StateView `json:"states"`
 }
 
-// WaitView says what a run holds a task token for.
+// WaitView names the gate at which a run waits.
 type WaitView struct {
 	Gate  string    `json:"gate"`
 	Since time.Time `json:"since"`
 }
 
-// StateView is one passage through a state.
+// StateView is one execution of a state.
 type StateView struct {
 	Name    string     `json:"name"`
 	Entered time.Time  `json:"entered"`
@@ -53,14 +52,14 @@ type StateView struct {
 	Input   string     `json:"input,omitempty"`   // ids, versions and outcomes; never content
 	Output  string     `json:"output,omitempty"`
 
-	gate string // from its input
+	gate string // from the input
 }
 
-// ErrNoTask says that nothing is known of a task.
+// ErrNoTask means that a task, or a part of it, does not exist.
 var ErrNoTask = errors.New("no such task")
 
-// Run gathers what the run panel shows of a task. It returns ErrNoTask for an
-// empty id; a task without runs has an empty view.
+// Run returns the data of the run panel. It returns ErrNoTask for an empty id. For a task without runs, the data is
+// empty.
 func (s *Stack) Run(ctx context.Context, taskID string) (any, error) {
 	return s.Task(ctx, taskID)
 }
@@ -94,8 +93,8 @@ func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
 	return view, nil
 }
 
-// runsOf are the ARNs of a task's executions of every state machine, oldest
-// first: they are named <task>-<run>.
+// runsOf returns the ARNs of a task's executions of every state machine, oldest first. Executions are named
+// <task>-<run>.
 func (s *Stack) runsOf(ctx context.Context, c *sfn.Client, taskID string) ([]string, error) {
 	var found []types.ExecutionListItem
 	for _, m := range s.Template.Machines {
@@ -149,7 +148,7 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, of ag
 	return run, input.Ref(), nil
 }
 
-// pass follows one event of the history.
+// pass adds one event of the history.
 func (r *RunView) pass(e types.HistoryEvent) {
 	at := aws.ToTime(e.Timestamp)
 	if d := e.StateEnteredEventDetails; d != nil {
@@ -180,12 +179,12 @@ func (r *RunView) pass(e types.HistoryEvent) {
 	}
 }
 
-// maxPayload is how much of a state's input or output is shown, in characters.
+// maxPayload is how many characters of a state's input or output are shown.
 const maxPayload = 4000
 
 func payload(object *string) string { return short(aws.ToString(object), maxPayload) }
 
-// field is a text field of a state's input or output; "" if there is none.
+// field returns a text field of a state's input or output, or "".
 func field(object *string, name string) string {
 	var fields map[string]any
 	if json.Unmarshal([]byte(aws.ToString(object)), &fields) != nil {

@@ -15,11 +15,11 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// unsigned is the signature of a sample request: nothing but zeros.
+// unsigned is the signature of a sample request: only zeros.
 var unsigned = "v0=" + strings.Repeat("0", 64)
 
-// sign gives a sample request the signature that the deployment at endpoint
-// expects of Slack, as of now. Every other event it returns as it is.
+// sign gives a sample request the current time and a valid signature for the deployment at endpoint. It returns any
+// other event unchanged.
 func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte, error) {
 	var request map[string]any
 	if secretID == "" || json.Unmarshal(event, &request) != nil {

@@ -1,6 +1,5 @@
-// Package stack runs the whole system on this machine: everything that
-// template.yaml describes, with the same binaries, tables and state machine as
-// in AWS, and stand-ins for AWS's and vendors' services.
+// Package stack runs the whole system on this machine. It runs everything in template.yaml with the same binaries,
+// tables and state machine as in AWS, and with stand-ins for the services of AWS and vendors.
 package stack
 
 import (
@@ -28,55 +27,54 @@ import (
 	"ringi/infra/local/vendors"
 )
 
-// Stack is a running system. Its fields are for reading.
+// Stack is a running system. Its fields must not be changed.
 type Stack struct {
-	URL         string // Slack's side: the sandbox and the template's routes
+	URL         string // of the sandbox and the template's routes
 	AWSEndpoint string // for the AWS CLI and SDKs
 	VendorsURL  string
-	SlackURL    string // of Slack's Web API, ends with a slash
+	SlackURL    string // of Slack's Web API, with a trailing slash
 
-	ContainerURL, ContainerAddr string // what containers are told, and where that is here; "" if none are served
+	ContainerURL, ContainerAddr string // for containers, and on this machine; "" if none are served
 
 	AWS      aws.Config // points at AWSEndpoint
 	Template *template.Template
 	Lambda   *lambda.Service
-	Sandbox  *sandbox.Sandbox // nil when another Slack is used
+	Sandbox  *sandbox.Sandbox // nil if another Slack is used
 	Vendors  *vendors.Vendors
 
 	TableName     string
 	BucketName    string
-	HeadsBucket   string // whose objects are locked
+	HeadsBucket   string // its objects are locked
 	KeyID         string
-	ChainKeyID    string // that signs
+	ChainKeyID    string // key that signs
 	SigningSecret string
-	ClientSecret  string // with which people sign in to the console
+	ClientSecret  string // for people's sign-in to the console
 	BotToken      string
-	ContestFolder string // where the files of contests are
+	ContestFolder string // folder of the contest files
 
 	options   Options
-	known     map[string]string // names that only AWS's stand-ins could give
+	known     map[string]string // names that the AWS stand-ins gave
 	log       *slog.Logger
 	moto      *process.Server
-	tables    *process.Server // who has the tables and their streams: moto, or DynamoDB Local
+	tables    *process.Server // server of the tables and streams: moto or DynamoDB Local
 	streams   streamNames
 	functions []functionInfo
 
 	containers *containers // nil if none are served
 	schedules  map[string][]*mapping.Schedule
 
-	ctx        context.Context // ends with the stack
+	ctx        context.Context // canceled by Close
 	cancel     context.CancelFunc
 	background sync.WaitGroup
 	closing    sync.Once
-	stops      []func() // what Close undoes, last first
+	stops      []func() // cleanups of Close, run last to first
 	failed     chan error
 }
 
-// Start brings a stack up and returns when everything answers. ctx bounds the start; the stack lives until Close.
+// Start starts a stack and returns when everything answers. ctx bounds the start; the stack runs until Close.
 //
-// It returns an error wrapping ErrInUse for a port that is taken, moto.ErrPython without a Python,
-// dynamodblocal.ErrJava where DynamoDB Local is asked for and can't run, and the compiler's words if a function doesn't
-// build.
+// It returns an error wrapping ErrInUse if a port is taken, moto.ErrPython if Python is missing, dynamodblocal.ErrJava
+// if DynamoDB Local is requested and can't run, and the compiler's message if a function doesn't build.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -152,7 +150,7 @@ func (s *Stack) start(ctx context.Context) error {
 	return s.startMappings()
 }
 
-// prepare compiles the functions and starts the stand-ins, side by side.
+// prepare compiles the functions and starts the stand-ins at the same time.
 func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -183,7 +181,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	return binaries, err
 }
 
-// standIns are the servers that stand in for AWS and have come up.
+// standIns returns the running servers that stand in for AWS.
 func (s *Stack) standIns() []*process.Server {
 	var list []*process.Server
 	for _, running := range []*process.Server{s.moto, s.tables} {
@@ -194,8 +192,7 @@ func (s *Stack) standIns() []*process.Server {
 	return list
 }
 
-// create makes the template's resources, reads the template again with the
-// names that came of it, and makes what needs those.
+// create creates the template's storage, reads the template again with the resulting names, and creates the rest.
 func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
 	m := creator{config(s.moto.URL), config(s.tables.URL), s.streams}
 	var err error
@@ -238,7 +235,7 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 	return nil
 }
 
-// namesOfAWS are the names under which the stand-ins for AWS are asked.
+// namesOfAWS returns further host names that the AWS stand-ins must accept.
 func (s *Stack) namesOfAWS() []string {
 	if s.containers == nil {
 		return s.options.Hosts
@@ -246,8 +243,8 @@ func (s *Stack) namesOfAWS() []string {
 	return append(slices.Clone(s.options.Hosts), s.containers.name)
 }
 
-// secret is what a secret of the template holds, with the address of Slack's Web API
-// unless that is the functions' SLACK_API_URL.
+// secret returns the content of a secret of the template. It includes the address of Slack's Web API, unless slackURL
+// is empty because the functions have it in SLACK_API_URL.
 func (s *Stack) secret(id, slackURL string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
@@ -274,7 +271,7 @@ func (s *Stack) startVendors() error {
 
 func (s *Stack) onClose(stop func()) { s.stops = append(s.stops, stop) }
 
-// Close stops everything and returns when no process and no port is left.
+// Close stops everything. When it returns, all processes have ended and all ports are free.
 func (s *Stack) Close() {
 	s.closing.Do(func() {
 		s.cancel()
@@ -285,28 +282,28 @@ func (s *Stack) Close() {
 	})
 }
 
-// Failed delivers an error when a part that the stack needs has ended by itself.
+// Failed delivers an error if a part of the stack ends by itself.
 func (s *Stack) Failed() <-chan error { return s.failed }
 
-// QueueURL is the address of a queue by its logical id; "" if there is none.
+// QueueURL returns the URL of a queue by its logical id, or "".
 func (s *Stack) QueueURL(id string) string {
 	q, _ := first(s.Template.Queues, func(q template.Queue) bool { return q.ID == id })
 	return q.URL
 }
 
-// RunARN returns the ARN of an aggregate's n-th run on the state machine with a logical id.
+// RunARN returns the ARN of an aggregate's n-th run. machine is the state machine's logical id.
 func (s *Stack) RunARN(machine, id string, n int) *string {
 	arn := fmt.Sprintf("%s:%s-%d", strings.Replace(s.StateMachineARN(machine), ":stateMachine:", ":execution:", 1), id, n)
 	return &arn
 }
 
-// StateMachineARN returns the ARN of the state machine with a logical id, "" if there is none.
+// StateMachineARN returns the ARN of a state machine by its logical id, or "".
 func (s *Stack) StateMachineARN(id string) string {
 	m, _ := first(s.Template.Machines, func(m template.Machine) bool { return m.ID == id })
 	return m.ARN
 }
 
-// PIDs are the processes that the stack has started and that still run.
+// PIDs returns the running processes that the stack started.
 func (s *Stack) PIDs() []int {
 	var list []int
 	for _, running := range s.standIns() {
@@ -318,8 +315,8 @@ func (s *Stack) PIDs() []int {
 	return list
 }
 
-// config is for clients of the stack: patient while it is busy, and without
-// anything of the person's own AWS configuration.
+// config configures AWS clients of the stack. They retry while it is busy, and ignore the person's own AWS
+// configuration.
 func config(endpoint string) aws.Config {
 	return aws.Config{
 		Region: Region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// streamNames are what the tables' engine calls their streams, by their ARNs in the stack's account and region:
-// DynamoDB Local's are of a region and an account that are its own, for which no role grants anything.
+// streamNames maps a stream's ARN in the stack's region and account to the engine's own name. DynamoDB Local uses a
+// region and account of its own, which no role mentions.
 type streamNames map[string]string
 
-// add returns the ARN under which the stack knows a stream.
+// add returns the stack's ARN for a stream of the engine.
 func (n streamNames) add(of string) (string, error) {
 	is, err := arn.Parse(of)
 	if err != nil {
@@ -24,7 +24,7 @@ func (n streamNames) add(of string) (string, error) {
 	return is.String(), nil
 }
 
-// streamReader reads streams from their engine, by the names that the stack knows.
+// streamReader reads streams by the stack's ARNs.
 type streamReader struct {
 	*dynamodbstreams.Client
 	names streamNames

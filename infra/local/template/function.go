@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Function is one Lambda function and what invokes it.
+// Function is a Lambda function and its event sources.
 type Function struct {
 	ID          string // logical id, also its name
 	Folder      string // below functions/
 	Timeout     time.Duration
 	Memory      int               // MB
-	Concurrency int               // reserved; 0 is unbounded
-	Environment map[string]string // resolved
-	LogLevel    string            // of LoggingConfig, "" if the format isn't JSON
-	Managed     bool              // a managed runtime's handler starts the binary for each call and streams what it prints
+	Concurrency int               // reserved concurrency; 0 means unbounded
+	Environment map[string]string // with resolved values
+	LogLevel    string            // from LoggingConfig; "" if the format isn't JSON
+	Managed     bool              // its runtime's handler starts the binary for each call and streams the output
 	Routes      []Route
 	Streams     []StreamMapping
 	Queues      []QueueMapping
 	Schedules   []Schedule
 }
 
-// Route is one method and path of the HTTP API. Method is upper case or "ANY".
+// Route is a route of the HTTP API. Method is in upper case, or "ANY".
 type Route struct {
 	Event, Method, Path string
 	Timeout             time.Duration
@@ -39,13 +39,13 @@ type StreamMapping struct {
 	Source          string // ARN
 	From            string // TRIM_HORIZON or LATEST
 	BatchSize       int
-	Parallel        int // batches of one shard at once
+	Parallel        int // concurrent batches per shard
 	Window          time.Duration
-	Retries         int           // -1: until the record is too old
-	MaximumAge      time.Duration // 0: as long as the stream keeps it
+	Retries         int           // -1 means until the record is too old
+	MaximumAge      time.Duration // 0 means as long as the stream keeps records
 	Bisect          bool
 	PartialFailures bool
-	OnFailure       string   // ARN or ""
+	OnFailure       string   // ARN, or ""
 	Filters         []string // patterns; a record passes if one matches
 }
 
@@ -54,19 +54,18 @@ type QueueMapping struct {
 	Event           string
 	Source          string // ARN
 	BatchSize       int
-	Concurrency     int // 0 is unbounded
+	Concurrency     int // 0 means unbounded
 	PartialFailures bool
 	Filters         []string
 }
 
-// Schedule invokes a function at a fixed rate.
 type Schedule struct {
 	Event string
 	Every time.Duration
 	Input string // "" means the scheduler's own event
 }
 
-// The limits and defaults of AWS that the template may leave out.
+// AWS's limits, and its defaults for omitted properties.
 const (
 	defaultTimeout   = 3
 	defaultMemory    = 128
@@ -144,7 +143,7 @@ func (f *Function) addRoute(event string, properties map[string]any) error {
 	return nil
 }
 
-// mappingProperties are those that stream and queue mappings share.
+// mappingProperties are the properties that stream and queue mappings share.
 type mappingProperties struct {
 	Stream, Queue                  string
 	Enabled                        *bool
@@ -236,8 +235,7 @@ func (f *Function) addSchedule(event string, properties map[string]any) error {
 
 var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// Folder is the folder below functions/ of a logical id: ReceiveEventFunction
-// lives in receive-event.
+// Folder returns a function's folder below functions/. That of ReceiveEventFunction is receive-event.
 func Folder(id string) string {
 	return strings.ToLower(hump.ReplaceAllString(strings.TrimSuffix(id, "Function"), "$1-$2"))
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The intrinsics that only look at their arguments.
+// These intrinsics depend on their arguments only.
 
 func combine(name string, args []any) (any, error) {
 	var bools []bool

@@ -8,20 +8,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// noValue is what !Ref AWS::NoValue gives: the property that has it is absent.
+// noValue is the value of !Ref AWS::NoValue. A property with this value is left out.
 type noValue struct{}
 
-// resolver turns YAML nodes into plain values with every intrinsic resolved.
+// resolver converts YAML nodes to plain values and resolves every intrinsic.
 type resolver struct {
 	names      Names
 	parameters map[string]any
 	mappings   map[string]any
 	conditions map[string]yaml.Node
-	resources  map[string]string // logical id to type
-	resolving  map[string]bool   // conditions under way, against circles
+	resources  map[string]string // type by logical id
+	resolving  map[string]bool   // conditions that are being resolved, to detect cycles
 }
 
-// value resolves a node and all below it.
+// value resolves a node and its children.
 func (r *resolver) value(n *yaml.Node) (any, error) {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -104,7 +104,7 @@ func (r *resolver) intrinsic(name string, n *yaml.Node) (any, error) {
 	return v, nil
 }
 
-// arguments are how many values an intrinsic takes, and which.
+// arguments has the number of arguments of an intrinsic, and their names for errors.
 var arguments = map[string]struct {
 	n    int
 	what string
@@ -166,7 +166,7 @@ func (r *resolver) ref(id string) (any, error) {
 	if v, ok := r.names.pseudo(id); ok {
 		return v, nil
 	}
-	// SAM's own extension: the alias and the version that it publishes.
+	// SAM extends !Ref by the alias and version that it publishes.
 	if base, part, ok := strings.Cut(id, "."); ok && (part == "Alias" || part == "Version") {
 		return r.attribute(base, part)
 	}
@@ -199,7 +199,6 @@ func (r *resolver) choose(n *yaml.Node) (any, error) {
 	return r.value(n.Content[2])
 }
 
-// condition evaluates a named condition.
 func (r *resolver) condition(name string) (bool, error) {
 	n, ok := r.conditions[name]
 	if !ok {
@@ -259,7 +258,7 @@ func (r *resolver) substitute(n *yaml.Node) (any, error) {
 	return out, failed
 }
 
-// name resolves what stands inside ${…}: a Ref, or an attribute after a dot.
+// name resolves the name inside ${…}: a Ref, or an attribute after a dot.
 func (r *resolver) name(name string) (any, error) {
 	if id, attribute, ok := strings.Cut(name, "."); ok {
 		return r.attribute(id, attribute)

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Names gives the template's resources their physical names in one local
-// stack. Every stack has AWS stand-ins of its own, so names need not differ
-// between stacks.
+// Names gives the template's resources their physical names. Each stack has its own AWS stand-ins, so stacks may use
+// the same names.
 type Names struct {
 	Stack    string // e.g. "ringi"
 	Region   string
 	Account  string
-	Endpoint string // of the AWS stand-ins, no slash at the end; part of queue URLs
-	// Known are names that only their service can give: "Key" is what !Ref Key
-	// is, "Table.StreamArn" what !GetAtt is. Others follow from the template.
+	Endpoint string // of the AWS stand-ins, without a trailing slash; part of queue URLs
+	// Known has the names that only the services can give: "Key" is the value of !Ref Key, and "Table.StreamArn" that
+	// of !GetAtt Table.StreamArn. All other names follow from the template.
 	Known map[string]string
 }
 
@@ -34,8 +33,7 @@ func (n Names) arn(service, resource string) string {
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, n.Region, n.Account, resource)
 }
 
-// Name is the physical name of a resource. A function's is its logical id, as
-// the AWS CLI user types it.
+// Name returns a resource's physical name. A function's is its logical id, which is convenient in the AWS CLI.
 func (n Names) Name(id, kind string) string {
 	switch kind {
 	case typeFunction:
@@ -49,7 +47,7 @@ func (n Names) Name(id, kind string) string {
 	}
 }
 
-// Ref is what !Ref of a resource gives.
+// Ref returns the value of !Ref for a resource.
 func (n Names) Ref(id, kind string) string {
 	if known, ok := n.Known[id]; ok {
 		return known
@@ -65,8 +63,8 @@ func (n Names) Ref(id, kind string) string {
 	}
 }
 
-// Attribute is what !GetAtt of a resource gives. Attributes that nothing in a
-// local stack uses, such as a log group's ARN, are a plausible text.
+// Attribute returns the value of !GetAtt for a resource. Attributes that a local stack does not use, such as a log
+// group's ARN, get a plausible value.
 func (n Names) Attribute(id, kind, attribute string) string {
 	if known, ok := n.Known[id+"."+attribute]; ok {
 		return known
@@ -100,5 +98,4 @@ func (n Names) Attribute(id, kind, attribute string) string {
 	}
 }
 
-// FunctionARN is the unqualified ARN of a function.
 func (n Names) FunctionARN(id string) string { return n.arn("lambda", "function:"+id) }

@@ -18,9 +18,9 @@ const (
 	typeManagedPolicy = "AWS::IAM::ManagedPolicy"
 )
 
-// Roles reads what each function and each state machine of the template at path may do, by logical id. It returns an
-// error for a function that has no role of its own, or rights by another way than its role: what SAM makes of policy
-// templates and connectors is not read, and the template uses none.
+// Roles reads the rights of each function and state machine in the template at path, by logical id. It returns an error
+// if a function has no role of its own, or has rights in another form. SAM's policy templates and connectors are not
+// supported; the template does not use them.
 func Roles(path string, names Names, parameters map[string]string) (map[string]iam.Role, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]i
 		r.names.Known = map[string]string{}
 	}
 	for id, kind := range r.resources {
-		if kind == typeSecret { // what !Ref of a secret is in AWS
+		if kind == typeSecret { // the value of !Ref for a secret in AWS
 			r.names.Known[id] = names.arn("secretsmanager", "secret:"+names.Name(id, kind))
 		}
 	}
@@ -52,10 +52,10 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]i
 	return out, nil
 }
 
-// roles are the resources that say who may do what.
+// roles reads the template's IAM resources.
 type roles struct {
 	document        document
-	resolver, plain *resolver // plain gives the names that are the same in every stack
+	resolver, plain *resolver // plain resolves to names that are the same in every stack
 	byName          map[string]iam.Role
 }
 
@@ -93,7 +93,7 @@ func (x *roles) all() (map[string]iam.Role, error) {
 	return x.owners(present)
 }
 
-// owners are the roles by the logical ids of the functions and state machines that have them.
+// owners maps the logical ids of functions and state machines to their roles.
 func (x *roles) owners(present []string) (map[string]iam.Role, error) {
 	out := map[string]iam.Role{}
 	for _, id := range present {
@@ -161,8 +161,8 @@ func (x *roles) role(id string, managed map[string]iam.Policy, carried map[strin
 	return nil
 }
 
-// both are a resource's properties, resolved with the names of this stack and with those that every stack shares. It
-// returns an error for a property that is not one of the known.
+// both resolves a resource's properties twice: with this stack's names, and with names that all stacks share. It
+// returns an error for a property that is not in known.
 func (x *roles) both(id string, known ...string) (here, everywhere map[string]any, err error) {
 	properties := x.document.Resources[id].Properties
 	if here, err = x.resolver.object(&properties); err != nil {
@@ -179,13 +179,13 @@ func (x *roles) both(id string, known ...string) (here, everywhere map[string]an
 	return here, everywhere, nil
 }
 
-// listOf is a value that is a list, or missing.
+// listOf returns a list, or nil for a missing value.
 func listOf(v any) []any {
 	l, _ := v.([]any)
 	return l
 }
 
-// Account says what the names of its resources stand for in calls.
+// Account returns the account with the details of the template's resources that calls refer to.
 func (t *Template) Account(names Names) iam.Account {
 	account := iam.Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{}}
 	for _, table := range t.Tables {

@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// Queue is an SQS queue. Attributes are those of its CreateQueue call.
+// Queue is an SQS queue. Attributes are those of the CreateQueue call.
 type Queue struct {
 	ID, Name, URL, ARN string
 	Attributes         map[string]string
-	DeadLetters        string // ARN of the queue that takes what failed, or ""
+	DeadLetters        string // ARN of the queue for failed messages, or ""
 }
 
-// FIFO reports whether the queue keeps order.
 func (q Queue) FIFO() bool { return q.Attributes["FifoQueue"] == "true" }
 
 var queueAttributes = []string{
@@ -43,7 +42,7 @@ func readQueue(id, name string, properties map[string]any) (Queue, error) {
 	return q, nil
 }
 
-// Machine is a Step Functions state machine with its definition substituted.
+// Machine is a Step Functions state machine. Placeholders in its definition are already replaced.
 type Machine struct {
 	ID, Name, ARN string
 	Type          string // STANDARD or EXPRESS
@@ -83,8 +82,8 @@ func readMachine(id, name, dir string, properties map[string]any) (Machine, erro
 	return m, err
 }
 
-// define fills in a definition's ${…}; one without a substitution, and text
-// that isn't JSON afterwards, are errors that AWS would find only at deployment.
+// define replaces the ${…} in a definition. It returns an error for a missing substitution and for a result that is not
+// JSON, which AWS would detect only at deployment.
 func define(text string, substitutions map[string]any) (string, error) {
 	var missing []string
 	out := placeholder.ReplaceAllStringFunc(text, func(match string) string {

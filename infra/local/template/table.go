@@ -8,14 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Table is a DynamoDB table.
 type Table struct {
 	ID, Name   string
-	Attributes []types.AttributeDefinition // that are part of some key
+	Attributes []types.AttributeDefinition // attributes of all keys
 	Key        []types.KeySchemaElement
 	Indexes    []types.GlobalSecondaryIndex
 	Stream     types.StreamViewType // "" without a stream
-	Expiry     string               // TTL attribute, "" without
+	Expiry     string               // TTL attribute, or ""
 }
 
 func readTable(id, name string, properties map[string]any) (Table, error) {
@@ -38,7 +37,7 @@ func readTable(id, name string, properties map[string]any) (Table, error) {
 	return t, err
 }
 
-// partition is the attribute that a table or an index is partitioned by.
+// partition returns the partition key of a table or index.
 func partition(key []types.KeySchemaElement) string {
 	for _, e := range key {
 		if e.KeyType == types.KeyTypeHash {
@@ -48,7 +47,7 @@ func partition(key []types.KeySchemaElement) string {
 	return ""
 }
 
-// Input makes a table of that name as it is described, but for its stream.
+// Input returns the CreateTable call for a table with this name, without its stream.
 func (t Table) Input(name string) *dynamodb.CreateTableInput {
 	return &dynamodb.CreateTableInput{
 		TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: t.Key, AttributeDefinitions: t.Attributes,

@@ -1,5 +1,5 @@
-// Package template reads template.yaml, the one description of the system,
-// with every intrinsic resolved to what it is in a local stack.
+// Package template reads template.yaml, the description of the system, and resolves every intrinsic to its value in a
+// local stack.
 package template
 
 import (
@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The resource types that a local stack stands in for.
+// The resource types that a local stack supports.
 const (
 	typeFunction     = "AWS::Serverless::Function"
 	typeMachine      = "AWS::Serverless::StateMachine"
@@ -27,7 +27,7 @@ const (
 	typeSecret       = "AWS::SecretsManager::Secret"
 )
 
-// Template is what a local stack needs to know; each list is ordered by ID.
+// Template has the resources that a local stack needs. Each list is sorted by ID.
 type Template struct {
 	Functions []Function
 	Tables    []Table
@@ -38,25 +38,25 @@ type Template struct {
 	Secrets   []Resource
 }
 
-// Resource is one of which only the name matters.
+// Resource is a resource of which only the name is needed.
 type Resource struct {
 	ID   string // logical id
-	Name string // physical name; a key's is its id if that is known
+	Name string // physical name; for a key its id, if known
 }
 
-// Bucket is an S3 bucket. One with a Retention locks its objects.
+// Bucket is an S3 bucket. A bucket with a Retention locks its objects.
 type Bucket struct {
 	Resource
 	Retention Retention
 }
 
-// Retention is how long a bucket locks each object that names no time of its own.
+// Retention is how long a bucket locks objects that set no time of their own.
 type Retention struct {
-	Mode string // GOVERNANCE or COMPLIANCE, "" for none
+	Mode string // GOVERNANCE, COMPLIANCE or ""
 	Days int32
 }
 
-// CryptoKey is a KMS key; Spec and Usage are empty for one that encrypts.
+// CryptoKey is a KMS key. Spec and Usage are empty for an encryption key.
 type CryptoKey struct {
 	Resource
 	Spec, Usage string
@@ -82,8 +82,8 @@ type document struct {
 	} `yaml:"Resources"`
 }
 
-// Read parses the template at path. parameters override defaults; one that the
-// template doesn't have, or a value that it doesn't allow, is an error.
+// Read parses the template at path. parameters override defaults. Read returns an error for an unknown parameter and
+// for a value that the template does not allow.
 func Read(path string, names Names, parameters map[string]string) (*Template, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -123,7 +123,7 @@ func parse(text []byte, dir string, names Names, overrides map[string]string) (*
 	return t, nil
 }
 
-// resolver knows all names of the template, with the parameters' defaults or overrides.
+// resolver returns a resolver that knows the template's names and parameters.
 func (d *document) resolver(names Names, overrides map[string]string) (r *resolver, err error) {
 	r = &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{},
 		resolving: map[string]bool{}}
@@ -139,7 +139,7 @@ func (d *document) resolver(names Names, overrides map[string]string) (r *resolv
 	return r, nil
 }
 
-// present are the logical ids of the resources whose conditions hold, in order.
+// present returns the sorted logical ids of the resources whose conditions hold.
 func (d *document) present(r *resolver) (ids []string, err error) {
 	for _, id := range slices.Sorted(maps.Keys(d.Resources)) {
 		holds := true
@@ -155,7 +155,7 @@ func (d *document) present(r *resolver) (ids []string, err error) {
 	return ids, nil
 }
 
-// values are the parameters' values: overrides, else defaults.
+// values returns the parameters' values: overrides, or else defaults.
 func (d *document) values(overrides map[string]string) (map[string]any, error) {
 	for name := range overrides {
 		if _, ok := d.Parameters[name]; !ok {
@@ -187,7 +187,7 @@ func (d *document) values(overrides map[string]string) (map[string]any, error) {
 	return values, nil
 }
 
-// add reads one resource; types that a local stack has no use for are left out.
+// add adds one resource. It ignores types that a local stack does not need.
 func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, global map[string]any, dir string) error {
 	name := r.names.Name(id, kind)
 	switch kind {
@@ -238,7 +238,7 @@ func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, glob
 	}
 }
 
-// isFIFO looks at a queue's properties before names are known.
+// isFIFO reads a queue's properties before names are resolved.
 func isFIFO(properties *yaml.Node) bool {
 	var p struct {
 		FifoQueue bool `yaml:"FifoQueue"`
@@ -246,7 +246,7 @@ func isFIFO(properties *yaml.Node) bool {
 	return properties.Decode(&p) == nil && p.FifoQueue
 }
 
-// object resolves a node that holds a map; a missing one is an empty map.
+// object resolves a node that holds a map. A missing node is an empty map.
 func (r *resolver) object(n *yaml.Node) (map[string]any, error) {
 	if n.Kind == 0 {
 		return map[string]any{}, nil
@@ -262,8 +262,7 @@ func (r *resolver) object(n *yaml.Node) (map[string]any, error) {
 	return m, nil
 }
 
-// merge lays own over global as SAM does: maps are merged, lists are joined,
-// anything else is replaced.
+// merge applies own to global as SAM does: maps are merged, lists are concatenated, and other values are replaced.
 func merge(global, own map[string]any) map[string]any {
 	out := maps.Clone(global)
 	for k, v := range own {
@@ -284,7 +283,6 @@ func merge(global, own map[string]any) map[string]any {
 	return out
 }
 
-// decode fills a struct from resolved properties, by way of JSON.
 func decode(properties, into any) error {
 	text, err := json.Marshal(properties)
 	if err != nil {

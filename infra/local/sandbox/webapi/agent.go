@@ -7,11 +7,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxPrompts is how many suggestions Slack shows.
+// maxPrompts is the maximum number of suggested prompts.
 const maxPrompts = 4
 
-// setPrompts sets the suggestions of a direct message. With thread_ts Slack
-// answers ok to an agent app and shows nothing; so does this.
+// setPrompts sets the suggested prompts of a direct message. As in Slack, a call with thread_ts is answered ok but
+// shows nothing.
 func setPrompts(a *API, p params) (reply, error) {
 	items, err := p.list("prompts", "invalid_arguments")
 	if err != nil {

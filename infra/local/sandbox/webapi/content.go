@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	maxText        = 40000 // chat.postMessage cuts a longer text
-	maxUpdateText  = 4000  // chat.update refuses a longer text
+	maxText        = 40000 // chat.postMessage truncates longer texts
+	maxUpdateText  = 4000  // chat.update refuses longer texts
 	maxAttachments = 100
 )
 
-// content is what a message shows, checked.
+// content is what a message shows, after checks.
 type content struct {
 	text        string
 	blocks      []any
@@ -20,8 +20,7 @@ type content struct {
 	metadata    map[string]any
 }
 
-// readContent checks blocks, attachments and metadata as Slack does. A part
-// that is not given is nil.
+// readContent checks blocks, attachments and metadata as Slack does. Fields that the call does not set are nil.
 func readContent(p params) (content, error) {
 	c := content{text: p.str("text")}
 	var err error
@@ -67,8 +66,7 @@ func checkAttachment(i int, a any) error {
 	return nil
 }
 
-// checkMetadata wants a type and a payload. An empty object, or what slack-go
-// sends for "none", is no metadata.
+// checkMetadata requires a type and a payload. An empty object is no metadata, nor is what slack-go sends for "none".
 func checkMetadata(m map[string]any) error {
 	kind, _ := m["event_type"].(string)
 	payload, ok := m["event_payload"].(map[string]any)
@@ -89,7 +87,7 @@ func checkMetadata(m map[string]any) error {
 	return nil
 }
 
-// readSomeContent is readContent, of a new message, which has to show something.
+// readSomeContent reads the content of a new message, which must not be empty.
 func readSomeContent(p params) (content, error) {
 	c, err := readContent(p)
 	if err == nil && c.text == "" && len(c.blocks) == 0 && len(c.attachments) == 0 {

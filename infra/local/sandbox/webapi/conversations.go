@@ -61,12 +61,11 @@ func kindOf(c workspace.Channel) string {
 	return "public_channel"
 }
 
-// maxConversations is the largest limit that users.conversations takes.
+// maxConversations is the largest limit of users.conversations.
 const maxConversations = 999
 
-// userConversations lists what a person is a member of, the bot itself unless the call
-// names another: every public channel, and of the rest what the bot is in too. The answer's
-// channels are without is_member and num_members.
+// userConversations lists the conversations of a user, by default the bot: all public channels that the user is in, and
+// other conversations that the bot is in too. The channels have no is_member and num_members.
 func userConversations(a *API, p params) (reply, error) {
 	user, kinds := cmp.Or(p.str("user"), workspace.Bot), cmp.Or(p.str("types"), "public_channel")
 	if _, err := a.ws.User(user); err != nil {
@@ -117,7 +116,6 @@ func conversationMembers(a *API, p params) (reply, error) {
 	return reply{"members": members, "response_metadata": next}, err
 }
 
-// readable finds a channel that the bot may read.
 func (a *API) readable(p params) (workspace.Channel, workspace.Range, error) {
 	r := workspace.Range{Oldest: p.str("oldest"), Latest: p.str("latest"), Inclusive: p.flag("inclusive")}
 	c, err := a.ws.Channel(p.str("channel"))
@@ -154,7 +152,7 @@ func replies(a *API, p params) (reply, error) {
 	return pageOfMessages(p, messages, 1000)
 }
 
-// pageOfMessages leaves metadata out unless the call asks for it.
+// pageOfMessages returns a page of messages, without metadata unless the call asks for it.
 func pageOfMessages(p params, all []workspace.Message, fallback int) (reply, error) {
 	messages, next, err := page(p, all, fallback)
 	if err != nil {

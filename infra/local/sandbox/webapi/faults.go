@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Kind is what goes wrong with a call.
 type Kind string
 
-// The ways in which a call goes wrong.
+// The kinds of faults.
 const (
 	RateLimited Kind = "rate_limited" // HTTP 429 with Retry-After, nothing done
 	Lost        Kind = "lost"         // done, but the connection drops before the answer
@@ -19,29 +18,26 @@ const (
 	Refused     Kind = "refused"      // "ok": false with Code, nothing done
 )
 
-// Fault makes calls of one method go wrong. Method "" is every method that
-// writes, Channel "" is any channel or none. Times is how many calls, 0 being one;
-// below zero it lasts until Clear.
+// Fault makes calls of one method fail. An empty Method means every method that writes; an empty Channel means every
+// call. Times is the number of calls that fail: 0 means one, and a negative number all calls until Clear.
 type Fault struct {
 	Method     string
 	Channel    string
 	Kind       Kind
-	RetryAfter time.Duration // of RateLimited
-	Delay      time.Duration // of Late
-	Status     int           // of Unavailable, 0 is 503
-	Code       string        // of Refused
+	RetryAfter time.Duration // for RateLimited
+	Delay      time.Duration // for Late
+	Status     int           // for Unavailable; 0 means 503
+	Code       string        // for Refused
 	Times      int
 }
 
-// Rates is how fast Slack lets an app write. Scale stretches the pace: 2 allows
-// twice as much. It is off while Enforce is false.
+// Rates are Slack's rate limits, which apply if Enforce is set. Scale multiplies them: 2 allows twice as many calls.
 type Rates struct {
 	Enforce bool
 	Scale   float64
 }
 
-// Faults decides for each call whether it goes wrong. The zero value lets all
-// calls pass. It is safe for concurrent use.
+// Faults decides which calls fail. The zero value lets all calls succeed. It is safe for concurrent use.
 type Faults struct {
 	mu    sync.Mutex
 	list  []Fault
@@ -49,7 +45,7 @@ type Faults struct {
 	used  map[string][]time.Time
 }
 
-// Add makes coming calls go wrong, in the order in which faults were added.
+// Add makes future calls fail. Faults apply in the order in which they were added.
 func (f *Faults) Add(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +53,7 @@ func (f *Faults) Add(fault Fault) {
 	f.list = append(f.list, fault)
 }
 
-// Clear forgets all faults of a kind, or of every kind when it is empty.
+// Clear removes the faults of a kind, or all faults if kind is empty.
 func (f *Faults) Clear(kind Kind) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,14 +67,13 @@ func (f *Faults) SetRates(r Rates) {
 	f.rates, f.used = r, nil
 }
 
-// writes are the methods that "every method that writes" means.
+// writes reports whether a method writes.
 func writes(method string) bool {
 	return slices.Contains([]string{"chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open",
 		"views.update", "views.push", "chat.startStream", "chat.appendStream", "chat.stopStream"}, method)
 }
 
-// next is the fault of a call that begins now; its Kind is empty when there is
-// none.
+// next returns the fault for a call that begins now; Kind is empty if the call is to succeed.
 func (f *Faults) next(method, channel string, now time.Time) Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,8 +94,8 @@ func (f *Faults) next(method, channel string, now time.Time) Fault {
 	return f.paced(method, channel, now)
 }
 
-// paced holds chat.postMessage to about one a second and channel, and the
-// tiers of the other methods to their calls a minute.
+// paced enforces the rate limits: about one chat.postMessage per second and channel, and a number of calls per minute
+// for the other methods.
 func (f *Faults) paced(method, channel string, now time.Time) Fault {
 	if !f.rates.Enforce {
 		return Fault{}
@@ -124,8 +119,8 @@ func (f *Faults) paced(method, channel string, now time.Time) Fault {
 	return Fault{}
 }
 
-// pace is how many calls Slack takes in which time; 0 is no limit. A channel
-// takes short bursts, so postMessage is counted over three seconds.
+// pace returns how many calls Slack accepts in which time, and the key by which they are counted; 0 means no limit. A
+// channel accepts short bursts, so postMessage is counted over three seconds.
 func pace(method, channel string) (int, time.Duration, string) {
 	switch method {
 	case "chat.postMessage":

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxBody is the largest call that is read.
+// maxBody is the maximum size of a call.
 const maxBody = 4 << 20
 
-// params are a call's arguments, from a form, a query or a JSON body. What
-// Slack takes as JSON inside of a form field is decoded when it is asked for.
+// params are a call's arguments from a form, a query or a JSON body. JSON inside a form field is decoded when it is
+// read.
 type params struct {
 	token  string
 	values map[string]any
@@ -80,7 +80,7 @@ func (p params) flag(name string) bool {
 	return false
 }
 
-// number is an integer argument, or fallback when it is absent or nonsense.
+// number returns an integer argument, or fallback if it is absent or invalid.
 func (p params) number(name string, fallback int) int {
 	if n, err := strconv.Atoi(p.str(name)); err == nil {
 		return n
@@ -88,7 +88,7 @@ func (p params) number(name string, fallback int) int {
 	return fallback
 }
 
-// decoded is an argument that is JSON, or JSON in a string. nil is "not given".
+// decoded returns an argument that is JSON, or JSON in a string. It returns nil if the argument is absent.
 func (p params) decoded(name string) (any, error) {
 	v := p.values[name]
 	s, ok := v.(string)
@@ -105,15 +105,15 @@ func (p params) decoded(name string) (any, error) {
 	return out, nil
 }
 
-// list is a JSON array argument; anything else is refused with code and "_format".
+// list returns an argument that is a JSON array. It refuses anything else with code and "_format".
 func (p params) list(name, code string) ([]any, error) { return typed[[]any](p, name, code+"_format") }
 
-// object is a JSON object argument; anything else is refused with code.
+// object returns an argument that is a JSON object. It refuses anything else with code.
 func (p params) object(name, code string) (map[string]any, error) {
 	return typed[map[string]any](p, name, code)
 }
 
-// typed is an argument of a type, nothing when it is not given.
+// typed returns an argument of type T, or the zero value if it is absent.
 func typed[T any](p params, name, code string) (out T, err error) {
 	v, err := p.decoded(name)
 	if err == nil && v == nil {
@@ -126,7 +126,7 @@ func typed[T any](p params, name, code string) (out T, err error) {
 	return out, nil
 }
 
-// page cuts items for limit and cursor and adds response_metadata.
+// page returns the items selected by limit and cursor, and the response_metadata.
 func page[T any](p params, items []T, fallback int) ([]T, reply, error) {
 	start := 0
 	if c := p.str("cursor"); c != "" {

@@ -13,7 +13,7 @@ func authTest(a *API, _ params) (reply, error) {
 	}, nil
 }
 
-// authRevoke ends the token that it is called with, unless it is only a test.
+// authRevoke revokes the token of the call, unless the argument test is set.
 func authRevoke(a *API, p params) (reply, error) {
 	if p.flag("test") {
 		return reply{"revoked": false}, nil
@@ -22,8 +22,8 @@ func authRevoke(a *API, p params) (reply, error) {
 	return reply{"revoked": true}, nil
 }
 
-// teamInfo answers as https://docs.slack.dev/reference/methods/team.info has it for a
-// workspace that is part of no organization.
+// teamInfo answers as https://docs.slack.dev/reference/methods/team.info documents for a workspace without an
+// organization.
 func teamInfo(a *API, p params) (reply, error) {
 	if id := p.str("team"); id != "" && id != a.ws.TeamID() {
 		return nil, refuse("team_not_found")
@@ -48,13 +48,13 @@ func describeUser(u workspace.User) reply {
 		},
 		"is_admin": u.ID == workspace.Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
 		"is_ultra_restricted": false, "is_bot": u.Bot, "is_app_user": false, "updated": 0,
-		// False also for people of other workspaces in a channel that the app is in, as ours are (docs.slack.dev,
-		// reference/objects/user-object).
+		// Slack also answers false for people of other workspaces if the app shares a channel with them, as it does
+		// here (docs.slack.dev, reference/objects/user-object).
 		"is_stranger": false,
 	}
 }
 
-// userInfo says a person's locale only to whom asks for it with include_locale.
+// userInfo includes the locale only if the call asks for it with include_locale.
 func userInfo(a *API, p params) (reply, error) {
 	u, err := a.ws.User(p.str("user"))
 	if err != nil {

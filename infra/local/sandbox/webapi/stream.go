@@ -7,10 +7,10 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// maxMarkdown is how long the text of one streaming call may be.
+// maxMarkdown is the maximum length of the text in one streaming call.
 const maxMarkdown = 12000
 
-// streamed is the Markdown of a streaming call; chunks, which the product doesn't send, are not known here.
+// streamed returns the Markdown of a streaming call. It refuses chunks, which the product does not use.
 func streamed(p params) (string, error) {
 	if p.has("chunks") {
 		return "", refuse("invalid_chunks")

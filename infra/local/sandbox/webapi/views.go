@@ -8,8 +8,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// CheckView reports what Slack would refuse about a view, as the error of a
-// views.* call; nil when it is fine. The answers to submitted forms need it too.
+// CheckView returns the error with which Slack refuses an invalid view, or nil. Answers to submitted forms are checked
+// too.
 func CheckView(view map[string]any) error {
 	if view == nil {
 		return missing("view")
@@ -64,7 +64,7 @@ func updateView(a *API, p params) (reply, error) {
 	return reply{"view": v}, err
 }
 
-// publishView shows a Home tab; hash is checked when it is there.
+// publishView shows a Home tab. It checks hash if the call has one.
 func publishView(a *API, p params) (reply, error) {
 	view, err := readView(p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package webapi answers the app's calls as Slack's Web API does: the methods
-// that the product uses, their errors, and on request faults.
+// Package webapi answers the app's calls as Slack's Web API does. It has the methods that the product uses, with their
+// errors, and can be made to fail.
 package webapi
 
 import (
@@ -18,22 +18,23 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// Options configure an API. Self is the sandbox's own address, for permalinks.
+// Options configure an API. Self is the sandbox's own address, which permalinks need.
 type Options struct {
 	Workspace *workspace.Workspace
 	BotToken  string
-	// Check returns why a token is refused, or nothing. Revoke ends the bot's token. Without them BotToken always works.
+	// Check returns the error code for a refused token, or "". Revoke revokes the bot's token. Without them BotToken is
+	// always accepted.
 	Check  func(token string) string
 	Revoke func()
 	Self   func() string
 	Faults *Faults
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Heard, if set, is told of every call.
+	// Heard is called with every call; may be nil.
 	Heard func(Call)
 }
 
-// Call is one request of the app and its answer; Error is empty when it was ok.
+// Call is one call of the app and its answer. Error is empty if the answer was ok.
 type Call struct {
 	Method  string    `json:"method"`
 	Channel string    `json:"channel,omitempty"`
@@ -42,13 +43,12 @@ type Call struct {
 	At      time.Time `json:"at"`
 }
 
-// API is an http.Handler for /api/<method>.
+// API serves /api/<method>.
 type API struct {
 	opts Options
 	ws   *workspace.Workspace
 }
 
-// New makes an API over a workspace.
 func New(opts Options) *API {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -68,7 +68,7 @@ func New(opts Options) *API {
 	return &API{opts: opts, ws: opts.Workspace}
 }
 
-// reply is the JSON of an answer, without "ok".
+// reply is the JSON of an answer without "ok".
 type reply map[string]any
 
 // refusal is an answer with "ok": false.
@@ -81,7 +81,7 @@ func (r refusal) Error() string { return r.code }
 
 func refuse(code string) error { return refusal{code: code} }
 
-// missing is Slack's answer to a call without a required argument.
+// missing is Slack's error for a missing argument.
 func missing(field string) error {
 	return refusal{code: "invalid_arguments", problems: []string{"missing required field: " + field}}
 }
@@ -94,13 +94,13 @@ func invalid(code string, found []blockkit.Problem) error {
 	return r
 }
 
-// method answers calls of one Web API method, once the arguments that it needs are there.
+// method is a Web API method with its required arguments.
 type method struct {
 	answer func(*API, params) (reply, error)
-	needs  string // names of arguments, with blanks between
+	needs  string // names of required arguments, separated by spaces
 }
 
-// methods is every method that the sandbox knows.
+// methods are the Web API methods that the sandbox supports.
 var methods = map[string]method{
 	"auth.test": {authTest, ""}, "auth.revoke": {authRevoke, ""}, "team.info": {teamInfo, ""},
 	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage, "channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
@@ -114,14 +114,14 @@ var methods = map[string]method{
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
 
-// ServeHTTP answers one call. Refusals are HTTP 200 with "ok": false, as
-// Slack's; only a rate limit (429) and a fault (5xx) have their own status.
+// ServeHTTP answers one call. As in Slack, a refusal is HTTP 200 with "ok": false. Only rate limits (429) and faults
+// (5xx) have other statuses.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	p, err := readParams(w, r)
 	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.opts.Now()}
 	tell := sync.OnceFunc(func() { a.opts.Heard(call) })
-	defer tell() // also of what is not answered
+	defer tell() // also reports calls that get no answer
 	w = announcing{w, tell}
 
 	fault := a.opts.Faults.next(name, call.Channel, a.opts.Now())
@@ -161,7 +161,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	if fault.Kind == Late {
-		if sleep.For(r.Context(), fault.Delay) != nil { // the app has hung up
+		if sleep.For(r.Context(), fault.Delay) != nil { // the app has disconnected
 			call.Error = "late"
 			return
 		}
@@ -190,7 +190,7 @@ func (a *API) dispatch(name string, p params) (reply, error) {
 	return answer, nil
 }
 
-// refused writes an error in Slack's shape.
+// refused converts an error to Slack's answer.
 func (a *API) refused(err error) reply {
 	answer := reply{"ok": false, "error": err.Error()}
 	var r refusal
@@ -212,7 +212,7 @@ func (a *API) refused(err error) reply {
 	return answer
 }
 
-// announcing reports a call before its answer goes out, so that whoever got the answer finds the call reported.
+// announcing reports a call just before its answer is sent, so that a caller who has the answer can rely on the report.
 type announcing struct {
 	http.ResponseWriter
 	tell func()
@@ -226,6 +226,6 @@ func (t announcing) WriteHeader(status int) {
 func write(w http.ResponseWriter, status int, answer reply) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	// The app has gone away when this fails; there is nobody left to tell.
+	// A failure means that the app has disconnected.
 	_ = json.NewEncoder(w).Encode(answer)
 }

@@ -2,9 +2,8 @@ package workspace
 
 import "slices"
 
-// Update changes a message of user. Text without blocks takes the old blocks
-// away; attachments that are not given stay. It returns MessageNotFound,
-// CantUpdate or IsStreaming.
+// Update changes a message of user. A text without blocks removes the old blocks; attachments that are not given
+// remain. It returns MessageNotFound, CantUpdate or IsStreaming.
 func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
 	refused := func(m Message) error {
 		switch {
@@ -39,7 +38,7 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 	})
 }
 
-// edit changes a message unless it is refused, and tells what it was before.
+// edit changes a message unless refused returns an error, and announces the change.
 func (w *Workspace) edit(
 	channelID, ts, user string, refused func(Message) error, change func(*Message),
 ) (Message, error) {
@@ -63,8 +62,8 @@ func (w *Workspace) edit(
 	return m, nil
 }
 
-// Delete removes a message of user; the first message of a thread with replies
-// leaves a tombstone. It returns MessageNotFound, or CantDelete also while it grows.
+// Delete removes a message of user. If the message has replies, a tombstone replaces it. Delete returns
+// MessageNotFound, or CantDelete, which also applies to a message that is still streaming.
 func (w *Workspace) Delete(channelID, ts, user string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,8 +97,7 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 	return nil
 }
 
-// PostEphemeral shows an ephemeral message to one person. It returns UserNotInChannel
-// besides what Post returns.
+// PostEphemeral shows a message to one person only. It returns UserNotInChannel or an error of Post.
 func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +115,7 @@ func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
 	return m, nil
 }
 
-// Dismiss takes an ephemeral message away from its person.
+// Dismiss removes an ephemeral message.
 func (w *Workspace) Dismiss(to, ts string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +123,7 @@ func (w *Workspace) Dismiss(to, ts string) {
 	w.tell(Change{Kind: "dismissed", To: to, TS: ts})
 }
 
-// ReplaceEphemeral shows other content in the place of an ephemeral message.
+// ReplaceEphemeral replaces the content of an ephemeral message.
 func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,14 +138,14 @@ func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
 	return m, nil
 }
 
-// Ephemerals lists what only that person sees, oldest first.
+// Ephemerals returns the ephemeral messages for a person, oldest first.
 func (w *Workspace) Ephemerals(to string) []Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.ephemerals), func(m Message) bool { return m.To != to })
 }
 
-// shown finds the ephemeral message of that ts which one person sees.
+// shown matches an ephemeral message by its person and timestamp.
 func shown(to, ts string) func(Message) bool {
 	return func(m Message) bool { return m.To == to && m.TS == ts }
 }

@@ -7,7 +7,7 @@ type channel struct {
 	messages []Message
 }
 
-// Channel describes a channel, or a direct message when IM is the person.
+// Channel describes a channel, or a direct message if IM names a person.
 type Channel struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
@@ -28,12 +28,12 @@ func (c *channel) view() Channel {
 
 func (c *channel) has(user string) bool { return slices.Contains(c.Members, user) }
 
-// find is where the message with that ts stands, or -1.
+// find returns the index of a message, or -1.
 func (c *channel) find(ts string) int {
 	return slices.IndexFunc(c.messages, func(m Message) bool { return m.TS == ts })
 }
 
-// Channels lists all channels and direct messages.
+// Channels returns all channels and direct messages.
 func (w *Workspace) Channels() []Channel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,8 +44,8 @@ func (w *Workspace) Channels() []Channel {
 	return all
 }
 
-// Channel finds a channel by id; a person's id finds the direct message with
-// the bot, as Slack's methods do. It returns ChannelNotFound otherwise.
+// Channel finds a channel by its id. As in Slack's methods, a person's id finds the direct message with the bot. It
+// returns ChannelNotFound if there is none.
 func (w *Workspace) Channel(id string) (Channel, error) {
 	return inChannel(w, id, func(c *channel) (Channel, error) { return c.view(), nil })
 }
@@ -59,7 +59,7 @@ func (w *Workspace) channel(id string) (*channel, error) {
 	return nil, ChannelNotFound
 }
 
-// SetMember puts a person or the bot into a channel, or takes them out.
+// SetMember adds a user to a channel or removes them.
 func (w *Workspace) SetMember(channelID, user string, in bool) error {
 	return w.change(channelID, func(c *channel) error {
 		if _, err := w.user(user); err != nil {
@@ -73,7 +73,7 @@ func (w *Workspace) SetMember(channelID, user string, in bool) error {
 	})
 }
 
-// SetArchived archives a channel or brings it back.
+// SetArchived archives or unarchives a channel.
 func (w *Workspace) SetArchived(channelID string, archived bool) error {
 	return w.change(channelID, func(c *channel) error { c.Archived = archived; return nil })
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Range limits what History and Replies return. Oldest and Latest are ts and
-// exclude themselves unless Inclusive; empty is open.
+// Range limits the results of History and Replies. Oldest and Latest are timestamps, and are part of the range only if
+// Inclusive is set. An empty one is no limit.
 type Range struct {
 	Oldest    string
 	Latest    string
@@ -24,7 +24,7 @@ func (r Range) holds(ts string) bool {
 	return true
 }
 
-// compareTS orders timestamps of the form sec.micro6, also with fewer decimals.
+// compareTS orders timestamps with up to six decimals.
 func compareTS(a, b string) int {
 	as, af, _ := strings.Cut(a, ".")
 	bs, bf, _ := strings.Cut(b, ".")
@@ -37,7 +37,7 @@ func compareTS(a, b string) int {
 	return strings.Compare((af + "000000")[:6], (bf + "000000")[:6])
 }
 
-// History is a channel's messages outside of threads, newest first.
+// History returns a channel's messages outside of threads, newest first.
 func (w *Workspace) History(channelID string, r Range) ([]Message, error) {
 	return inChannel(w, channelID, func(c *channel) (out []Message, err error) {
 		for _, m := range slices.Backward(c.messages) {
@@ -49,8 +49,7 @@ func (w *Workspace) History(channelID string, r Range) ([]Message, error) {
 	})
 }
 
-// Replies is a thread, oldest first; its first message is always there. It
-// returns ThreadNotFound.
+// Replies returns a thread, oldest first, always with its first message. It returns ThreadNotFound if there is none.
 func (w *Workspace) Replies(channelID, threadTS string, r Range) ([]Message, error) {
 	return inChannel(w, channelID, func(c *channel) (out []Message, err error) {
 		i := c.find(threadTS)
@@ -67,12 +66,12 @@ func (w *Workspace) Replies(channelID, threadTS string, r Range) ([]Message, err
 	})
 }
 
-// Everything is all messages of a channel in the order in which they came.
+// Everything returns all messages of a channel, oldest first.
 func (w *Workspace) Everything(channelID string) ([]Message, error) {
 	return inChannel(w, channelID, func(c *channel) ([]Message, error) { return slices.Clone(c.messages), nil })
 }
 
-// Message finds a message. It also finds ephemeral messages that the person user sees.
+// Message finds a message. It also finds an ephemeral message if user is the person who sees it.
 func (w *Workspace) Message(channelID, ts, user string) (Message, error) {
 	return inChannel(w, channelID, func(c *channel) (Message, error) {
 		if i := c.find(ts); i >= 0 {

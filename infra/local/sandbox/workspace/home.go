@@ -2,8 +2,8 @@ package workspace
 
 import "fmt"
 
-// PublishHome shows a view as a person's Home tab of the app, in place of the one before. It returns UserNotFound, or
-// HashConflict when hash is not empty and not that of the one before.
+// PublishHome replaces a person's Home tab of the app. It returns UserNotFound, or HashConflict if hash is set and is
+// not the current view's hash.
 func (w *Workspace) PublishHome(user, hash string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,7 +28,7 @@ func (w *Workspace) PublishHome(user, hash string, spec map[string]any) (View, e
 	return v, nil
 }
 
-// Home is a person's Home tab of the app; there is none until the app published one.
+// Home returns a person's Home tab, and false if the app has not published one.
 func (w *Workspace) Home(user string) (View, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

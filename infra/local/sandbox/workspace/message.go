@@ -32,14 +32,13 @@ type Message struct {
 	Hidden          bool           `json:"hidden,omitempty"`
 	IsEphemeral     bool           `json:"is_ephemeral,omitempty"`
 
-	// Channel, To and Streaming are for the sandbox's own use: Slack's messages don't
-	// carry them. To is who sees an ephemeral message.
+	// Channel, To and Streaming are internal: Slack's messages don't have them. To is the person who sees an ephemeral
+	// message.
 	Channel   string `json:"-"`
 	To        string `json:"-"`
 	Streaming bool   `json:"-"`
 }
 
-// BotProfile is the app behind a bot's message.
 type BotProfile struct {
 	ID     string `json:"id"`
 	AppID  string `json:"app_id"`
@@ -47,13 +46,13 @@ type BotProfile struct {
 	TeamID string `json:"team_id"`
 }
 
-// Edited says who changed a message's text and when.
+// Edited records who last changed a message's text, and when.
 type Edited struct {
 	User string `json:"user"`
 	TS   string `json:"ts"`
 }
 
-// Draft is what somebody wants to post.
+// Draft is a message to be posted.
 type Draft struct {
 	Channel     string
 	User        string
@@ -63,10 +62,10 @@ type Draft struct {
 	Attachments []any
 	Metadata    map[string]any
 	Subtype     string
-	Streaming   bool // the message grows until it is stopped
+	Streaming   bool // the message can be appended to until it is stopped
 }
 
-// Patch changes a message by the rules of chat.update: nil is "not given".
+// Patch changes a message as chat.update does: nil fields are not changed.
 type Patch struct {
 	Text        *string
 	Blocks      []any
@@ -74,8 +73,7 @@ type Patch struct {
 	Metadata    map[string]any
 }
 
-// Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or
-// ThreadNotFound.
+// Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or ThreadNotFound.
 func (w *Workspace) Post(d Draft) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +86,7 @@ func (w *Workspace) Post(d Draft) (Message, error) {
 		if parent = c.find(d.ThreadTS); parent < 0 {
 			return Message{}, ThreadNotFound
 		}
-		// A reply to a reply goes into the thread that the reply is in.
+		// A reply to a reply belongs to the same thread.
 		if root := c.messages[parent].ThreadTS; root != "" && root != d.ThreadTS {
 			d.ThreadTS = root
 			parent = c.find(root)
@@ -106,7 +104,7 @@ func (w *Workspace) Post(d Draft) (Message, error) {
 	return m, nil
 }
 
-// open finds a channel that user may write to.
+// open returns a channel that user may write to.
 func (w *Workspace) open(channelID, user string) (*channel, error) {
 	c, err := w.channel(channelID)
 	if err != nil {
@@ -139,7 +137,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	return m
 }
 
-// countReplies renews what a thread's first message says about its replies.
+// countReplies updates the reply fields of a thread's first message.
 func (w *Workspace) countReplies(c *channel, parent int) {
 	root := &c.messages[parent]
 	root.ReplyCount, root.ReplyUsers, root.LatestReply = 0, nil, ""
@@ -161,7 +159,7 @@ func (w *Workspace) countReplies(c *channel, parent int) {
 	w.tell(Change{Kind: "thread", Channel: c.ID, TS: root.TS, Message: new(*root)})
 }
 
-// fill gives blocks without a block_id one, as Slack does.
+// fill adds missing block_ids, as Slack does.
 func (w *Workspace) fill(blocks []any) []any {
 	if len(blocks) == 0 {
 		return nil
@@ -180,7 +178,7 @@ func (w *Workspace) fill(blocks []any) []any {
 	return out
 }
 
-// fillAttachments numbers attachments from 1 and writes their color without #.
+// fillAttachments numbers attachments from 1 and removes the # of their colors.
 func (w *Workspace) fillAttachments(attachments []any) []any {
 	if len(attachments) == 0 {
 		return nil

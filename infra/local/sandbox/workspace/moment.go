@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// TriggerLife is how long after a click a modal can be opened for it.
+	// TriggerLife is how long after a click the app can open a modal.
 	TriggerLife = 3 * time.Second
-	// HookLife is how long a response URL works.
+	// HookLife is how long a response URL is valid.
 	HookLife = 30 * time.Minute
-	// HookUses is how often a response URL works.
+	// HookUses is how often a response URL can be used.
 	HookUses = 5
 )
 
@@ -27,7 +27,7 @@ type hook struct {
 	uses   int
 }
 
-// HookTarget is the message that a response URL answers to, and for whom.
+// HookTarget is the message that a response URL belongs to, and the person who got the URL.
 type HookTarget struct {
 	User      string
 	Channel   string
@@ -36,7 +36,7 @@ type HookTarget struct {
 	Ephemeral bool
 }
 
-// Prompt is a suggestion above the message box.
+// Prompt is a suggested prompt above the message box.
 type Prompt struct {
 	Title   string `json:"title"`
 	Message string `json:"message"`
@@ -50,7 +50,7 @@ type Session struct {
 	Title    string `json:"title,omitempty"`
 }
 
-// NewTrigger makes a trigger id for something that a person just did.
+// NewTrigger makes a trigger id for an action of a person.
 func (w *Workspace) NewTrigger(h Hand) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +59,7 @@ func (w *Workspace) NewTrigger(h Hand) string {
 	return id
 }
 
-// TakeTrigger uses a trigger id up and returns whose it was, or TriggerInvalid,
+// TakeTrigger uses a trigger id and returns the person and window that it belongs to. It returns TriggerInvalid,
 // TriggerExpired or TriggerExchanged.
 func (w *Workspace) TakeTrigger(id string) (Hand, error) {
 	w.mu.Lock()
@@ -77,7 +77,7 @@ func (w *Workspace) TakeTrigger(id string) (Hand, error) {
 	return t.hand, nil
 }
 
-// NewHook makes the secret part of a response URL.
+// NewHook makes the id of a new response URL.
 func (w *Workspace) NewHook(target HookTarget) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,8 +86,7 @@ func (w *Workspace) NewHook(target HookTarget) string {
 	return id
 }
 
-// UseHook counts one use of a response URL and returns what it answers to, or
-// HookExpired or HookUsed.
+// UseHook uses a response URL once and returns its target. It returns HookExpired or HookUsed.
 func (w *Workspace) UseHook(id string) (HookTarget, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +101,7 @@ func (w *Workspace) UseHook(id string) (HookTarget, error) {
 	return h.target, nil
 }
 
-// SetPrompts shows suggestions in a channel, in place of earlier ones.
+// SetPrompts replaces the suggested prompts of a channel.
 func (w *Workspace) SetPrompts(channelID string, prompts []Prompt) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,15 +114,13 @@ func (w *Workspace) SetPrompts(channelID string, prompts []Prompt) error {
 	return nil
 }
 
-// Prompts is what SetPrompts last set.
 func (w *Workspace) Prompts(channelID string) []Prompt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.prompts[channelID]
 }
 
-// SetSession keeps the state of an agent's thread. A title only counts when the
-// session is new.
+// SetSession saves the state of an agent's thread. It sets the title of a new session only.
 func (w *Workspace) SetSession(s Session) (Session, error) {
 	return inChannel(w, s.Channel, func(c *channel) (Session, error) {
 		s.Channel = c.ID
@@ -136,7 +133,7 @@ func (w *Workspace) SetSession(s Session) (Session, error) {
 	})
 }
 
-// Sessions lists the agents' threads of a channel.
+// Sessions returns the agents' threads of a channel.
 func (w *Workspace) Sessions(channelID string) []Session {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,7 +2,7 @@ package workspace
 
 import "slices"
 
-// Ids of the people who live in every sandbox.
+// The ids of every sandbox's people, channels and user group.
 const (
 	Sato     = "U0SANDSATO" // 佐藤 花子, asks for things
 	Suzuki   = "U0SANDSUZU" // 鈴木 一郎, approves
@@ -18,11 +18,10 @@ const (
 
 	Approvers = "S0SANDAPPR" // the user group 人事部承認者
 
-	// StrangerTeam is the other workspace's id.
+	// StrangerTeam is the id of the other workspace.
 	StrangerTeam = "T0SANDACME"
 )
 
-// User is a person or the bot.
 type User struct {
 	ID         string `json:"id"`
 	TeamID     string `json:"team_id"`
@@ -39,7 +38,6 @@ type User struct {
 	Stranger   bool   `json:"stranger,omitempty"`
 }
 
-// Group is a user group.
 type Group struct {
 	ID     string
 	Handle string
@@ -73,17 +71,17 @@ func (w *Workspace) populate() {
 	}
 }
 
-// DirectMessage is the id of the conversation between a person and the bot.
+// DirectMessage is the id of a person's direct message with the bot.
 func DirectMessage(user string) string { return "D" + user[1:] }
 
-// Users lists everybody, the bot last.
+// Users returns all people, and the bot last.
 func (w *Workspace) Users() []User {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.users)
 }
 
-// User finds a person by id; it returns UserNotFound otherwise.
+// User finds a person by id. It returns UserNotFound if there is none.
 func (w *Workspace) User(id string) (User, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,14 +99,12 @@ func (w *Workspace) who(missing Code, is func(User) bool) (User, error) {
 	return User{}, missing
 }
 
-// UserByEmail finds a person of this workspace by address.
 func (w *Workspace) UserByEmail(email string) (User, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.who("users_not_found", func(u User) bool { return u.Email != "" && u.Email == email })
 }
 
-// Groups lists the user groups.
 func (w *Workspace) Groups() []Group {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,11 +1,11 @@
 package workspace
 
-// AppendStream adds text to a message of user that grows. It returns MessageNotFound or NotStreaming.
+// AppendStream adds text to a streaming message of user. It returns MessageNotFound or NotStreaming.
 func (w *Workspace) AppendStream(channelID, ts, user, text string) (Message, error) {
 	return w.stream(channelID, ts, user, func(m *Message) { m.Text += text })
 }
 
-// StopStream ends a message's growing; a nil in the patch is "not given", and its text is added.
+// StopStream ends a streaming message. It appends the patch's text and sets its blocks and metadata unless they are nil.
 func (w *Workspace) StopStream(channelID, ts, user string, p Patch) (Message, error) {
 	return w.stream(channelID, ts, user, func(m *Message) {
 		m.Streaming = false
@@ -33,8 +33,8 @@ func (w *Workspace) stream(channelID, ts, user string, change func(m *Message)) 
 	}, change)
 }
 
-// StopStreams ends the growing of a thread's messages, as Slack does when a person presses its button, and returns
-// which grew.
+// StopStreams ends the streaming messages of a thread, as Slack does when a person presses stop, and returns their
+// timestamps.
 func (w *Workspace) StopStreams(channelID, thread string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

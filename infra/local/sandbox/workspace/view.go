@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// MaxViews is how many modals can lie on top of each other.
+// MaxViews is how many modals can be stacked.
 const MaxViews = 3
 
-// View is a modal as Slack's Web API shows it.
+// View is a modal or Home tab as Slack's Web API shows it.
 type View struct {
 	ID                 string    `json:"id"`
 	TeamID             string    `json:"team_id"`
@@ -35,22 +35,22 @@ type View struct {
 	window string
 }
 
-// Hand is a person in one of the windows that they have open: a modal opens where they clicked. A
-// person whose window nobody named has their modals in all of them.
+// Hand is a person in one of their open windows; a modal opens in the window where they clicked. If Window is empty,
+// the person's modals appear in all windows.
 type Hand struct{ User, Window string }
 
-// OpenView is a modal with the window that it is open in.
+// OpenView is an open modal and its window.
 type OpenView struct {
 	Window string `json:"window"`
 	View
 }
 
-// ViewState is what the person has filled in, by block_id and action_id.
+// ViewState has the person's input by block_id and action_id.
 type ViewState struct {
 	Values map[string]map[string]any `json:"values"`
 }
 
-// OpenView shows a modal to a person in place of what was open in that window.
+// OpenView opens a modal, which replaces the modals in that window.
 func (w *Workspace) OpenView(h Hand, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,8 +58,7 @@ func (w *Workspace) OpenView(h Hand, spec map[string]any) (View, error) {
 	return w.stack(h, spec)
 }
 
-// PushView lays a modal on the person's open ones. It returns PushLimit at the
-// fourth.
+// PushView opens a modal on top of the person's others. It returns PushLimit for the fourth.
 func (w *Workspace) PushView(h Hand, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,8 +105,8 @@ func (w *Workspace) shape(spec map[string]any) View {
 	return v
 }
 
-// UpdateView changes an open modal, found by id or external id. hash is checked
-// when it is not empty. It returns ViewNotFound or HashConflict.
+// UpdateView changes an open modal, found by its id or external id. It checks hash unless it is empty. It returns
+// ViewNotFound or HashConflict.
 func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,7 +125,7 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 	return v, nil
 }
 
-// FillView keeps what the person has entered.
+// FillView saves the person's input.
 func (w *Workspace) FillView(id string, values map[string]map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,8 +137,8 @@ func (w *Workspace) FillView(id string, values map[string]map[string]any) (View,
 	return *v, nil
 }
 
-// CloseView takes a person's modal away, or all of its window, and returns those that went, the
-// topmost first; none when it is not the topmost of its window.
+// CloseView closes a modal, or all modals of its window, and returns the closed ones, topmost first. It closes nothing
+// if the modal is not the topmost of its window.
 func (w *Workspace) CloseView(user, id string, all bool) []View {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,7 +162,8 @@ func (w *Workspace) CloseView(user, id string, all bool) []View {
 	return gone
 }
 
-// HandOf is who has a modal open, and where, if it is the topmost there; else it returns ViewNotFound.
+// HandOf returns a modal and the person and window that have it open. It returns ViewNotFound unless the modal is the
+// topmost of its window.
 func (w *Workspace) HandOf(id string) (Hand, View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func (w *Workspace) HandOf(id string) (Hand, View, error) {
 	return h, *v, nil
 }
 
-// Views lists a person's open modals, the topmost of each window last.
+// Views returns a person's open modals, the topmost of each window last.
 func (w *Workspace) Views(user string) []View {
 	out := []View{}
 	for _, v := range w.OpenViews(user) {
@@ -183,7 +183,6 @@ func (w *Workspace) Views(user string) []View {
 	return out
 }
 
-// OpenViews is Views with their windows.
 func (w *Workspace) OpenViews(user string) []OpenView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,7 +205,7 @@ func (w *Workspace) tellViews(user string) {
 	w.tell(Change{Kind: "views", To: user, Data: w.snapshot(user)})
 }
 
-// hands are those that have modals open, in one order always.
+// hands returns the windows with open modals, sorted.
 func (w *Workspace) hands() []Hand {
 	return slices.SortedFunc(maps.Keys(w.views), func(a, b Hand) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Window, b.Window))

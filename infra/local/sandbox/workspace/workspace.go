@@ -1,6 +1,5 @@
-// Package workspace holds a Slack workspace in memory: people, channels,
-// messages, modals and what is only valid for a moment (trigger ids, response
-// URLs). It knows Slack's rules about them and nothing about HTTP.
+// Package workspace holds a Slack workspace in memory: people, channels, messages, modals, and short-lived trigger ids
+// and response URLs. It implements Slack's rules about them, and no HTTP.
 package workspace
 
 import (
@@ -9,13 +8,11 @@ import (
 	"time"
 )
 
-// Code is a refusal in Slack's words, for example "channel_not_found".
+// Code is Slack's error code, such as "channel_not_found".
 type Code string
 
-// Error is the code itself.
 func (c Code) Error() string { return string(c) }
 
-// Refusals that callers tell apart.
 const (
 	ChannelNotFound  Code = "channel_not_found"
 	MessageNotFound  Code = "message_not_found"
@@ -39,19 +36,19 @@ const (
 	HookUsed         Code = "used_url"
 )
 
-// Name is what people call every sandbox.
+// Name is the name of every sandbox's workspace.
 const Name = "Ringi Sandbox"
 
-// Config names the workspace. Now defaults to the wall clock; it rules
-// timestamps and the life of triggers and response URLs.
+// Config configures a workspace. Now defaults to the wall clock. It sets timestamps and the expiry of triggers and
+// response URLs.
 type Config struct {
 	TeamID string
 	AppID  string
 	Now    func() time.Time
 }
 
-// Change is one thing that happened. To is the only person who sees it, or
-// empty when everybody in the channel does.
+// Change is one change of the workspace. To is the only person who sees it; if it is empty, everybody in the channel
+// does.
 type Change struct {
 	Kind     string   `json:"kind"`
 	To       string   `json:"-"`
@@ -62,8 +59,7 @@ type Change struct {
 	Data     any      `json:"data,omitempty"`
 }
 
-// Workspace is safe for concurrent use. Values that it returns are snapshots
-// and must not be modified.
+// Workspace is safe for concurrent use. Returned values are snapshots and must not be modified.
 type Workspace struct {
 	cfg Config
 
@@ -83,7 +79,7 @@ type Workspace struct {
 	listeners  []func(Change)
 }
 
-// New makes the sandbox's workspace with its people, channels and user group.
+// New makes a workspace with the sandbox's people, channels and user group.
 func New(cfg Config) *Workspace {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -100,7 +96,8 @@ func New(cfg Config) *Workspace {
 	return w
 }
 
-// inChannel does something in a channel while nobody else changes the workspace; it returns ChannelNotFound.
+// inChannel calls do with a channel while the workspace is locked. It returns ChannelNotFound if there is no such
+// channel.
 func inChannel[T any](w *Workspace, id string, do func(*channel) (T, error)) (out T, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,18 +108,16 @@ func inChannel[T any](w *Workspace, id string, do func(*channel) (T, error)) (ou
 	return do(c)
 }
 
-// Listen calls f with every change, in order. f runs while the workspace is
-// locked: it must be quick and must not call the workspace.
+// Listen makes the workspace call f with every change, in order. f runs while the workspace is locked, so it must be
+// quick and must not call the workspace.
 func (w *Workspace) Listen(f func(Change)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.listeners = append(w.listeners, f)
 }
 
-// TeamID is the workspace's id.
 func (w *Workspace) TeamID() string { return w.cfg.TeamID }
 
-// AppID is the id of the one app that is installed.
 func (w *Workspace) AppID() string { return w.cfg.AppID }
 
 func (w *Workspace) tell(c Change) {
@@ -131,14 +126,14 @@ func (w *Workspace) tell(c Change) {
 	}
 }
 
-// timestamp is Slack's ts: seconds and six digits, never the same twice.
+// timestamp returns a unique ts: seconds with six decimals.
 func (w *Workspace) timestamp() string {
 	micros := max(w.cfg.Now().UnixMicro(), w.lastMicros+1)
 	w.lastMicros = micros
 	return fmt.Sprintf("%d.%06d", micros/1_000_000, micros%1_000_000)
 }
 
-// next is a number that no other id of this workspace has.
+// next returns a number that is unique in this workspace.
 func (w *Workspace) next() int {
 	w.serial++
 	return w.serial

@@ -1,4 +1,4 @@
-// Command ask-person keeps a run's task token as a row.
+// Command ask-person stores a run's task token in a row.
 package main
 
 import (

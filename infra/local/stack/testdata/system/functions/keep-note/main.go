@@ -1,4 +1,4 @@
-// Command keep-note writes what it was sent as a row.
+// Command keep-note writes its input as a row.
 package main
 
 import (

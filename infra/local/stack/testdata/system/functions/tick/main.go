@@ -1,4 +1,4 @@
-// Command tick says where its event came from.
+// Command tick prints where its event came from.
 package main
 
 import (
