@@ -16,7 +16,7 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// The names under which Fail and Hang know the token endpoints.
+// The names of the token endpoints for Fail and Hang.
 const (
 	FreeeTokens  = "freee_token"
 	GoogleTokens = "google_token"
@@ -27,26 +27,26 @@ const (
 type accounts struct {
 	provider string
 	client   oauth.Client
-	lifetime time.Duration // of an access token
-	oneTime  bool          // a refresh token works once
-	resource string        // the path of what tokens are for, where a request must say so
+	lifetime time.Duration // of access tokens
+	oneTime  bool          // each refresh token works once
+	resource string        // path of the resource, if requests must name it
 	now      func() time.Time
 
 	mu      sync.Mutex
 	access  map[string]*grant
 	refresh map[string]*grant
 	codes   map[string]asked
-	clients map[string]string // secrets by id of clients that registered themselves; empty: it has none
-	given   []string          // every secret that was ever made
+	clients map[string]string // secrets of registered clients by id; "" for a client without a secret
+	given   []string          // all secrets that were ever made
 }
 
-// grant is a person's consent; revoking it ends all of its tokens.
+// grant is a person's consent. Revoking it invalidates all of its tokens.
 type grant struct {
-	until   time.Time // of the newest access token
+	until   time.Time // expiry of the newest access token
 	revoked bool
 }
 
-// asked is what a request to exchange a code must match.
+// asked has the values that the exchange of a code must repeat.
 type asked struct{ client, redirect, challenge string }
 
 func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
@@ -59,7 +59,7 @@ func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func
 	return a
 }
 
-// issue makes an access token, and a refresh token unless one is given, which then stays. The caller holds mu.
+// issue makes an access token. It keeps the refresh token, or makes one if refresh is empty. The caller holds mu.
 func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	t := oauth.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
 	t.Refresh = cmp.Or(t.Refresh, a.provider+"-refresh-"+rand.Text())
@@ -72,14 +72,13 @@ func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	return t
 }
 
-// grant makes tokens for a new consent.
 func (a *accounts) grant() oauth.Token {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.issue(&grant{}, "")
 }
 
-// knows reports whether a request carries an access token that works.
+// knows reports whether a request has a valid access token.
 func (a *accounts) knows(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a.mu.Lock()
@@ -88,7 +87,7 @@ func (a *accounts) knows(r *http.Request) bool {
 	return ok && g != nil && !g.revoked && a.now().Before(g.until)
 }
 
-// token exchanges codes and refresh tokens.
+// token exchanges codes and refresh tokens for tokens.
 func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,7 +116,7 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 		g := a.refresh[old]
 		switch {
 		case g == nil || g.revoked:
-			// freee says 401 of a token that was used before.
+			// freee answers 401 if a refresh token was used before.
 			refuseToken(w, map[bool]int{true: http.StatusUnauthorized, false: http.StatusBadRequest}[a.oneTime], "invalid_grant")
 			return
 		case a.oneTime:
@@ -146,18 +145,18 @@ func refuseToken(w http.ResponseWriter, status int, code string) {
 	answer(w, status, map[string]any{"error": code, "error_description": "The request was refused."})
 }
 
-// Client is the app by which a vendor, freee or google, knows us.
+// Client is the OAuth client that is registered with a vendor, freee or google.
 func (v *Vendors) Client(provider string) oauth.Client { return v.accounts[provider].client }
 
-// Grant is a person's consent: tokens of its own.
+// Grant makes the tokens of a new consent.
 func (v *Vendors) Grant(provider string) oauth.Token { return v.accounts[provider].grant() }
 
-// Expire ends all access tokens; refresh tokens still work.
+// Expire makes all access tokens expire; refresh tokens still work.
 func (v *Vendors) Expire(provider string) {
 	v.each(provider, func(g *grant) { g.until = time.Time{} })
 }
 
-// Revoke ends all access and refresh tokens.
+// Revoke invalidates all access and refresh tokens.
 func (v *Vendors) Revoke(provider string) { v.each(provider, func(g *grant) { g.revoked = true }) }
 
 func (v *Vendors) each(provider string, do func(*grant)) {
@@ -169,7 +168,7 @@ func (v *Vendors) each(provider string, do func(*grant)) {
 	}
 }
 
-// Secrets are all tokens, codes and client secrets that ever existed.
+// Secrets returns all tokens, codes and client secrets that ever existed.
 func (v *Vendors) Secrets() []string {
 	all := []string{v.roomsToken}
 	for _, a := range v.accounts {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// summary is a month in the form of freee's work_record_summaries.
+// summary is a month in the format of freee's work_record_summaries.
 type summary struct {
 	Year      int    `json:"year"`
 	Month     int    `json:"month"`
@@ -30,10 +30,9 @@ type summary struct {
 	WorkRecords                       []string `json:"work_records"`
 }
 
-// month sums up a person's month by its month of payment. The numbers follow from
-// the person and the month: the n-th employee's overtime has always the same order
-// of size, three are above 45 hours, one is above 80. Of a month that is not over in Japan, there
-// is as much as its working days until now have; freee's period is the whole month all the same.
+// month sums up the month that a person is paid for in payYear and payMonth. The numbers depend on the person and the
+// month only: three people are always above 45 hours of overtime, and one is above 80. If the month is not over in
+// Japan, the sums include its working days so far, but the period is the complete month, as in freee.
 func (e employee) month(n, payYear, payMonth int, now time.Time) summary {
 	first := time.Date(payYear, time.Month(payMonth), 1, 0, 0, 0, 0, time.UTC)
 	if e.MonthOfPayDay != nil && *e.MonthOfPayDay == paidNextMonth {
@@ -74,13 +73,13 @@ func (e employee) month(n, payYear, payMonth int, now time.Time) summary {
 	return s
 }
 
-// japan is where the company works; it has no summer time.
+// japan is the company's time zone, which has no summer time.
 var japan = time.FixedZone("JST", 9*60*60)
 
-// chance gives numbers below n that follow from a person and a month.
+// chance returns a generator of pseudo-random numbers below n that depend on a person and a month.
 func chance(id int64, month time.Time) func(n int) int {
 	h := fnv.New64a()
-	_ = binary.Write(h, binary.BigEndian, []int64{id, month.Unix()}) // a hash never fails
+	_ = binary.Write(h, binary.BigEndian, []int64{id, month.Unix()}) // writing to a hash never fails
 	x := h.Sum64()
 	return func(n int) int {
 		x ^= x << 13

@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// book is the spreadsheet: its tabs in the order in which they were made.
+// book is the spreadsheet. Its tabs are in the order of their creation.
 type book struct {
 	mu   sync.Mutex
 	tabs []*tab
 }
 
-// tab is a grid of height × width cells; rows holds what was written.
+// tab is a grid of height × width cells. rows has the values that were written.
 type tab struct {
 	id     int
 	title  string
@@ -25,13 +25,13 @@ type tab struct {
 	rows   [][]any
 }
 
-// The grid of a tab whose size nobody says, and how many cells all tabs may have.
+// The default size of a tab, and the maximum number of cells in all tabs.
 const (
 	defaultHeight, defaultWidth = 1000, 26
 	maxCells                    = 10_000_000
 )
 
-// area is a rectangle of a tab, from 0, the ends excluded.
+// area is a rectangle of cells, counted from 0; right and foot are excluded.
 type area struct {
 	tab                    string
 	left, top, right, foot int
@@ -39,7 +39,7 @@ type area struct {
 
 var areaForm = regexp.MustCompile(`^'((?:[^']|'')+)'!([A-Z]{1,3})([1-9][0-9]{0,6}):([A-Z]{1,3})([1-9][0-9]{0,6})$`)
 
-// parseArea reads A1 notation with a quoted tab and both corners.
+// parseArea reads a range in A1 notation with a quoted tab and both corners.
 func parseArea(text string) (area, error) {
 	m := areaForm.FindStringSubmatch(text)
 	if m == nil {
@@ -55,7 +55,7 @@ func parseArea(text string) (area, error) {
 	return a, nil
 }
 
-// column counts letters: A is 1, AA is 27.
+// column returns the number of a column: A is 1, AA is 27.
 func column(letters string) int {
 	n := 0
 	for _, r := range letters {
@@ -72,7 +72,7 @@ func (b *book) titles() []string {
 	return titles
 }
 
-// grids are the tabs without what is in them.
+// grids returns the tabs without their values.
 func (b *book) grids() []tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *book) grids() []tab {
 	return grids
 }
 
-// find returns nil when there is no such tab. The caller holds mu.
+// find returns a tab, or nil. The caller holds mu.
 func (b *book) find(title string) *tab {
 	if i := slices.IndexFunc(b.tabs, func(t *tab) bool { return t.title == title }); i >= 0 {
 		return b.tabs[i]
@@ -91,7 +91,7 @@ func (b *book) find(title string) *tab {
 	return nil
 }
 
-// add makes a tab; a height or width of 0 is the default.
+// add creates a tab. A height or width of 0 means the default.
 func (b *book) add(title string, height, width int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +107,7 @@ func (b *book) add(title string, height, width int) error {
 	return nil
 }
 
-// resize gives a tab another grid.
+// resize changes the size of a tab.
 func (b *book) resize(id, height, width int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *book) resize(id, height, width int) error {
 	return nil
 }
 
-// fits refuses more cells than a spreadsheet may have. The caller holds mu.
+// fits returns an error if the spreadsheet would have too many cells. The caller holds mu.
 func (b *book) fits(more int) error {
 	for _, t := range b.tabs {
 		more += t.height * t.width
@@ -134,7 +134,7 @@ func (b *book) fits(more int) error {
 	return nil
 }
 
-// put writes values into an area, and leaves what is not given.
+// put writes values into an area. It skips nil values.
 func (b *book) put(a area, values [][]any) (cells int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,7 +172,7 @@ func (t *tab) set(row, col int, v any) {
 	t.rows[row][col] = v
 }
 
-// rows copies a tab; nil when there is none.
+// rows returns a copy of a tab's values, or nil if there is no such tab.
 func (b *book) rows(title string) [][]any {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,7 +187,7 @@ func (b *book) rows(title string) [][]any {
 	return out
 }
 
-// get copies the values of an area; false when there is no such tab.
+// get returns the values of an area, or false if there is no such tab.
 func (b *book) get(a area) ([][]any, bool) {
 	all := b.rows(a.tab)
 	if all == nil {
@@ -200,8 +200,8 @@ func (b *book) get(a area) ([][]any, bool) {
 	return out, true
 }
 
-// Rows is what was written into a tab of the spreadsheet, the titles first; nil
-// when there is no such spreadsheet or tab.
+// Rows returns the values in a tab of a spreadsheet, including the title row. It returns nil if there is no such
+// spreadsheet or tab.
 func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
 	if spreadsheet != Sheet {
 		return nil
@@ -209,10 +209,10 @@ func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
 	return v.book.rows(tab)
 }
 
-// Add makes a tab with a grid of its own, as people do.
+// Add creates a tab of a given size, as a person would.
 func (v *Vendors) Add(tab string, rows, columns int) error { return v.book.add(tab, rows, columns) }
 
-// Put writes values from a corner of a tab on, given in A1 notation with both corners, as people do.
+// Put writes values into an area in A1 notation with both corners, as a person would.
 func (v *Vendors) Put(area string, values [][]any) error {
 	a, err := parseArea(area)
 	if err == nil {
@@ -221,5 +221,5 @@ func (v *Vendors) Put(area string, values [][]any) error {
 	return err
 }
 
-// Tabs are the spreadsheet's, in the order in which they were made.
+// Tabs returns the titles of the tabs in the order of their creation.
 func (v *Vendors) Tabs() []string { return v.book.titles() }

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Where an MCP server and its authorization server say what they are (RFC 9728, RFC 8414).
+// The paths where an MCP server and its authorization server describe themselves (RFC 9728, RFC 8414).
 const (
 	resourceMetadata = "/.well-known/oauth-protected-resource"
 	serverMetadata   = "/.well-known/oauth-authorization-server"
 )
 
-// Revoking is the place where a vendor's tokens are revoked, as a tool whose calls can be made to fail.
+// Revoking is the name of a vendor's revocation endpoint for Fail and Hang.
 func Revoking(provider string) string { return provider + "_revoke" }
 
-// origin is the address that a request was sent to.
+// origin returns the origin that a request was sent to.
 func origin(r *http.Request) string { return "http://" + r.Host }
 
 var consentPage = template.Must(template.New("").Parse(`<!doctype html>
@@ -32,7 +32,7 @@ var consentPage = template.Must(template.New("").Parse(`<!doctype html>
 </main></html>
 `))
 
-// authorize is the page on which a person consents. A request that does not accept HTML counts as consent.
+// authorize serves the page on which a person consents. A request that does not accept HTML counts as consent.
 func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
@@ -78,20 +78,20 @@ func (a *accounts) ask(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// isFor reports whether a request names the resource that tokens are for, if this server demands one.
+// isFor reports whether a request names the right resource, if this server requires one.
 func (a *accounts) isFor(r *http.Request, resource string) bool {
 	return a.resource == "" || resource == origin(r)+a.resource
 }
 
-// knowsClient reports whether a form carries a client's id and secret; who registered without one has none. The caller
-// holds mu.
+// knowsClient reports whether a form has a valid client id and secret. A client that registered without a secret has
+// none. The caller holds mu.
 func (a *accounts) knowsClient(r *http.Request) bool {
 	id, secret := r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	want, registered := a.clients[id]
 	return registered && secret == want || id == a.client.ID && secret == a.client.Secret
 }
 
-// revoke ends a person's consent by any of its tokens. Google asks for no client and refuses unknown tokens; the others
+// revoke ends the consent that a token belongs to. Google requires no client and refuses unknown tokens; the others
 // follow RFC 7009.
 func (a *accounts) revoke(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
@@ -115,8 +115,7 @@ func (a *accounts) revoke(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{})
 }
 
-// discoverable serves what the MCP server and its authorization server say of themselves, and the registration of
-// clients.
+// discoverable serves the metadata of the MCP server and of its authorization server, and the registration of clients.
 func (a *accounts) discoverable(m *http.ServeMux) {
 	m.HandleFunc("GET "+resourceMetadata+a.resource, func(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
@@ -134,7 +133,7 @@ func (a *accounts) discoverable(m *http.ServeMux) {
 	m.HandleFunc("POST /"+a.provider+"/register", a.register)
 }
 
-// register makes a client (RFC 7591).
+// register registers a client (RFC 7591).
 func (a *accounts) register(w http.ResponseWriter, r *http.Request) {
 	var wants struct {
 		Redirects []string `json:"redirect_uris"`

@@ -12,7 +12,7 @@ import (
 
 const writeRows = "write_rows_to_google_sheet"
 
-// Tools are those that can be made to fail here.
+// Tools returns the names of the tools that Fail can make fail.
 func Tools() (names []string) {
 	for _, one := range freeeRoutes {
 		if one.tool != "" {
@@ -30,13 +30,13 @@ type faults struct {
 	calls map[string]int
 }
 
-// hanging is how long calls wait, and what ends that earlier.
+// hanging is how long calls wait. Closing over ends the wait early.
 type hanging struct {
 	d    time.Duration
 	over chan struct{}
 }
 
-// cut is how much of an answer is lost.
+// cut is the part of an answer that is lost.
 type cut int
 
 const (
@@ -49,7 +49,7 @@ func newFaults() *faults {
 	return &faults{fail: map[string]int{}, hang: map[string]hanging{}, drop: map[string]cut{}, calls: map[string]int{}}
 }
 
-// Fail answers a tool's calls with an HTTP status, without doing anything, until switched off.
+// Fail makes a tool's calls return an HTTP status without any effect, until it is switched off.
 func (v *Vendors) Fail(tool string, status int, on bool) {
 	v.faults.mu.Lock()
 	defer v.faults.mu.Unlock()
@@ -60,7 +60,7 @@ func (v *Vendors) Fail(tool string, status int, on bool) {
 	}
 }
 
-// Hang keeps a tool's calls waiting before they are done; 0 ends that, for those that wait too.
+// Hang delays a tool's calls before they are handled. 0 ends the delay, also for calls that are waiting.
 func (v *Vendors) Hang(tool string, d time.Duration) {
 	v.faults.mu.Lock()
 	defer v.faults.mu.Unlock()
@@ -73,10 +73,10 @@ func (v *Vendors) Hang(tool string, d time.Duration) {
 	}
 }
 
-// Drop does a tool's next call and closes the connection without an answer.
+// Drop handles a tool's next call and closes the connection without an answer.
 func (v *Vendors) Drop(tool string) { v.faults.lose(tool, all) }
 
-// CutAnswer does a tool's next call and cuts the connection in the middle of the answer.
+// CutAnswer handles a tool's next call and closes the connection in the middle of the answer.
 func (v *Vendors) CutAnswer(tool string) { v.faults.lose(tool, half) }
 
 func (f *faults) lose(tool string, much cut) {
@@ -85,7 +85,6 @@ func (f *faults) lose(tool string, much cut) {
 	f.drop[tool] = much
 }
 
-// Fails reports whether Fail is on for a tool.
 func (v *Vendors) Fails(tool string) bool {
 	v.faults.mu.Lock()
 	defer v.faults.mu.Unlock()
@@ -93,15 +92,15 @@ func (v *Vendors) Fails(tool string) bool {
 	return on
 }
 
-// Calls counts the HTTP requests that arrived for a tool, failed ones included. One
-// call of list_attendance is a request per employee.
+// Calls counts the HTTP requests for a tool, including failed ones. One call of list_attendance makes a request per
+// employee.
 func (v *Vendors) Calls(tool string) int {
 	v.faults.mu.Lock()
 	defer v.faults.mu.Unlock()
 	return v.faults.calls[tool]
 }
 
-// next counts a call and says what is to happen to it.
+// next counts a call and returns its faults.
 func (f *faults) next(tool string) (fail int, hang hanging, drop cut) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,8 +110,7 @@ func (f *faults) next(tool string) (fail int, hang hanging, drop cut) {
 	return fail, hang, drop
 }
 
-// apply does a call with the faults that are on for its tool. refuse writes a
-// failure in the vendor's own form.
+// apply handles a call with the faults of its tool. refuse writes an error in the vendor's format.
 func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc,
 	refuse func(w http.ResponseWriter, status int)) {
 	if tool == "" {
@@ -121,7 +119,7 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 	}
 	fail, hang, drop := f.next(tool)
 	if hang.over != nil {
-		// Only a server that has read the body sees the client hang up.
+		// The server only notices that the client disconnects once it has read the body.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -149,10 +147,10 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 			}
 			w.Header().Set("Content-Length", strconv.Itoa(done.Body.Len()))
 			w.WriteHeader(done.Code)
-			_, _ = w.Write(done.Body.Bytes()[:done.Body.Len()/2]) // the client has gone
+			_, _ = w.Write(done.Body.Bytes()[:done.Body.Len()/2]) // a failure means that the client has disconnected
 			_ = http.NewResponseController(w).Flush()
 		}
-		panic(http.ErrAbortHandler) // cuts the connection
+		panic(http.ErrAbortHandler) // closes the connection
 	default:
 		do(w, r)
 	}

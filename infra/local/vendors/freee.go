@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// freeeRoutes are what freee answers below /freee/hr/api/v1, each with the tool whose calls arrive there: a tool's
-// faults are those of its route.
+// freeeRoutes are the routes below /freee/hr/api/v1. Each has the tool that calls it, whose faults then apply.
 var freeeRoutes = []struct {
 	path, tool string
 	answer     func(*Vendors, http.ResponseWriter, *http.Request)
@@ -24,7 +23,7 @@ var freeeRoutes = []struct {
 	{"/employee_group_memberships", "", (*Vendors).memberships},
 }
 
-// freee guards a handler: token, rate headers, faults.
+// freee wraps a handler: it checks the token, sets the rate limit headers and applies the tool's faults.
 func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -54,8 +53,7 @@ func freeeError(w http.ResponseWriter, status int, message string) {
 	})
 }
 
-// freeeLogin refuses a token: the flat body of freee's accessDeniedError, which it gives
-// with 403 as with 401.
+// freeeLogin refuses a token with the flat body of freee's accessDeniedError, which freee uses with both 401 and 403.
 func freeeLogin(w http.ResponseWriter, status int) {
 	answer(w, status, map[string]any{"error": "access_denied", "message": "アクセスする権限がありません", "code": "expired_access_token"})
 }
@@ -63,7 +61,7 @@ func freeeLogin(w http.ResponseWriter, status int) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
+	_ = json.NewEncoder(w).Encode(v) // a failure means that the client has disconnected
 }
 
 func (v *Vendors) me(w http.ResponseWriter, _ *http.Request) {
@@ -89,7 +87,8 @@ func (v *Vendors) employees(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, people[from:min(from+limit, len(people))])
 }
 
-// listed leaves out people whose pay freee does not calculate, unless the request asks for them.
+// listed returns the employees. Those whose pay freee does not calculate are included only if the request asks for
+// them.
 func (v *Vendors) listed(r *http.Request) []employee {
 	if r.URL.Query().Get("with_no_payroll_calculation") == "true" {
 		return v.people()
@@ -97,7 +96,7 @@ func (v *Vendors) listed(r *http.Request) []employee {
 	return slices.DeleteFunc(slices.Clone(v.people()), func(e employee) bool { return !e.PayrollCalculation })
 }
 
-// ofTheCompany refuses a call that names another company, or none.
+// ofTheCompany refuses calls that do not name the company.
 func ofTheCompany(do func(*Vendors, http.ResponseWriter, *http.Request)) func(*Vendors, http.ResponseWriter, *http.Request) {
 	return func(v *Vendors, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
@@ -124,7 +123,7 @@ func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
 	freeeError(w, http.StatusNotFound, "対象の従業員が見つかりません。")
 }
 
-// number reads a query parameter within bounds.
+// number reads a query parameter and checks its bounds.
 func number(r *http.Request, name string, fallback, low, high int) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

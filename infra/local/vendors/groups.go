@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// group is a department in the form of freee's list.
+// group is a department in the format of freee's list.
 type group struct {
 	ID       int64  `json:"id"`
 	Code     string `json:"code"`
@@ -15,7 +15,7 @@ type group struct {
 	ParentID *int64 `json:"parent_group_id"`
 }
 
-// departments are the company's; the n-th employee belongs to the n-th, in turn.
+// departments are assigned to the employees in turn.
 func departments() []group {
 	sales := int64(702)
 	return []group{
@@ -31,7 +31,7 @@ func (v *Vendors) groups(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"groups": all, "total_count": len(all)})
 }
 
-// positions are the company's; one has no code, which freee lets be null.
+// positions lists the company's positions. One has no code, which freee allows.
 func (v *Vendors) positions(w http.ResponseWriter, _ *http.Request) {
 	all := []any{
 		map[string]any{"id": 801, "code": "MGR", "name": "部長"}, map[string]any{"id": 802, "code": "CHIEF", "name": "課長"},

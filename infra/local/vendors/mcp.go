@@ -19,13 +19,13 @@ const (
 	HouseRules  = "rooms.house_rules"
 )
 
-// Rooms is the server behind RoomsPath.
+// Rooms is the MCP server that RoomsPath serves.
 func (v *Vendors) Rooms() *rooms.Server { return v.rooms }
 
-// RoomsToken is what the server wants to see.
+// RoomsToken is the bearer token that the MCP server accepts.
 func (v *Vendors) RoomsToken() string { return v.roomsToken }
 
-// meetings guards the MCP server: token, faults.
+// meetings wraps the MCP server: it checks the token and applies the tool's faults.
 func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
 	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.roomsToken) &&
 		!v.accounts["rooms"].knows(r) {

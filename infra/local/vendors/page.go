@@ -10,7 +10,7 @@ import (
 //go:embed page.html
 var pageText string
 
-// page shows people what was written, the newest tab first.
+// page shows the spreadsheet, with the newest tab first.
 func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("id") != Sheet {
 		http.NotFound(w, r)
@@ -40,7 +40,7 @@ func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 	_ = page.Execute(w, map[string]any{"ID": Sheet, "Tabs": tabs}) // the client has gone
 }
 
-// kind is the class of a cell: numbers are set to the right, flags stand out.
+// kind returns the CSS class of a cell: numbers are aligned to the right, and flags stand out.
 func kind(v any) string {
 	switch v := v.(type) {
 	case float64:

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// company is the id of the only one.
+// company is the id of the only company.
 const company = 1884310
 
-// employee is an entry of freee's list of employees. Some of its fields are personal; no tool may pass them on.
+// employee is an entry of freee's list of employees. Some fields are personal; no tool may pass them on.
 type employee struct {
 	ID                 int64   `json:"id"`
 	Num                string  `json:"num"`
@@ -18,15 +18,15 @@ type employee struct {
 	UserID             *int64  `json:"user_id"`
 	Email              *string `json:"email"`
 	PayrollCalculation bool    `json:"payroll_calculation"`
-	// The next three are null for people whose pay freee does not work out.
+	// The next three are null for people whose pay freee does not calculate.
 	ClosingDay    *int    `json:"closing_day"`
 	PayDay        *int    `json:"pay_day"`
 	MonthOfPayDay *string `json:"month_of_pay_day"`
 
-	dailyMins int // agreed working time a day
+	dailyMins int // agreed working time per day
 }
 
-// names: family name, given name, and how the e-mail address spells them.
+// names has family names, given names and the e-mail address's spelling.
 var names = [...][3]string{
 	{"佐藤", "花子", "hanako.sato"}, {"鈴木", "一郎", "ichiro.suzuki"}, {"田中", "恵", "megumi.tanaka"}, {"高橋", "健太", "kenta.takahashi"},
 	{"伊藤", "美咲", "misaki.ito"}, {"渡辺", "大輔", "daisuke.watanabe"}, {"山本", "陽子", "yoko.yamamoto"}, {"中村", "翔", "sho.nakamura"},
@@ -42,19 +42,19 @@ var names = [...][3]string{
 	{"松田", "光", "hikaru.matsuda"},
 }
 
-// retired are the last of the names; director is one of those before.
+// retired is the number of names at the end who have left. director is the index of a director.
 const retired, director = 3, 40
 
-// How freee spells when people are paid, and the last day of a month as a closing day.
+// freee's spelling of the month of payment, and the closing day that means the last day of a month.
 const (
 	paidNextMonth    = "next_month"
 	paidCurrentMonth = "current_month"
 	endOfMonth       = 31
 )
 
-// staff is the company: 42 people who work there and 3 who have left. Most are
-// paid in the month after; every ninth is a part of a team paid in the same month. The
-// last of these is a director, whose pay freee does not work out.
+// staff returns the company's employees: 42 who work there and 3 who have left. Most are paid in the following month.
+// Every ninth belongs to a team that is paid in the same month. The last of that team is a director, whose pay freee
+// does not calculate.
 func staff() []employee {
 	var all []employee
 	for i, name := range names {
@@ -82,7 +82,7 @@ func staff() []employee {
 
 func (v *Vendors) people() []employee { return *v.staff.Load() }
 
-// AddEmployees adds n employees, for lists that are longer than a card; undo removes them.
+// AddEmployees adds n employees, for lists that don't fit on a card. undo removes them.
 func (v *Vendors) AddEmployees(n int) (undo func()) {
 	before := v.staff.Load()
 	all := slices.Clone(*before)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// maxBody is how much of a request is read, in bytes.
+// maxBody is the maximum size of a request, in bytes.
 const maxBody = 10 << 20
 
-// google guards a handler: token, spreadsheet, faults.
+// google wraps a handler: it checks the token and the spreadsheet's id, and applies the tool's faults.
 func (v *Vendors) google(tool string, do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !v.accounts["google"].knows(r) {
@@ -47,14 +47,14 @@ func (v *Vendors) spreadsheet(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"spreadsheetUrl": "http://" + r.Host + "/sheets/" + Sheet, "spreadsheetId": Sheet, "sheets": tabs})
 }
 
-// describe is a tab as both a spreadsheet and the reply to who makes one show it.
+// describe formats a tab for a spreadsheet and for the reply to addSheet.
 func describe(index int, t tab) map[string]any {
 	return map[string]any{"properties": map[string]any{
 		"sheetId": t.id, "title": t.title, "index": index, "sheetType": "GRID", "gridProperties": map[string]any{"rowCount": t.height, "columnCount": t.width},
 	}}
 }
 
-// sheetProperties are a request's about one tab.
+// sheetProperties has the properties of one tab in a request.
 type sheetProperties struct {
 	Properties struct {
 		SheetID        int    `json:"sheetId,omitempty"`
@@ -67,7 +67,7 @@ type sheetProperties struct {
 	Fields string `json:"fields,omitempty"`
 }
 
-// batchUpdate makes a tab or gives one another grid; requests of other kinds it does not know.
+// batchUpdate creates or resizes a tab. It refuses other requests.
 func (v *Vendors) batchUpdate(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Requests []struct {

@@ -1,6 +1,5 @@
-// Package vendors stands in for freee HR, Google Sheets and an MCP server: a small
-// company's employees and attendance to read, a spreadsheet to write, rooms to book,
-// faults on demand.
+// Package vendors stands in for freee HR, Google Sheets and an MCP server. It has a small company's employees and
+// attendance to read, a spreadsheet to write and rooms to book. It can be made to fail.
 package vendors
 
 import (
@@ -15,10 +14,10 @@ import (
 // Sheet is the id of the only spreadsheet.
 const Sheet = "ringi-demo-sheet"
 
-// Vendors stands in for all of them, and keeps what is written in memory.
+// Vendors stands in for all three vendors. It keeps data in memory.
 type Vendors struct {
 	accounts map[string]*accounts // by provider
-	tokens   map[string]string    // one of each, for Token
+	tokens   map[string]string    // one access token for each provider
 	staff    atomic.Pointer[[]employee]
 	faults   *faults
 	book     *book
@@ -28,7 +27,7 @@ type Vendors struct {
 	roomsToken string
 }
 
-// New makes a company with 42 employees and an empty spreadsheet. Each has tokens of its own.
+// New makes a company with 42 employees and an empty spreadsheet, with new tokens.
 func New() *Vendors {
 	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now,
 		roomsToken: "rooms-" + rand.Text()}
@@ -45,12 +44,12 @@ func New() *Vendors {
 	return v
 }
 
-// Token is an access token for a provider, freee or google; empty for any other.
+// Token returns an access token for a provider, or "" if there is no such provider.
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
-// Handler serves freee below /freee/hr, Sheets below /sheets, with a page for people at /sheets/<spreadsheet id>, the
-// MCP server at RoomsPath, and each one's authorization server at /<provider>/authorize, /<provider>/token and
-// /<provider>/revoke; the MCP server's says itself where it is, and takes registrations.
+// Handler serves freee at /freee/hr, Sheets at /sheets, a page of the spreadsheet at /sheets/<spreadsheet id>, and the
+// MCP server at RoomsPath. The authorization servers are at /<provider>/authorize, /<provider>/token and
+// /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
 	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {

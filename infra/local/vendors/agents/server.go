@@ -1,6 +1,5 @@
-// Package agents stands in for Claude Managed Agents: it speaks their wire, and its
-// agent asks for the calls that the message names, one after the other, or does as a
-// test's script says.
+// Package agents stands in for Claude Managed Agents and speaks its protocol. Its agent makes the tool calls that the
+// message names, one after the other, or follows a test's script.
 package agents
 
 import (
@@ -19,28 +18,28 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// Server stands in for the vendor. It accepts one key, which New makes.
+// Server stands in for the vendor. It accepts one key, which New generates.
 type Server struct {
 	Key string
-	// Script is what the agent of a session does; nil: what it is told.
+	// Script returns an agent's acts for the given steps; nil means Obey.
 	Script func(told []Step) []Act
-	// Before is called before a request is handled, by the name of what it does; may be nil.
+	// Before is called with the operation's name before each request is handled; may be nil.
 	Before func(op string)
-	// Thinks is how many polls of a session it takes before its agent does the next thing.
+	// Thinks is how many polls of a session pass before its agent acts.
 	Thinks int
-	// Twice makes every list of events name each event twice.
+	// Twice repeats each event in every list of events.
 	Twice bool
-	// Page is how many events or sessions a page has.
+	// Page is the number of events or sessions per page.
 	Page int
 
 	mu       sync.Mutex
-	made     map[string]int // by kind
+	made     map[string]int // handled requests by operation
 	known    map[string]bool
 	sessions []*Session
 	faults   map[string][]Fault
 }
 
-// The names of what requests do.
+// The operations' names.
 const (
 	MakeAgent       = "make agent"
 	MakeEnvironment = "make environment"
@@ -54,34 +53,33 @@ const (
 
 // Fault is what happens to one request.
 type Fault struct {
-	Status     int // instead of handling it
+	Status     int // is answered instead of handling the request
 	RetryAfter string
-	Lost       bool          // the call is handled, but the connection is cut before the answer
-	Half       bool          // it is handled, and half of the answer comes
-	Hang       time.Duration // before it is handled
+	Lost       bool          // the request is handled, but the connection closes without an answer
+	Half       bool          // the request is handled, but only half of the answer is sent
+	Hang       time.Duration // delay before the request is handled
 }
 
-// New makes a vendor with a key.
 func New() *Server {
 	return &Server{Key: "agents-" + rand.Text(), Page: 100, made: map[string]int{}, known: map[string]bool{},
 		faults: map[string][]Fault{}}
 }
 
-// Fail lets the next requests of a kind fail, one after the other.
+// Fail adds faults for the next requests of an operation, one for each.
 func (s *Server) Fail(op string, f ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[op] = append(s.faults[op], f...)
 }
 
-// Made counts the requests of a kind that were handled.
+// Made counts the handled requests of an operation.
 func (s *Server) Made(op string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.made[op]
 }
 
-// Sessions are all of them, oldest first.
+// Sessions returns all sessions, oldest first.
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +94,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
 	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
-		x.work() // it goes on, whether or not anybody reads its events
+		x.work() // the agent works even if nobody reads its events
 		return http.StatusOK, x.row()
 	})))
 	m.Handle("POST /v1/sessions/{id}/events", s.op(Send, s.of(s.send)))
@@ -160,7 +158,7 @@ func (s *Server) op(name string, h handler) http.Handler {
 			body = body[:len(body)/2]
 		}
 		w.WriteHeader(status)
-		_, _ = w.Write(body) // else nobody is left to answer
+		_, _ = w.Write(body) // a failure means that the client has disconnected
 	})
 }
 
@@ -174,14 +172,14 @@ func refusal(status int) any {
 	}
 }
 
-// named is what a request for an agent or an environment says of it.
+// named has the fields of a request for an agent or environment.
 type named struct {
 	Name     string
 	Model    struct{ ID string }
 	Metadata map[string]string
 }
 
-// row is an agent or an environment as it is answered.
+// row returns an agent or environment as the vendor shows it.
 type row func(id string, of named, at time.Time) map[string]any
 
 func agent(id string, of named, at time.Time) map[string]any {
@@ -206,7 +204,7 @@ func environment(id string, of named, at time.Time) map[string]any {
 	}
 }
 
-// labels returns an empty object where there are none, as the vendor does.
+// labels replaces nil by an empty object, as the vendor does.
 func labels(of map[string]string) map[string]string {
 	if of == nil {
 		return map[string]string{}
@@ -226,7 +224,7 @@ func (s *Server) makeNamed(kind string, out row) handler {
 	}
 }
 
-// Forget deletes every agent and environment, as if the key were another workspace's.
+// Forget deletes every agent and environment, as if the key now belonged to another workspace.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

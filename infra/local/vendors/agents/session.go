@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Session is a session with all that happened in it.
+// Session is a session and what happened in it.
 type Session struct {
 	ID   string
 	Made Request
-	// Answers are the results that it was sent, in order.
+	// Answers are the tool results that were sent, oldest first.
 	Answers []Answer
-	// Messages are the texts that it was sent; Interrupts counts how often it was told to stop.
+	// Messages are the texts that were sent. Interrupts counts the requests to stop.
 	Messages   []string
 	Interrupts int
-	Refused    int // sends that made no sense, such as a second result of one call
+	Refused    int // invalid requests, such as a second result of one call
 
 	at       time.Time
 	status   string
@@ -31,7 +31,7 @@ type Session struct {
 	thinking int
 }
 
-// Request is what a session is made of.
+// Request is the request that creates a session.
 type Request struct {
 	Agent struct {
 		ID     string
@@ -65,14 +65,14 @@ func (r Request) valid() bool {
 	return r.Agent.Type == "agent_with_overrides" && r.Agent.Model.ID != "" && len(r.Metadata) <= 16
 }
 
-// Answer is a call's result, as it was sent.
+// Answer is the result of a tool call.
 type Answer struct {
 	Tool  string
 	Text  string
 	Error bool
 }
 
-// Step is what a session is told to do.
+// Step is a step that the session's message names.
 type Step struct {
 	StepID    string          `json:"stepId"`
 	Tool      string          `json:"tool"`
@@ -80,15 +80,14 @@ type Step struct {
 	Done      bool            `json:"done"`
 }
 
-// Act is what an agent does next: it asks for calls and waits for their results, or
-// says something and stops.
+// Act is what an agent does next. It either calls tools and waits for their results, or says something and stops.
 type Act struct {
 	Asks []Ask
 	Says string
-	Stop string // the reason: end_turn, refusal and so on, or terminated
+	Stop string // such as end_turn, refusal or terminated
 }
 
-// Ask is a call of a tool that the agent asks for.
+// Ask is a tool call by the agent.
 type Ask struct{ Tool, Input string }
 
 func (x *Session) row() map[string]any {
@@ -137,7 +136,7 @@ func (x *Session) emit(kind string, more map[string]any) string {
 	return id
 }
 
-// sent is an event from the user. It is processed when the session is read the next time.
+// sent is an event from the user. It is processed when the session is next read.
 type sent struct {
 	Type            string
 	CustomToolUseID string `json:"custom_tool_use_id"`
@@ -190,13 +189,13 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	if in.Events[len(in.Events)-1].Type == "user.interrupt" {
 		x.thinking = 0
 	}
-	if len(x.asked) > 0 { // some are still to be answered
+	if len(x.asked) > 0 { // some calls have no result yet
 		x.idle("requires_action")
 	}
 	return http.StatusOK, map[string]any{"data": queued}
 }
 
-// acts is the script for what the session is told.
+// acts returns the agent's acts after a message.
 func (s *Server) acts(text string) []Act {
 	var told struct{ Steps []Step }
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "<data>"), "</data>")
@@ -209,7 +208,7 @@ func (s *Server) acts(text string) []Act {
 	return Obey(told.Steps)
 }
 
-// Obey is an agent that does exactly what it was told.
+// Obey returns the acts of an agent that calls the tool of every step that is not done.
 func Obey(told []Step) (acts []Act) {
 	for _, t := range told {
 		if !t.Done {
@@ -219,7 +218,7 @@ func Obey(told []Step) (acts []Act) {
 	return append(acts, Act{Says: "すべてのステップを実行しました。", Stop: "end_turn"})
 }
 
-// work does the next thing, when there is one and it was thought about.
+// work does the next act, if there is one and its thinking time is over.
 func (x *Session) work() {
 	if x.status != "running" || len(x.asked) > 0 {
 		return
@@ -270,12 +269,12 @@ func (x *Session) idle(why string) {
 
 func (s *Server) listEvents(x *Session, r *http.Request) (int, any) {
 	if r.URL.Query().Get("page") == "" {
-		defer x.work() // what is sent is not there at once
+		defer x.work() // new events only show up in the next list
 	}
 	types := r.URL.Query()["types[]"]
 	var all []any
 	for _, e := range x.events {
-		// The vendor's newest kinds pass any filter of old ones.
+		// The vendor's filters let kinds of events pass that are newer than the filter.
 		if kind := e["type"].(string); len(types) > 0 && !slices.Contains(types, kind) && kind != "agent.something_new" {
 			continue
 		}

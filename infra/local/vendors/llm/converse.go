@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream/eventstreamapi"
 )
 
-// converseOf is an answer of Converse.
+// converseOf formats an answer for Converse.
 func converseOf(s Script) object {
 	return object{
 		"output":     object{"message": object{"role": "assistant", "content": []object{{"text": strings.Join(s.Texts, "")}}}},
@@ -28,7 +28,7 @@ func converseUsage(s Script) object {
 	}
 }
 
-// streamConverse are the events of ConverseStream.
+// streamConverse formats an answer as the events of ConverseStream.
 func streamConverse(s Script) (out []event) {
 	add := func(name string, fields object) { out = append(out, event{name, fields}) }
 	add("messageStart", object{"role": "assistant"})
@@ -61,11 +61,11 @@ func streamConverse(s Script) (out []event) {
 	return out
 }
 
-// writeFrame writes an event as AWS frames it.
+// writeFrame writes an event in AWS's event stream encoding.
 func writeFrame(w io.Writer, e event) {
 	body, err := json.Marshal(e.data)
 	if err != nil {
-		panic(err) // of texts and numbers
+		panic(err) // strings and numbers can be encoded
 	}
 	kind, name := eventstreamapi.EventMessageType, eventstreamapi.EventTypeHeader
 	if strings.HasSuffix(e.name, "Exception") {
@@ -76,5 +76,5 @@ func writeFrame(w io.Writer, e event) {
 		eventstreamapi.ContentTypeHeader: "application/json"} {
 		frame.Headers.Set(header, eventstream.StringValue(value))
 	}
-	_ = eventstream.NewEncoder().Encode(w, frame) // else nobody is left to answer
+	_ = eventstream.NewEncoder().Encode(w, frame) // a failure means that the client has disconnected
 }

@@ -1,5 +1,4 @@
-// Package llm stands in for the vendors of models: it speaks the wire of each and
-// answers as the demo model does.
+// Package llm stands in for the vendors of models. It speaks the protocol of each, and answers as the demo model does.
 package llm
 
 import (
@@ -14,24 +13,24 @@ import (
 	"ringi/shared/model/demo"
 )
 
-// Models stands in for all vendors, which share a key.
+// Models stands in for all vendors, which accept the same key.
 type Models struct {
 	Key string
 
 	mu       sync.Mutex
 	calls    map[string]int
-	heard    []string // the first turn of each call
+	heard    []string // text of each call
 	failures []Failure
 	obey     func(purpose, answer string) string
 	scripts  []Script
-	asked    []string // bodies of the requests of conversations
+	asked    []string // bodies of the conversations' requests
 }
 
-// Failure is an answer in place of the next one.
+// Failure is an error that replaces the next answer.
 type Failure struct {
 	Status     int
 	RetryAfter string
-	Param      string // what of the request is refused; Anthropic says it in words
+	Param      string // the refused parameter, which Anthropic names in the message only
 }
 
 func (f Failure) words() []string {
@@ -41,11 +40,10 @@ func (f Failure) words() []string {
 	return []string{f.Param + ": Extra inputs are not permitted", f.Param}
 }
 
-// New makes vendors with a key.
 func New() *Models { return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}} }
 
-// Handler serves Anthropic below /anthropic, OpenAI below /openai/v1, Chat Completions
-// below /compatible/v1 and Bedrock below /bedrock.
+// Handler serves Anthropic at /anthropic, OpenAI at /openai/v1, Chat Completions at /compatible/v1 and Bedrock at
+// /bedrock.
 func (m *Models) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /anthropic/v1/messages", m.serve(anthropic))
@@ -56,28 +54,28 @@ func (m *Models) Handler() http.Handler {
 	return mux
 }
 
-// Calls counts the answers of a vendor: anthropic, openai, compatible, bedrock.
+// Calls counts the requests that a vendor accepted. vendor is anthropic, openai, compatible or bedrock.
 func (m *Models) Calls(vendor string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls[vendor]
 }
 
-// Heard reports whether a text was part of a request to any vendor.
 func (m *Models) Heard(text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.ContainsFunc(m.heard, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// Fail makes the next calls fail, one after the other.
+// Fail makes the next calls fail, each with one of these failures.
 func (m *Models) Fail(f ...Failure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures = append(m.failures, f...)
 }
 
-// Obey lets a function replace the demo model's answers to extract, draft, plan and summarize; nil ends that.
+// Obey lets say replace the demo model's answers to extract, draft, plan and summarize. nil restores the demo model's
+// answers.
 func (m *Models) Obey(say func(purpose, answer string) string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,15 +96,15 @@ func takeFirst[T any](of *[]T) (first T, ok bool) {
 	return first, true
 }
 
-// wire describes a vendor's requests, how they carry the key, and its answers, whole and streamed.
+// wire describes a vendor's API: how requests carry the key, and the formats of requests, answers and streams.
 type wire struct {
 	vendor string
-	id     string                              // the header that names a request
-	key    func(*http.Request) string          // nil: signed by AWS credentials instead
-	read   func(body []byte) (spokenTo, error) // an error for what the vendor would refuse
+	id     string                              // header of the request id
+	key    func(*http.Request) string          // nil if requests are signed with AWS credentials instead
+	read   func(body []byte) (spokenTo, error) // returns an error if the vendor would refuse the body
 	whole  func(Script) object
 	events func(Script) []event
-	refuse func(status int) object // the body of an error
+	refuse func(status int) object // returns the body of an error
 }
 
 const requestID = "req_1"
@@ -129,7 +127,7 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		}
 		body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
 		if err != nil {
-			return // nobody is left to answer
+			return // the client has disconnected
 		}
 		q, err := of.read(body)
 		if err != nil {
@@ -150,12 +148,12 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			return
 		}
 		used := tokens{input: len(body) / 4, output: len(answer) / 4}
-		// else nobody is left to answer
+		// A failure means that the client has disconnected.
 		_ = json.NewEncoder(w).Encode(of.whole(Script{Texts: []string{answer}, Model: q.model, used: used}))
 	}
 }
 
-// generate answers as the demo model does, or as Obey says.
+// generate returns the demo model's answer, or Obey's.
 func (m *Models) generate(q spokenTo) (string, error) {
 	purpose := purpose(q.schema)
 	answer, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.said) > 1, Text: text(q.said[0])})
@@ -177,7 +175,7 @@ func streams(r *http.Request, body []byte) bool {
 func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 	if of.key == nil {
 		w.Header().Set("X-Amzn-ErrorType", amazonError(status))
-		if status == http.StatusUnauthorized { // AWS says so of a signature with 403
+		if status == http.StatusUnauthorized { // AWS answers 403 to an invalid signature
 			status = http.StatusForbidden
 		}
 	}
@@ -191,15 +189,15 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 			e["param"] = why[1]
 		}
 	}
-	_ = json.NewEncoder(w).Encode(body) // else nobody is left to answer
+	_ = json.NewEncoder(w).Encode(body) // a failure means that the client has disconnected
 }
 
-// purpose finds out from the schema of the answer which generation a call is.
+// purpose tells from the schema of the answer what is to be generated.
 func purpose(schema json.RawMessage) string {
 	var s struct {
 		Properties map[string]any `json:"properties"`
 	}
-	_ = json.Unmarshal(schema, &s) // then it has none
+	_ = json.Unmarshal(schema, &s) // an invalid schema has no properties
 	for member, purpose := range map[string]string{"task_type": "extract", "policy": "draft", "steps": "plan", "summary": "summarize"} {
 		if _, ok := s.Properties[member]; ok {
 			return purpose

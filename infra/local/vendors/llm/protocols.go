@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// object is JSON on its way out.
+// object is JSON to be sent.
 type object map[string]any
 
 // block is a part of a turn.
@@ -45,7 +45,7 @@ var completions = wire{
 	events: streamCompletions, refuse: refuseAsOpenAI,
 }
 
-// refuseAsOpenAI is the error of both of OpenAI's wires.
+// refuseAsOpenAI returns the error body of both OpenAI APIs.
 func refuseAsOpenAI(status int) object {
 	said := map[int][2]string{ // type and code
 		401: {"invalid_request_error", "invalid_api_key"}, 402: {"insufficient_quota", "billing_not_active"}, 404: {"invalid_request_error", "model_not_found"},
@@ -66,11 +66,11 @@ func refuseAsOpenAI(status int) object {
 
 var converse = wire{
 	vendor: "bedrock", id: "X-Amzn-Requestid", read: readConverse, whole: converseOf, events: streamConverse,
-	// Of Converse's own errors and those that all of AWS gives; the word is in a header.
+	// Converse's own errors and AWS's general errors have this body. The error code is in a header.
 	refuse: func(status int) object { return object{"message": http.StatusText(status)} },
 }
 
-// amazonError is AWS's word for a status, in the header X-Amzn-ErrorType.
+// amazonError returns AWS's error code for a status, which is sent in the header X-Amzn-ErrorType.
 func amazonError(status int) string {
 	return cmp.Or(map[int]string{
 		400: "ValidationException", 401: "UnrecognizedClientException", 403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException",

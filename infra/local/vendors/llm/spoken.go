@@ -11,7 +11,7 @@ import (
 	"ringi/shared/model/turn"
 )
 
-// spokenTo is a request of any vendor.
+// spokenTo is a request in a form that all vendors share.
 type spokenTo struct {
 	model  string
 	said   []model.Message
@@ -57,7 +57,7 @@ func (q spokenTo) demo() Script {
 	return s
 }
 
-// conversation collects turns and holds them to what all vendors ask: each call of a tool has its result.
+// conversation collects turns. Like all vendors, it requires that each tool call has a result.
 type conversation struct {
 	spokenTo
 	open map[string]bool // calls without a result
@@ -94,7 +94,7 @@ func (c *conversation) add(role model.Role, parts ...model.Part) error {
 	return nil
 }
 
-// answered refuses what follows a call of a tool before its result.
+// answered returns an error if a tool call has no result yet.
 func (c *conversation) answered() error {
 	if len(c.open) > 0 {
 		return fmt.Errorf("tool_use ids were found without tool_result blocks immediately after: %v", c.open)
@@ -114,7 +114,7 @@ func (c *conversation) end() (spokenTo, error) {
 	return c.spokenTo, c.answered()
 }
 
-// readAnthropic is a request of Messages.
+// readAnthropic reads a request of the Messages API.
 func readAnthropic(body []byte) (spokenTo, error) {
 	var q struct {
 		Model        string
@@ -160,9 +160,10 @@ func readAnthropic(body []byte) (spokenTo, error) {
 	return c.end()
 }
 
-// strictly adds a message to a conversation in which results stand in the message behind their calls, before all else.
+// strictly adds a message. Like Anthropic and Bedrock, it requires that results come directly after the message with
+// their calls, and before other parts.
 func (c *conversation) strictly(role model.Role, parts []model.Part) error {
-	began := false // something else than results
+	began := false // there was a part that is not a result
 	for _, p := range parts {
 		switch {
 		case p.Result != nil && began:
@@ -184,7 +185,7 @@ func (c *conversation) strictly(role model.Role, parts []model.Part) error {
 	return err
 }
 
-// readConverse is a request of Converse or ConverseStream, which has the model in its path.
+// readConverse reads a request of Converse or ConverseStream, which have the model in the path.
 func readConverse(body []byte) (spokenTo, error) {
 	var q struct {
 		ToolConfig struct {
@@ -295,7 +296,7 @@ func readResponses(body []byte) (spokenTo, error) {
 	return c.end()
 }
 
-// readCompletions is a request of Chat Completions.
+// readCompletions reads a request of Chat Completions.
 func readCompletions(body []byte) (spokenTo, error) {
 	var q struct {
 		Model string

@@ -10,40 +10,40 @@ import (
 	"strings"
 )
 
-// Script is an answer in a conversation, piece by piece.
+// Script is an answer in a conversation, split into pieces.
 type Script struct {
-	Texts []string // the pieces that its text comes in
+	Texts []string // the pieces of the text
 	Calls []ScriptedCall
-	Stop  string // empty for the usual one, else length or refused
-	Odd   bool   // with events of kinds that no client knows
-	Cut   int    // after how many events the connection breaks; 0: never
-	Error string // an error of this code in place of the end
+	Stop  string // length or refused; "" means the usual reason
+	Odd   bool   // includes events of unknown kinds
+	Cut   int    // number of events before the connection breaks; 0 means never
+	Error string // code of an error that replaces the end of the answer
 	Model string
 	used  tokens
 }
 
-// tokens are what an answer says that it took; input is what was neither read from the cache nor written to it.
+// tokens is the usage that an answer reports. input counts tokens that were neither read from the cache nor written to
+// it.
 type tokens struct{ input, read, written, output int }
 
 func (t tokens) prompt() int { return t.input + t.read + t.written }
 
-// ScriptedCall is one of a tool.
+// ScriptedCall is a tool call.
 type ScriptedCall struct {
 	ID, Name string
-	Input    []string // the pieces that its JSON comes in
+	Input    []string // the pieces of the JSON
 }
 
 func (c ScriptedCall) input() string { return strings.Join(c.Input, "") }
 
-// Scripted makes these the answers to the next requests of conversations, one after the other; behind them comes the
-// demo's.
+// Scripted sets the answers to the next requests of conversations, one for each. Later requests get the demo's answers.
 func (m *Models) Scripted(s ...Script) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.scripts = append(m.scripts, s...)
 }
 
-// Asked are the bodies of the conversations' requests so far.
+// Asked returns the bodies of the conversations' requests so far.
 func (m *Models) Asked() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,7 +57,7 @@ func (m *Models) scripted(body []byte) (s Script, ok bool) {
 	return takeFirst(&m.scripts)
 }
 
-// event is one of a stream; the ends of Chat Completions have no name and no JSON.
+// event is an event of a stream. The last one of Chat Completions has no name, and its data is not JSON.
 type event struct {
 	name string
 	data any
@@ -92,7 +92,7 @@ func writeEvent(w io.Writer, e event) {
 	if !literal {
 		b, err := json.Marshal(e.data)
 		if err != nil {
-			panic(err) // of texts and numbers
+			panic(err) // strings and numbers can be encoded
 		}
 		text = string(b)
 	}
@@ -102,7 +102,7 @@ func writeEvent(w io.Writer, e event) {
 	fmt.Fprintf(w, "data: %s\n\n", text)
 }
 
-// messageOf is an answer of Anthropic's Messages API.
+// messageOf formats an answer for Anthropic's Messages API.
 func messageOf(s Script) object {
 	m := message(s, stopOf(s, "end_turn", "max_tokens", "refusal", "tool_use"), s.used.output)
 	m["content"] = []object{{"type": "text", "text": strings.Join(s.Texts, ""), "citations": nil}}
@@ -119,7 +119,7 @@ func message(s Script, stop any, output int) object {
 	}
 }
 
-// stopOf is a vendor's word for why an answer ends.
+// stopOf selects the vendor's reason for the end of an answer.
 func stopOf(s Script, end, length, refused, calls string) string {
 	switch {
 	case s.Stop == "length":
@@ -132,7 +132,7 @@ func stopOf(s Script, end, length, refused, calls string) string {
 	return end
 }
 
-// streamAnthropic are the events of Messages.
+// streamAnthropic formats an answer as the events of the Messages API.
 func streamAnthropic(s Script) (out []event) {
 	add := func(name string, fields object) {
 		fields["type"] = name
@@ -172,7 +172,7 @@ func streamAnthropic(s Script) (out []event) {
 	return out
 }
 
-// streamResponses returns the events of OpenAI's Responses API.
+// streamResponses formats an answer as the events of OpenAI's Responses API.
 func streamResponses(s Script) (out []event) {
 	add := func(name string, fields object) {
 		fields["type"], fields["sequence_number"] = name, len(out)
@@ -211,7 +211,7 @@ func streamResponses(s Script) (out []event) {
 	return out
 }
 
-// responseOf is an answer of Responses, which the last event of a stream repeats.
+// responseOf formats an answer for the Responses API. The last event of a stream repeats it.
 func responseOf(s Script) object {
 	status, details := "completed", any(nil)
 	if s.Stop == "length" {
@@ -240,7 +240,7 @@ func responseOf(s Script) object {
 	}
 }
 
-// completionOf is an answer of Chat Completions.
+// completionOf formats an answer for Chat Completions.
 func completionOf(s Script) object {
 	said := object{"role": "assistant", "content": strings.Join(s.Texts, ""), "refusal": nil, "annotations": []any{}}
 	return completion(s, "chat.completion", []object{{"index": 0, "finish_reason": "stop", "logprobs": nil, "message": said}}, completionUsage(s))
@@ -261,7 +261,7 @@ func completionUsage(s Script) object {
 	}
 }
 
-// streamCompletions are the chunks of Chat Completions.
+// streamCompletions formats an answer as the chunks of Chat Completions.
 func streamCompletions(s Script) (out []event) {
 	chunk := func(choices []object, usage any) {
 		out = append(out, event{"", completion(s, "chat.completion.chunk", choices, usage)})

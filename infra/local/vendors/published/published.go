@@ -1,6 +1,5 @@
-// Package published holds excerpts of what vendors publish of their APIs: names, types
-// and examples. Clients and stand-ins are each held against them, so that a mistake that
-// both share shows.
+// Package published holds excerpts of the APIs that vendors publish: names, types and examples. Clients and stand-ins
+// are both compared with them, which reveals a mistake that both share.
 package published
 
 import (
@@ -14,7 +13,7 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Schema is what is published of one value.
+// Schema is the published description of a value.
 type Schema struct {
 	Type       string            `json:"type"`
 	Nullable   bool              `json:"nullable"`
@@ -23,11 +22,10 @@ type Schema struct {
 	Properties map[string]Schema `json:"properties"`
 	Items      *Schema           `json:"items"`
 	Ref        string            `json:"$ref"`
-	// Required members are there in every value, null or not.
+	// Required members are always present, even if they are null.
 	Required []string `json:"required"`
 }
 
-// API is one vendor's excerpt.
 type API struct {
 	Source  string            `json:"source"`
 	Schemas map[string]Schema `json:"schemas"`
@@ -46,8 +44,8 @@ func Open(vendor string) (API, error) {
 	return a, nil
 }
 
-// Differences compares decoded JSON with a schema: members that are not published or that
-// are required and missing, and values of another type.
+// Differences compares decoded JSON with a schema. It reports members that are not published, required members that are
+// missing, and values of another type.
 func (a API) Differences(schema string, v any) []string {
 	s, ok := a.Schemas[schema]
 	if !ok {
@@ -56,7 +54,7 @@ func (a API) Differences(schema string, v any) []string {
 	return a.compare(schema, s, v)
 }
 
-// Check is Differences of a value that is JSON text.
+// Check is Differences for JSON text.
 func (a API) Check(schema, text string) []string {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -108,8 +106,8 @@ func (a API) compare(at string, s Schema, v any) []string {
 	return found
 }
 
-// Example is a value made of the published examples; where none is given, of the
-// smallest value of its type. over replaces members of the first level.
+// Example returns a value made of the published examples. A member without an example gets the smallest value of its
+// type. over replaces top-level members.
 func (a API) Example(schema string, over map[string]any) map[string]any {
 	out := a.members(a.Schemas[schema])
 	maps.Copy(out, over)

@@ -1,5 +1,4 @@
-// Package rooms stands in for a vendor with an MCP server: the meeting rooms of a
-// small company, which can be listed and booked.
+// Package rooms stands in for a vendor with an MCP server. It lists and books the meeting rooms of a small company.
 package rooms
 
 import (
@@ -14,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Room is a meeting room.
 type Room struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
@@ -22,7 +20,6 @@ type Room struct {
 	Seats int    `json:"seats"`
 }
 
-// Booking is what somebody has booked.
 type Booking struct {
 	ID    int    `json:"booking_id"`
 	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
@@ -36,7 +33,7 @@ const bookRoom = "book_room"
 
 var all = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"akagi", "赤城", 5, 4}}
 
-// Server is the rooms and their bookings, which live as long as it does.
+// Server has the rooms and their bookings, which it keeps in memory.
 type Server struct {
 	mu       sync.Mutex
 	bookings []Booking
@@ -44,7 +41,7 @@ type Server struct {
 	handler  http.Handler
 }
 
-// New makes a server that nobody has booked anything at.
+// New makes a server without bookings.
 func New() *Server {
 	s := &Server{}
 	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室", Version: "1"}, nil)
@@ -64,16 +61,15 @@ func New() *Server {
 	return s
 }
 
-// MCP is the server, to be reached in another way.
+// MCP returns the server, for transports other than HTTP.
 func (s *Server) MCP() *mcp.Server { return s.server }
 
-// Describe makes the server say something else of booking, as one does that is
-// updated, or was taken over.
+// Describe changes the description of the booking tool, as after an update or a takeover of the server.
 func (s *Server) Describe(description string) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: description}, s.book)
 }
 
-// DescribeList is Describe for the list of rooms.
+// DescribeList changes the description of the tool that lists rooms.
 func (s *Server) DescribeList(description string) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧", Description: description}, s.list)
 }
@@ -81,14 +77,14 @@ func (s *Server) DescribeList(description string) {
 // ServeHTTP speaks MCP over streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Bookings are all of them, in the order in which they were made.
+// Bookings returns all bookings, oldest first.
 func (s *Server) Bookings() []Booking {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.bookings)
 }
 
-// span is a time on a day.
+// span is a period on one day.
 type span struct {
 	Date  string `json:"date" jsonschema:"the day, YYYY-MM-DD"`
 	Start string `json:"start" jsonschema:"HH:MM"`
@@ -147,7 +143,7 @@ func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*m
 	return nil, b, nil
 }
 
-// taken reports whether a room is booked at a time. The caller holds mu.
+// taken reports whether a room is booked in a period. The caller holds mu.
 func (s *Server) taken(room string, t span) bool {
 	return slices.ContainsFunc(s.bookings, func(b Booking) bool {
 		return b.Room == room && b.Date == t.Date && b.Start < t.End && t.Start < b.End
