@@ -80,7 +80,7 @@ func TestHelpIsGivenAndNoFailure(t *testing.T) {
 		"%v: %s", err, out)
 }
 
-// Whoever names a stack means that one, not another that is made in its place.
+// Without a stack at the given address, invoke must not start one.
 func TestInvokeSaysThatNoStackAnswersThere(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	dead := l.Addr().String()
@@ -114,13 +114,13 @@ func TestEventsAndVariables(t *testing.T) {
 	}
 }
 
-// onFreePorts is how a stack is started beside others, with functions that are there already if RINGI_ARTIFACTS names
-// them.
+// onFreePorts returns flags for a stack that can run next to others. RINGI_ARTIFACTS may name a folder of compiled
+// functions.
 func onFreePorts() []string {
 	return []string{"-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0", "-artifacts", os.Getenv("RINGI_ARTIFACTS")}
 }
 
-// command builds this command once more, to run it as a person does.
+// command builds this program and returns a command that runs it.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	expect.Patience(t)
@@ -131,7 +131,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(path, args...)
 }
 
-// serving starts a command and waits until it is ready, at the address it says.
+// serving starts a command, waits until it is ready and returns the address that it prints.
 func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 	t.Helper()
 	logged = &bytes.Buffer{}
@@ -149,7 +149,6 @@ func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 	return "", nil
 }
 
-// gone waits until processes have ended.
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
@@ -157,7 +156,7 @@ func gone(t *testing.T, pids []int) {
 	}
 }
 
-// asAdministrator signs in to the console as its first administrator does on this machine, and reads a page.
+// asAdministrator signs in to the console as the first administrator and returns a page.
 func asAdministrator(t *testing.T, url, page string) string {
 	t.Helper()
 	browser := http.Client{Jar: expect.Value(cookiejar.New(nil))(t)}
@@ -195,7 +194,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	gone(t, children)
 }
 
-// printed has a function print something, and waits until it stands in the file.
+// printed makes a function print something, and waits until the log file has it.
 func printed(t *testing.T, url string) {
 	t.Helper()
 	resp := expect.Value(http.Post(url+"/slack/events", "application/json", strings.NewReader("{}")))(t)
@@ -220,7 +219,7 @@ func TestKillingGoRunStopsEverything(t *testing.T) {
 	gone(t, pids)
 }
 
-// childrenOf lists a process's children: from /proc, else, as on macOS, with ps.
+// childrenOf lists a process's children. It reads /proc, or calls ps on systems without /proc, such as macOS.
 func childrenOf(t *testing.T, parent int) []int {
 	t.Helper()
 	stats := expect.Value(filepath.Glob("/proc/[0-9]*/stat"))(t)
@@ -228,9 +227,9 @@ func childrenOf(t *testing.T, parent int) []int {
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// 12 (name) S 34 …: the parent is the second field after the name.
+		// In "12 (name) S 34 …", the parent is the second field after the name.
 		pid, _, _ := strings.Cut(string(stat), " ")
 		if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(fields) > 1 {
 			lines = append(lines, pid+" "+fields[1])

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A page with a field that nobody named and words that nobody can read, and the language that its reader asked for.
+// The page has a field without a label and text with too little contrast. The browser must ask for it in English.
 func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 	asked := make(chan string, 8)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

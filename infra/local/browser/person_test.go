@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// moving is a button that goes away from where it is pressed, as a card does when a line below it goes, and another
-// that takes its place.
+// moving is a button that moves away when the pointer goes down, as in a card when a line below it disappears, and
+// another button that takes its place.
 const moving = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>t</title>
 <style>button { position: fixed; left: 20px; top: 20px; width: 90px; height: 40px }</style><button id="other">other</button><button id="meant">meant</button>
 <script>

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestTestsShareOneChromium: while Share runs, until it dies. A test that finds names elsewhere, and one without Share,
-// have their own.
+// While Share runs, tests share one Chromium until it dies. A test with host names of its own, and a test outside of
+// Share, gets its own Chromium.
 func TestTestsShareOneChromium(t *testing.T) {
 	var first *Browser
 	Share(func() int {

@@ -45,8 +45,7 @@ func TestAnUnreachableRepositoryIsSaid(t *testing.T) {
 	}
 }
 
-// TestOnlyProgramsOfThisMachineAreAnswered: it has no other protection from pages, whose host names may lead here, and
-// from other machines.
+// DynamoDB Local has no other protection from other machines and from pages whose host name resolves to this one.
 func TestOnlyProgramsOfThisMachineAreAnswered(t *testing.T) {
 	endpoint := StartForTest(t)
 	ask := func(dress func(*http.Request)) *http.Response {

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// function answers as it is told and keeps the last event.
+// function returns a fixed answer and keeps the last event.
 type function struct {
 	event   events.APIGatewayV2HTTPRequest
 	name    string

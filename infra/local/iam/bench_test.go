@@ -38,7 +38,7 @@ var account = Account{
 	PartitionKeys: map[string]string{"ringi-Table": "PK", "ringi-Table/index/GSI1": "GSI1PK"},
 }
 
-// clients are a function's, as its code makes them.
+// clients makes AWS clients as a function's code does.
 type clients struct{ aws.Config }
 
 func (c clients) rows() *dynamodb.Client { return dynamodb.NewFromConfig(c.Config) }
@@ -46,7 +46,7 @@ func (c clients) objects() *s3.Client {
 	return s3.NewFromConfig(c.Config, func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// calling gives the clients of a function behind a bench; answer stands for AWS.
+// calling returns the clients of a function whose calls a Bench checks. answer stands for AWS.
 func calling(t *testing.T, r Role, answer http.HandlerFunc) clients {
 	t.Helper()
 	bench := &Bench{Account: account, Roles: map[string]Role{"OneFunction": r}, Log: slog.New(slog.DiscardHandler)}
@@ -65,7 +65,7 @@ func row(pk string) map[string]ddb.AttributeValue {
 
 var table, bucket, object = aws.String("ringi-Table"), aws.String("ringi-resultsbucket"), aws.String("results/t/1")
 
-// Each call is made by AWS's own client; want is what it asks to be allowed.
+// calls maps names to calls of AWS's own clients, and to the requests for rights that must follow from each.
 var calls = map[string]struct {
 	make func(ctx context.Context, c clients) (any, error)
 	want []string
@@ -185,7 +185,7 @@ var calls = map[string]struct {
 	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
 }
 
-// refusedWith is an error for a call that no client made.
+// refusedWith returns the error of a call that was made without an AWS client.
 func refusedWith(resp *http.Response, err error) error {
 	if err != nil {
 		return err
@@ -197,7 +197,6 @@ func refusedWith(resp *http.Response, err error) error {
 	return nil
 }
 
-// TestWhatCallsAskFor: calls of AWS's own clients are read as AWS's documentation of rights has them.
 func TestWhatCallsAskFor(t *testing.T) {
 	for name, tt := range calls {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +211,7 @@ func TestWhatCallsAskFor(t *testing.T) {
 			}))
 			defer front.Close()
 			c.BaseEndpoint = &front.URL
-			_, _ = tt.make(t.Context(), c) // what answers is no AWS
+			_, _ = tt.make(t.Context(), c) // the server does not answer like AWS
 			expect.Same(t, tt.want, got)
 		})
 	}
@@ -228,7 +227,7 @@ func (q Request) text() string {
 	return strings.Join(words, " ")
 }
 
-// TestARefusalIsAWSs: clients see the code, the status and the words that AWS refuses with.
+// Clients must see AWS's code, status and message.
 func TestARefusalIsAWSs(t *testing.T) {
 	c := calling(t, Role{Name: "ringi-OneRole"}, func(http.ResponseWriter, *http.Request) { t.Error("a refused call went on") })
 	for name, tt := range map[string]struct {
@@ -262,7 +261,7 @@ func TestARefusalIsAWSs(t *testing.T) {
 	}
 }
 
-// TestWhoIsJudged: a function by its role, with the words of a Deny; people and tests, who have other keys, are not.
+// A function is judged by its role. People and tests have other keys, and are not judged.
 func TestWhoIsJudged(t *testing.T) {
 	reached := 0
 	c := calling(t, role(t, files), func(w http.ResponseWriter, _ *http.Request) { reached++ })
@@ -281,7 +280,7 @@ func TestWhoIsJudged(t *testing.T) {
 	expect.NoError(t, get("prompts/1"))
 }
 
-// TestAnObjectThatIsGone: S3 says so to who may list the bucket, and to others that it is forbidden.
+// A missing object is reported to callers who may list the bucket. For others S3 says that access is denied.
 func TestAnObjectThatIsGone(t *testing.T) {
 	const reads = `{"Sid": "Read", "Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::ringi-resultsbucket/*"}`
 	for name, tt := range map[string]struct{ statements, code string }{

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// policy reads statements as JSON; the intrinsics of a template are resolved by then.
+// policy reads statements in JSON, without intrinsics.
 func policy(t *testing.T, statements string) (Policy, error) {
 	t.Helper()
 	var document any
@@ -23,7 +23,7 @@ func role(t *testing.T, statements string) Role {
 
 const (
 	rows = "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table"
-	// writes allows writing tasks and the audit log, as the template does.
+	// writes allows a function to write tasks and the audit log, as template.yaml does.
 	writes = `[
 		{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},
@@ -46,7 +46,7 @@ func TestWhatARoleAllows(t *testing.T) {
 	for name, tt := range map[string]struct {
 		statements, action, resource string
 		context                      map[string][]string
-		want                         string // the Sid that allows, or denies; "" for neither
+		want                         string // the Sid that allows or denies; "" for neither
 		denied                       bool
 	}{
 		"a row of its kind":                        {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1"), "Commit", false},
@@ -99,7 +99,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestAPolicyThatIsNotUnderstoodIsRefused: half of a policy would allow too much, or too little.
+// Judging by half of a policy would allow too much or too little.
 func TestAPolicyThatIsNotUnderstoodIsRefused(t *testing.T) {
 	const plain = `"Sid": "S", "Effect": "Allow", "Action": "a:B", "Resource": "*"`
 	for name, tt := range map[string]struct{ statement, want string }{

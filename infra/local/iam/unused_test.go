@@ -12,7 +12,7 @@ import (
 // tested is the package whose tests made the notes.
 const tested = "/module/functions/one"
 
-// noting is a bench whose notes stand in a folder.
+// noting returns a Bench that writes its notes to a file in folder.
 func noting(t *testing.T) (b *Bench, folder, file string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -20,7 +20,7 @@ func noting(t *testing.T) (b *Bench, folder, file string) {
 	return &Bench{Notes: &Notes{seen: map[string]bool{}, file: f}}, folder, f.Name()
 }
 
-// TestGrantedAndUsed: what nothing used needs a reason, and a reason something that needs it.
+// Each unused right needs a reason, and each reason must excuse an unused right.
 func TestGrantedAndUsed(t *testing.T) {
 	bench, folder, file := noting(t)
 	managed := expect.Value(policy(t, writes))(t)
@@ -67,8 +67,8 @@ func TestGrantedAndUsed(t *testing.T) {
 	}
 }
 
-// TestRowsAttributesAndFunctionsAreCompared: a statement that is used may name rows and attributes that nothing writes,
-// and a managed one be carried by functions that use another statement of the policy.
+// A statement may be used and still name rows or attributes that nothing writes. A function may have a managed policy
+// and use only some of its statements.
 func TestRowsAttributesAndFunctionsAreCompared(t *testing.T) {
 	bench, folder, _ := noting(t)
 	one := role(t, notes)
@@ -86,7 +86,7 @@ func TestRowsAttributesAndFunctionsAreCompared(t *testing.T) {
 	}, expect.Value(Unused(map[string]Role{"OneFunction": one, "OtherFunction": other}, folder, []string{tested}, ""))(t))
 }
 
-// TestNotesOfPackagesThatAreGone do not count.
+// The notes of packages that no longer exist do not count.
 func TestNotesOfPackagesThatAreGone(t *testing.T) {
 	bench, folder, _ := noting(t)
 	one := role(t, files)

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// plannedFault applies a fault at one kind of moment, once.
+// plannedFault applies a fault at the first moment of this kind.
 type plannedFault struct {
 	kind  string
 	fault lambda.Fault
@@ -46,7 +46,8 @@ func (d *plannedFault) Dying(lambda.Call) {
 	d.died++
 }
 
-// startWithFault starts Probe, which calls a service as it comes up, and counts what is posted there.
+// startWithFault starts Probe, which calls a service during its start. posted counts the POST requests that the service
+// receives.
 func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
 	t.Helper()
 	expect.Patience(t)
@@ -72,9 +73,9 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 		name   string
 		kind   string
 		fate   lambda.Fault
-		calls  int32  // that reached the service
-		failed bool   // the invocation
-		text   string // its answer
+		calls  int32  // requests that reached the service
+		failed bool   // whether the invocation failed
+		text   string // the function's answer
 	}{
 		{"it lives", "nothing", lambda.Fault{}, 1, false, "200 OK"},
 		{"before it asks for an event", lambda.KindInit, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
@@ -106,8 +107,7 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 	}
 }
 
-// An idle process is there, but the invocation gets a new one in its place, also
-// where one is all that there may be.
+// A cold start replaces an idle process, even if only one process is allowed.
 func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
 	d := &plannedFault{}
 	s, _ := startWithFault(t, d, time.Minute)
@@ -123,8 +123,7 @@ func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
 	expect.That(t, n == 1, "%d processes are left", n)
 }
 
-// A process that stands still is killed at its timeout, or when its time is said to be
-// up; the call that it had made goes on without it.
+// A frozen process is killed at the function's timeout, or earlier if the fault says so. Its call continues.
 func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 	const call = "POST /things/*"
 	for name, tt := range map[string]struct{ timeout, left time.Duration }{
@@ -134,11 +133,11 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 			called, ended := make(chan bool, 1), make(chan bool, 1)
 			late := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				called <- true
-				<-r.Context().Done() // the process was killed
+				<-r.Context().Done() // ends when the process is killed
 				ended <- true
 			})
 			s, _ := startWithFault(t, &plannedFault{kind: call, fault: lambda.Fault{Instead: late, Freeze: tt.left}}, tt.timeout)
-			for try := 1; len(called) == 0; try++ { // a busy machine may stand still until the time is up
+			for try := 1; len(called) == 0; try++ { // on a busy machine the call may not be made in time
 				begun := time.Now()
 				a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
 				expect.Must(t, r.Failed && a.ErrorType == "Sandbox.Timedout" && time.Since(begun) <= 30*time.Second && try != 10,

@@ -24,7 +24,7 @@ import (
 
 var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata") })
 
-// folder is where the local stack keeps its Python; what these tests build goes elsewhere.
+// folder has the stack's Python environment. The functions that these tests build go to a temporary folder instead.
 var folder = os.Getenv("RINGI_LOCAL_DIR")
 
 func TestMain(m *testing.M) {
@@ -103,7 +103,7 @@ func invoke(t *testing.T, s *lambda.Service, event string) (probeAnswer, lambda.
 	return a, r
 }
 
-// waitForLog waits until the function has printed a line so often.
+// waitForLog waits until the function has printed a line this many times.
 func waitForLog(t *testing.T, s *lambda.Service, line string, times int) {
 	t.Helper()
 	expect.Eventually(t, fmt.Sprintf("%q is printed %d times", line, times), func() bool {
@@ -111,7 +111,7 @@ func waitForLog(t *testing.T, s *lambda.Service, line string, times int) {
 	})
 }
 
-// longSleep ends by a kill, of a function that is patient.
+// longSleep outlasts every test. Only a kill ends it, if the function is patient.
 const longSleep = `{"Do":"sleep","For":600000000000}`
 
 func patient(f *lambda.Function) { f.Timeout = time.Hour }

@@ -23,7 +23,8 @@ import (
 	"ringi/shared/store/versions"
 )
 
-// startSandbox serves the sandbox's own binary as two managed functions, one of which is patient, and as Plain, which is none.
+// startSandbox serves the sandbox's binary as two managed functions, Sandbox and the more patient Patient, and as
+// Plain, which is not managed.
 func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
 	t.Helper()
 	expect.Patience(t)
@@ -46,8 +47,7 @@ func order(script string) isolated.Order {
 	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
 }
 
-// skipUnlessWithheld skips a test on a laptop whose kernel withholds too little from a command, and fails it where CI is set:
-// what the functions of the sandbox are tested for needs the same of the kernel there.
+// skipUnlessWithheld skips the test on a laptop whose kernel can't isolate commands. If CI is set, the test fails.
 func skipUnlessWithheld(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, isolated.ErrCannot) {
@@ -60,7 +60,7 @@ func skipUnlessWithheld(t *testing.T, err error) {
 func TestACommandsOutputStreams(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
 	var apart time.Duration
-	for try := 0; apart < time.Second && try < 5; try++ { // again where the machine stood still between the lines
+	for try := 0; apart < time.Second && try < 5; try++ { // again if the machine paused between the lines
 		var times []time.Time
 		var text []string
 		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l isolated.Line) error {
@@ -97,7 +97,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	}
 	skipUnlessWithheld(t, run("Sandbox", "true"))
 	late := run("Sandbox", "echo begun; sleep 20")
-	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may stand still until the time is up
+	for try := 1; len(begun) == 0 && try < 10; try++ { // on a busy machine the command may not begin in time
 		late = run("Sandbox", "echo begun; sleep 20")
 	}
 	if err := late; err == nil || errors.Is(err, isolated.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
@@ -115,7 +115,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	expect.That(t, len(pids) <= 0, "processes %v are left", pids)
 }
 
-// All the way: a version is lent, the command changes it, and what it uploaded is the next one.
+// A command gets a version of the workspace, changes it, and uploads the next version.
 func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
 	t.Setenv("RINGI_LOCAL_DIR", folder)

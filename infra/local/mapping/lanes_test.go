@@ -44,14 +44,14 @@ func (c changing) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsIn
 	return out, nil
 }
 
-// orderly is a function that notes what it was told of each item, and for how many calls at once it was asked.
+// orderly is a function that checks the order of each item's changes and counts concurrent calls.
 type orderly struct {
 	mu            sync.Mutex
 	last          map[string]int
 	running, peak int
 	seen          int
 	wrong         []string
-	two           chan struct{} // closed when two calls were under way at once
+	two           chan struct{} // closed once two calls run at the same time
 }
 
 func (o *orderly) Invoke(_ context.Context, _ string, payload []byte) (lambda.Result, error) {
@@ -74,7 +74,7 @@ func (o *orderly) Invoke(_ context.Context, _ string, payload []byte) (lambda.Re
 	o.mu.Unlock()
 	select {
 	case <-o.two:
-	case <-time.After(10 * time.Second): // the lanes are one
+	case <-time.After(10 * time.Second): // there is only one lane
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,7 +91,7 @@ func (o *orderly) Invoke(_ context.Context, _ string, payload []byte) (lambda.Re
 	return lambda.Result{Payload: []byte(`{}`)}, nil
 }
 
-// As in AWS, an item's changes keep their order, also where its shard is split; those of other items of its partition
+// As in AWS, an item's changes keep their order even when its shard is split. Changes of other items in the partition
 // may overtake them.
 func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 	const items, changes = 20, 2000

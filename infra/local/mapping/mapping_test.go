@@ -25,15 +25,15 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// probe is a function that notes what it got and answers as it is told.
+// probe is a function that records its batches and returns planned answers.
 type probe struct {
 	mu      sync.Mutex
-	batches []string // the records' marks of each call
+	batches []string // the marks of each call's records
 	running int
 	peak    int
 	answer  func(call int, marks []string) (string, bool)
-	hold    chan struct{}       // when set, a call waits for it
-	release func(handle string) // gives a message that fails back to its queue
+	hold    chan struct{}       // calls wait until it is closed; may be nil
+	release func(handle string) // makes a failed message visible in its queue
 }
 
 func (p *probe) Invoke(_ context.Context, _ string, payload []byte) (lambda.Result, error) {
@@ -96,7 +96,7 @@ func config(t *testing.T) aws.Config {
 	}
 }
 
-// run starts something in the background and ends it with the test.
+// run runs f in the background until the test ends.
 func run(t *testing.T, f func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -119,7 +119,7 @@ func fails(marks ...string) string {
 	return `{"batchItemFailures":[` + strings.Join(items, ",") + `]}`
 }
 
-// first answers the first call otherwise than those after it.
+// first returns answer for the first call and later for all others.
 func first(answer, later string) func(int, []string) (string, bool) {
 	return func(call int, _ []string) (string, bool) {
 		if call == 1 {
@@ -129,14 +129,14 @@ func first(answer, later string) func(int, []string) (string, bool) {
 	}
 }
 
-// refuses fails each batch that has the mark.
+// refuses fails each batch that contains the mark.
 func refuses(mark string) func(int, []string) (string, bool) {
 	return func(_ int, marks []string) (string, bool) {
 		return `{"errorType":"Internal"}`, slices.Contains(marks, mark)
 	}
 }
 
-// table makes a table with rows, and returns its stream.
+// table creates a table with rows and returns its stream's ARN.
 func table(t *testing.T, db *dynamodb.Client, rows []string) string {
 	t.Helper()
 	name := aws.String(strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
@@ -161,8 +161,8 @@ func TestStream(t *testing.T) {
 		name, rows string
 		mapping    template.StreamMapping
 		answer     func(int, []string) (string, bool)
-		want       []string // the batches
-		lost       []string // what the failure destination hears
+		want       []string // the expected batches
+		lost       []string // the reports to the failure destination
 	}{
 		{name: "in batches, in order", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: -1}, want: []string{"a1 a2", "a3"}},
 		{
@@ -206,7 +206,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// losses are what a failure destination hears.
+// losses records the reports to a failure destination.
 type losses struct {
 	mu   sync.Mutex
 	said []string
@@ -224,7 +224,7 @@ func (l *losses) hear(_ context.Context, body string) error {
 	return err
 }
 
-// startQueue makes a queue with messages, each in the group that its first character names, and has p take them.
+// startQueue creates a queue whose messages p handles. A message's first character is its group.
 func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, messages ...string) *string {
 	t.Helper()
 	name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.Name()) + ".fifo"
@@ -241,8 +241,8 @@ func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, 
 	return out.QueueUrl
 }
 
-// emptied waits until the queue is empty after some batches. The queue's numbers are not of one moment:
-// a message that just came back may be in neither.
+// emptied waits for this many batches and an empty queue. The queue's two counts are not taken at the same time, so a
+// message that just became visible may be in neither.
 func emptied(t *testing.T, c *sqs.Client, url *string, p *probe, batches int) {
 	t.Helper()
 	expect.Eventually(t, "an empty queue", func() bool {

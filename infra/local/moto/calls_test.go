@@ -13,8 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// asking makes calls of an endpoint, by target and body; dress changes a call before it is sent, nil: it is a
-// program's.
+// asking returns a function that calls an endpoint like a program. dress may change the request.
 func asking(t *testing.T, url string) func(target, body string, dress func(*http.Request)) (status int, said string) {
 	signed := "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
 	return func(target, body string, dress func(*http.Request)) (int, string) {
@@ -32,7 +31,7 @@ func asking(t *testing.T, url string) func(target, body string, dress func(*http
 	}
 }
 
-// done ends the test unless a call is answered as one that was done: done(t)(ask(…)).
+// done fails the test unless the call succeeds: done(t)(ask(…)).
 func done(t *testing.T) func(status int, said string) {
 	return func(status int, said string) {
 		t.Helper()
@@ -40,8 +39,8 @@ func done(t *testing.T) func(status int, said string) {
 	}
 }
 
-// TestACallIsAnsweredAlikeHoweverItComes: in the form that programs send, which is answered without moto's own way to
-// its handlers, and in forms that go there.
+// Calls in the form that programs send bypass moto's own dispatch to its handlers. Calls in other forms use that
+// dispatch, and must get the same answers.
 func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 	ask := asking(t, moto.StartForTest(t))
 	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))

@@ -46,7 +46,7 @@ func table(t *testing.T, db *dynamodb.Client) string {
 		}},
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
 	}))(t)
-	t.Cleanup(func() { // all tests share a server
+	t.Cleanup(func() { // all tests share one server
 		expect.Value(db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: aws.String("rows")}))(t)
 	})
 	return aws.ToString(out.TableDescription.LatestStreamArn)
@@ -64,7 +64,7 @@ func put(item map[string]types.AttributeValue) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("rows"), Item: item, ConditionExpression: aws.String("attribute_not_exists(PK)")}}
 }
 
-// oldest is the iterator at the beginning of a stream.
+// oldest returns an iterator at the beginning of a stream.
 func oldest(t *testing.T, c *dynamodbstreams.Client, stream string) *string {
 	t.Helper()
 	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
@@ -158,7 +158,7 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	expect.Same(t, want, records(t, cfg, stream))
 }
 
-// sized is a row of just that many bytes, in values of all forms.
+// sized returns a row of exactly this many bytes, with values of all types.
 func sized(sk string, bytes int) map[string]types.AttributeValue {
 	item := key("a", sk) // 4 bytes of names, 2 of values
 	item["m"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
@@ -205,10 +205,10 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 	if began := time.Now(); look("300") != 0 || time.Since(began) < 300*time.Millisecond {
 		t.Errorf("an idle stream answers after %s", time.Since(began))
 	}
-	for try := 1; ; try++ { // again where the machine itself stood still
+	for try := 1; ; try++ { // again if the machine paused
 		seen := make(chan int)
 		go func() { seen <- look("5000") }()
-		<-time.After(200 * time.Millisecond) // others are served meanwhile
+		<-time.After(200 * time.Millisecond) // the read must not block other calls
 		began, of := time.Now(), fmt.Sprint(try)
 		expect.Value(db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put(key(of, "1")), put(key(of, "2"))}}))(t)
 		n, took := <-seen, time.Since(began)
@@ -257,7 +257,7 @@ func TestIndexPagesInOrder(t *testing.T) {
 
 type values = map[string]types.AttributeValue
 
-// update changes the row a 1, and returns what it is then.
+// update changes the row (a, 1) and returns it.
 func update(t *testing.T, db *dynamodb.Client, expression, condition string, names map[string]string, of values) (values, error) {
 	t.Helper()
 	in := &dynamodb.UpdateItemInput{

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/moto"
 )
 
-// TestBothEnginesRefuseTheSame: what DynamoDB refuses of the names and values beside expressions, in its own words.
+// Both engines must refuse invalid names and values of expressions with DynamoDB's messages.
 func TestBothEnginesRefuseTheSame(t *testing.T) {
 	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest, "DynamoDB Local": dynamodblocal.StartForTest} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestBothEnginesRefuseTheSame(t *testing.T) {
 	}
 }
 
-// refusal is a call and what is said to it; nothing if it is done.
+// refusal is a call with the expected error message; an empty one means success.
 type refusal struct{ operation, body, want string }
 
 const (
@@ -39,11 +39,11 @@ const (
 	moreValues      = `"ExpressionAttributeValues":{":n":{"S":"1"},":nn":{"S":"1"},":v0":{"S":"1"}}`
 )
 
-// form is a kind of request with expressions that use #n and :n.
+// form is a kind of request whose expressions use #n and :n.
 type form struct {
-	operation, around string // around has ? for the request, "" if that is the whole call
+	operation, around string // around has ? in place of the request; "" if the request is the complete call
 	of, expressions   string
-	first, without    string // the expression that is read first; which are null where there are none, "" if not looked at
+	first, without    string // the expression that is read first; the error if there is none, "" if not checked
 }
 
 func forms() []form {
@@ -64,7 +64,7 @@ func forms() []form {
 	}
 }
 
-// refusals are what such a request is refused for.
+// refusals returns the invalid variants of the request, and the expected errors.
 func (f form) refusals() []refusal {
 	names := `"ExpressionAttributeNames":{"#n":"n"}`
 	if f.operation == "Query" {
@@ -113,7 +113,7 @@ func refusals() []refusal {
 
 func join(parts ...string) string { return strings.Join(parts, ",") }
 
-// refusalIn is what an answer says, the keys that it lists in their order: DynamoDB has them in none.
+// refusalIn returns the error message of an answer. It sorts the keys in the message, because DynamoDB does not.
 func refusalIn(answer string) string {
 	var said struct {
 		Type    string `json:"__type"`

@@ -20,7 +20,7 @@ func TestWithoutPythonTheErrorSaysWhatToInstall(t *testing.T) {
 
 func TestAnUnreachablePackageIndexIsSaid(t *testing.T) {
 	t.Setenv("RINGI_LOCAL_DIR", t.TempDir())
-	// A Python that makes environments and whose pip fails, as without a network.
+	// This Python makes environments, but its pip fails, as it does without a network.
 	bin := t.TempDir()
 	script := `#!/bin/sh
 case "$*" in

@@ -35,7 +35,7 @@ func (q *fifo) send(group, id string) error {
 	return err
 }
 
-// receive returns a body and what deletes the message; "" if there was none.
+// receive returns a message's body and a function that deletes the message. The body is "" if there is none.
 func (q *fifo) receive(seconds int32) (string, func()) {
 	q.t.Helper()
 	out := expect.Value(q.c.ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: seconds}))(q.t)
@@ -61,7 +61,7 @@ func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 	freed := make(chan struct{})
 	go func() {
 		defer close(freed)
-		<-time.After(100 * time.Millisecond) // long enough for the receive below to wait
+		<-time.After(100 * time.Millisecond) // gives the receive below time to start waiting
 		done()
 	}()
 	begin := time.Now()

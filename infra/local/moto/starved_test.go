@@ -37,13 +37,13 @@ func started(t *testing.T, o moto.Options) *process.Server {
 	return s
 }
 
-// threads counts a process's; 0 where /proc does not tell.
+// threads counts a process's threads. It returns 0 on systems without /proc.
 func threads(pid int) int {
 	list, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)) // the pattern is well-formed
 	return len(list)
 }
 
-// TestCallsOfClientsThatAreGoneAreNotComputed: those that gave up while the machine stood still.
+// The clients disconnected while the server was paused.
 func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 	s := started(t, moto.Options{})
 	ask := asking(t, s.URL)
@@ -69,7 +69,7 @@ func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 	}
 }
 
-// TestAMessageIsNotHandedToAReceiverThatIsGone: it would be away until its visibility ends.
+// Otherwise the message would stay invisible until its visibility timeout.
 func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
 	q := startFIFO(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -85,8 +85,7 @@ func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreBounded: each has a thread. One that is too many waits for its turn, and is told so when that takes
-// too long.
+// Each connection has a thread. A connection above the limit waits, and is answered 503 if it waits too long.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 20
 	s := started(t, moto.Options{Connections: most, Patience: 300 * time.Millisecond})
@@ -122,7 +121,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	expect.Eventually(t, "calls are answered again", func() bool { status, _ := look(); return status != 0 && status != http.StatusServiceUnavailable })
 }
 
-// TestACallThatWaitsTooLongForItsTurnIsToldSo rather than left without an answer.
+// A call that waits too long is answered 503 instead of getting no answer.
 func TestACallThatWaitsTooLongForItsTurnIsToldSo(t *testing.T) {
 	s := started(t, moto.Options{Patience: time.Millisecond})
 	ask := asking(t, s.URL)

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// waiting is a machine whose one state sends its token to a queue and waits.
+// waiting is a state machine whose only state sends its task token to a queue and waits.
 const waiting = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
 "Parameters":{"QueueUrl":%q,"MessageBody":{"token.$":"$$.Task.Token"}},"TimeoutSeconds":60,"End":true}}}`
 

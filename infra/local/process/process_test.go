@@ -18,7 +18,7 @@ import (
 )
 
 func TestKillEndsTheWholeGroup(t *testing.T) {
-	// The shell's child would outlive it if only the shell were killed.
+	// The shell's child would survive if only the shell were killed.
 	cmd := exec.Command("sh", "-c", "sleep 60 & echo $!; wait")
 	r, w, err := os.Pipe()
 	expect.NoError(t, err)
@@ -30,14 +30,14 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	line := expect.Value(bufio.NewReader(r).ReadString('\n'))(t)
 	grandchild := expect.Value(strconv.Atoi(strings.TrimSpace(line)))(t)
 	p.Kill()
-	p.Kill() // once more does nothing
+	p.Kill() // a second kill does nothing
 	for _, pid := range []int{p.PID(), grandchild} {
 		expect.Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return ended(pid) })
 	}
 	expect.That(t, p.Err() != nil, "a killed process ended well")
 }
 
-// ended is true for a process that is gone, or dead and not yet waited for.
+// ended reports whether a process is gone, or a zombie.
 func ended(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
@@ -49,13 +49,13 @@ func ended(pid int) bool {
 func TestStopLetsAProcessEndByItself(t *testing.T) {
 	p := expect.Value(process.Start(exec.Command("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done")))(t)
 	p.Stop(10 * time.Second)
-	// The trap may not be set yet; then the signal itself ends the shell.
+	// If the trap is not set yet, the signal ends the shell.
 	if err := p.Err(); err != nil && !strings.Contains(err.Error(), "terminated") {
 		t.Errorf("it ended with %v", err)
 	}
 }
 
-// The child is this test once more, which then keeps more threads busy than there are processors.
+// The child runs this test again, with RINGI_TEST_SPINS set. It keeps more threads busy than there are processors.
 func TestAPausedProcessStandsStill(t *testing.T) {
 	const spins = "RINGI_TEST_SPINS"
 	if os.Getenv(spins) != "" {
@@ -79,7 +79,7 @@ func TestAPausedProcessStandsStill(t *testing.T) {
 		expect.Value(bufio.NewReader(out).ReadString('\n'))(t)
 		p.Pause()
 		before := ran(t, p.PID())
-		time.Sleep(50 * time.Millisecond) // in which it does nothing
+		time.Sleep(50 * time.Millisecond) // a paused process does nothing meanwhile
 		if after := ran(t, p.PID()); after != before {
 			t.Errorf("it ran on for %v", after-before)
 		}
@@ -87,7 +87,7 @@ func TestAPausedProcessStandsStill(t *testing.T) {
 	}
 }
 
-// ran is how long the threads of a process ran.
+// ran returns how long the threads of a process have run.
 func ran(t *testing.T, pid int) (sum time.Duration) {
 	t.Helper()
 	threads := expect.Value(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)))(t)

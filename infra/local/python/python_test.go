@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// fake is a Python that says how long it computes, and of which a part may be missing.
+// fake makes a Python that prints this benchmark time. If missing is set, it fails because a part is missing.
 func fake(t *testing.T, seconds string, missing bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "python3")

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// cardApp is a small app: a mention gets a card, a rejection a form, an approval
-// a note that only the approver sees.
+// cardApp makes the app answer a mention with a card, a rejection with a form, and an approval with a note that only
+// the approver sees.
 func cardApp(t *testing.T, w *world) {
 	confirm := slack.NewConfirmationBlockObject(plain("実行を中止しますか?"), plain("元に戻せません。"), plain("中止する"), plain("キャンセル"))
 	cancel := button("cancel_execution", "01E").WithConfirm(confirm).WithStyle(slack.StyleDanger)
@@ -93,7 +93,7 @@ func TestInTheBrowser(t *testing.T) {
 	p.Until(`failures.length === 0`)
 }
 
-// The entry of the Home tab opens the tab of the person who acts now, not that of an earlier person.
+// The Home entry must open the tab of the current person, not that of an earlier one.
 func TestHomeIsOfWhoeverLooks(t *testing.T) {
 	w := newWorld(t)
 	p := browser.Open(t, w.url, 1280, 800)
@@ -107,12 +107,12 @@ func TestHomeIsOfWhoeverLooks(t *testing.T) {
 	})
 }
 
-// rowsSay: the panel's first rows are named and told in these words.
+// rowsSay is true when the panel's first rows have these names and details.
 func rowsSay(texts ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".row summary")].map((r) => r.querySelector("strong").textContent + ": " + r.querySelector(".row-detail").textContent).join("\n").startsWith(%q)`, strings.Join(texts, "\n"))
 }
 
-// A mention is picked from the list with Enter; the next Enter sends.
+// mention selects a person from the list with Enter; the second Enter sends the message.
 func mention(t *testing.T, w *world, p *browser.Tab) {
 	p.Eval(`document.querySelector("#composer-main").focus()`)
 	p.Keys("@Ri")
@@ -126,7 +126,7 @@ func mention(t *testing.T, w *world, p *browser.Tab) {
 	expect.That(t, strings.HasPrefix(got, "<@"+workspace.Bot+"> ") && strings.HasSuffix(got, "従業員一覧を取得して"), "sent %q", got)
 }
 
-// Another person refuses the outsider's way: a note for them alone.
+// refusal shows a note to a person who may not approve, and to nobody else.
 func refusal(_ *testing.T, _ *world, p *browser.Tab) {
 	p.Click(`[data-person="` + workspace.Guest + `"]`)
 	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Guest + `"`)
@@ -136,8 +136,7 @@ func refusal(_ *testing.T, _ *world, p *browser.Tab) {
 	p.Until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
 }
 
-// The form: Escape closes it, an empty reason never leaves, the app's own
-// errors stand at the field.
+// form closes with Escape and is not sent without a reason. The app's errors appear next to the field.
 func form(t *testing.T, w *world, p *browser.Tab) {
 	p.Click(`[data-action="reject_prompt"]`)
 	p.Until(`document.querySelector("dialog.modal[open]")`)
@@ -157,7 +156,7 @@ func form(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`!document.querySelector("dialog.modal")`)
 }
 
-// The question before a dangerous button: no means no.
+// question asks for confirmation of a dangerous button, and cancels the click if the answer is no.
 func question(t *testing.T, w *world, p *browser.Tab) {
 	before := len(w.app.actions())
 	p.Click(`[data-action="cancel_execution"]`)
@@ -168,7 +167,7 @@ func question(t *testing.T, w *world, p *browser.Tab) {
 	expect.Eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
 }
 
-// What an app writes is never markup of the page.
+// markup in an app's texts must not become HTML of the page.
 func markup(t *testing.T, w *world, p *browser.Tab) {
 	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
 	w.post(t, workspace.HR, slack.MsgOptionText(hostile, false))
@@ -176,7 +175,7 @@ func markup(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 }
 
-// count is how many actions of a kind the app has heard.
+// count returns how many interactions of a kind the app received.
 func (a *app) count(kind string) int {
 	n := 0
 	for _, r := range a.actions() {

@@ -25,21 +25,20 @@ const (
 
 func TestMain(m *testing.M) { os.Exit(browser.Share(m.Run)) }
 
-// request is one delivery as the app saw it, its signature checked.
+// request is one delivery that the app received with a valid signature.
 type request struct {
 	header http.Header
 	body   map[string]any
 	at     time.Time
 }
 
-// app is the other side: it checks signatures with slack-go and answers as the
-// test says.
+// app is the product's side: it checks signatures with slack-go and answers as the test says.
 type app struct {
 	t  *testing.T
 	mu sync.Mutex
-	// seen are the deliveries by path.
+	// seen has the deliveries by path.
 	seen map[string][]request
-	// onEvent and onAction answer; nil is 200 with an empty body.
+	// onEvent and onAction answer requests; nil means 200 with an empty body.
 	onEvent  func(w http.ResponseWriter, n int, body map[string]any)
 	onAction func(w http.ResponseWriter, body map[string]any)
 }
@@ -88,7 +87,7 @@ func (a *app) requests(path string) []request {
 func (a *app) events() []request  { return a.requests("/slack/events") }
 func (a *app) actions() []request { return a.requests("/slack/interactions") }
 
-// world is a sandbox, an app behind it and a client as the app would use it.
+// world is a sandbox with an app, and a Web API client as the app would use it.
 type world struct {
 	*sandbox.Sandbox
 	app   *app
@@ -101,7 +100,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	a := &app{t: t, seen: map[string][]request{}}
 	appServer := httptest.NewServer(a)
 	t.Cleanup(appServer.Close)
-	begun := time.Now() // and it stays then, so that no trigger expires while a busy machine stands still
+	begun := time.Now() // the time stands still, so that no trigger expires on a busy machine
 	opts := sandbox.Options{
 		Now:           func() time.Time { return begun },
 		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // which no test has to be faster than
@@ -118,7 +117,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	return &world{Sandbox: s, app: a, url: server.URL, slack: slack.New(botToken, slack.OptionAPIURL(server.URL+"/api/"))}
 }
 
-// post posts a message of the app's and returns its ts.
+// post posts a message as the app and returns its ts.
 func (w *world) post(t *testing.T, channel string, options ...slack.MsgOption) string {
 	t.Helper()
 	_, ts, err := w.slack.PostMessage(channel, options...)
@@ -126,7 +125,7 @@ func (w *world) post(t *testing.T, channel string, options ...slack.MsgOption) s
 	return ts
 }
 
-// at walks decoded JSON: keys of objects and indexes of arrays.
+// at returns a value inside decoded JSON by keys of objects and indexes of arrays.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {

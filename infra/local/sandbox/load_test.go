@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What is said while the page loads is shown, although the answer to the page was written before.
+// A message is posted after the page's state was read, but before the page receives that state.
 func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
 	w := newWorld(t)
 	written, sent := make(chan struct{}), make(chan struct{})
@@ -49,7 +49,7 @@ func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
 	p.Until(`document.querySelector("#log").innerText.includes("間に合いますか") && failures.length === 0`)
 }
 
-// A page whose loading failed loads again by itself: its stream stands, and says nothing of what was missed.
+// A page whose first load failed must load again: its stream works, but does not repeat earlier changes.
 func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
 	w := newWorld(t)
 	var asked atomic.Int32

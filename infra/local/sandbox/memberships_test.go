@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// As https://docs.slack.dev/reference/methods/users.conversations says: public channels of the
-// person, and direct messages that the bot shares; at most 999 at once; no is_member.
+// https://docs.slack.dev/reference/methods/users.conversations documents that the method lists public channels of the
+// person and direct messages that the bot shares, at most 999 at once and without is_member.
 func TestThePersonsOwnChannels(t *testing.T) {
 	w := newWorld(t)
 	list := func(p slack.GetConversationsForUserParameters) []string {

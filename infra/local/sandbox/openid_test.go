@@ -16,14 +16,14 @@ import (
 	"ringi/shared/slack/signin"
 )
 
-// client is our app as the sandbox knows it, or as somebody pretends to be it.
+// client is the app's OAuth client, or an impostor's.
 type client struct{ id, secret, api string }
 
 func (c client) Client(context.Context) (id, secret, api string, err error) {
 	return c.id, c.secret, c.api, nil
 }
 
-// visit opens an address as a browser does, and follows nothing.
+// visit opens an address and does not follow redirects.
 func visit(t *testing.T, address string) (*http.Response, string) {
 	t.Helper()
 	request := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)

@@ -26,7 +26,7 @@ func (w *world) send(t *testing.T, method, path, kind, body string) (int, map[st
 	defer resp.Body.Close()
 	text := expect.Value(io.ReadAll(resp.Body))(t)
 	var out map[string]any
-	// Errors of the plain kind are text; the status says enough about those.
+	// Plain errors are text, for which the status is enough.
 	_ = json.Unmarshal(text, &out)
 	return resp.StatusCode, out
 }
@@ -98,7 +98,7 @@ func TestStreamKeepsSecrets(t *testing.T) {
 		t.Fatalf("the stream ended: %v", lines.Err())
 		return ""
 	}
-	next() // hello
+	next() // skips the hello event
 	w.post(t, workspace.Sato, slack.MsgOptionText("for 佐藤 alone", false))
 	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
 	expect.Value(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
@@ -106,7 +106,7 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	expect.That(t, strings.Contains(got, "for all"), "田中 hears %s first, want what is for all", got)
 }
 
-// failing are the tools that were made to fail.
+// failing has the tools that were made to fail.
 type failing map[string]bool
 
 func (f failing) Set(tool string, on bool) { f[tool] = on }

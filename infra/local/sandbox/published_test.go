@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// call makes one call as a form, as slack-go does, and returns the decoded answer.
+// call makes one call with form arguments, as slack-go does, and returns the decoded answer.
 func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	t.Helper()
 	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method, strings.NewReader(form)))(t)
@@ -28,8 +28,7 @@ func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	return answer
 }
 
-// calls are what is asked, and the error where it is refused; names in braces are ids of the test. They are made in
-// this order.
+// calls are made in this order. refused is the expected error. Words in braces stand for the test's ids.
 var calls = []struct{ method, form, refused string }{
 	{"auth.test", "", ""},
 	{"team.info", "", ""},
@@ -66,7 +65,7 @@ var calls = []struct{ method, form, refused string }{
 	{"assistant.threads.setSuggestedPrompts", "prompts=[]", "invalid_arguments"},
 }
 
-// What the sandbox answers has the names and types of what Slack answers.
+// The sandbox's answers must have the names and types of Slack's.
 func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	api := expect.Value(published.Open("slack"))(t)
 	w := newWorld(t, func(o *sandbox.Options) { o.TimeScale = 1 })
@@ -101,7 +100,7 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	}
 }
 
-// trigger is a fresh trigger_id, of a click on a card's button.
+// trigger returns a new trigger_id from a click on a card's button.
 func trigger(t *testing.T, w *world) string {
 	t.Helper()
 	ts := w.post(t, workspace.HR, card("#fff", "x", button("a", "v")))

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// mayStamp is who may stamp, by task.
+// mayStamp maps each task to the person who may stamp it.
 type mayStamp map[string]string
 
 func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {
@@ -55,7 +55,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	for user, want := range map[string][]sandbox.Wait{
 		workspace.Suzuki: {{Channel: workspace.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt"}},
 		workspace.Sato:   {{Channel: workspace.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
-		workspace.Alex:   {}, // who isn't in the channel
+		workspace.Alex:   {}, // is not in the channel
 		workspace.Guest:  {},
 	} {
 		expect.Same(t, want, w.waits(t, user))
@@ -64,7 +64,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	expect.That(t, len(got) == 1 && got[0].Action == "review_prompt", "%+v", got)
 }
 
-// A modal opened by a click in one window stands in that one alone; another window's modal doesn't replace it.
+// A modal appears only in the window where the person clicked, and does not replace another window's modal.
 func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	w := newWorld(t)
 	cardApp(t, w)

@@ -154,8 +154,7 @@ func sections(n int, text string) []slack.Block {
 	return out
 }
 
-// TestBothWiresAreAccepted covers what Bolt sends (token in the header, JSON in
-// form fields) and plain JSON bodies.
+// Bolt sends the token in the header and JSON in form fields. Other clients send JSON bodies.
 func TestBothWiresAreAccepted(t *testing.T) {
 	w := newWorld(t)
 	blocks := `[{"type":"section","text":{"type":"mrkdwn","text":"x"}}]`

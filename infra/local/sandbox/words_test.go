@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// Whatever state a row or a run is in, the panel has a word for it in both languages.
+// The panel must have a word in both languages for every status of rows and runs.
 func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	text := expect.Value(os.ReadFile("ui/i18n.js"))(t)
 	_, words, _ := strings.Cut(string(text), "const statusWords = {")
@@ -39,7 +39,7 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	}
 }
 
-// Whatever row is written, the panel names it in both languages, not by its key.
+// The panel must have a name in both languages for every type of row.
 func TestThePanelHasAWordForEveryRow(t *testing.T) {
 	named, words := string(expect.Value(os.ReadFile("ui/rows.js"))(t)), string(expect.Value(os.ReadFile("ui/i18n.js"))(t))
 	for _, kind := range kinds.All() {

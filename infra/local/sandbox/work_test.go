@@ -20,10 +20,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// taskID is the n-th task's.
+// taskID returns the id of the n-th task.
 func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n) }
 
-// office is a world with that many requests: the last three wait for 鈴木, those before are done.
+// office returns a world with this many requests. The last three wait for 鈴木, and the others are done.
 func office(t *testing.T, requests int) *world {
 	t.Helper()
 	w := newWorld(t, func(o *sandbox.Options) {
@@ -51,14 +51,14 @@ func office(t *testing.T, requests int) *world {
 	return w
 }
 
-// everything waits for one person.
+// everything says that one person may stamp every task.
 type everything string
 
 func (e everything) May(_ context.Context, user, _ string) (bool, error) {
 	return user == string(e), nil
 }
 
-// request is something asked for, with a card that is done or waits.
+// request posts a request and a card, which either is done or waits for a stamp.
 func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	t.Helper()
 	root = expect.Value(w.Say(workspace.Sato, workspace.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください %s", n, strings.Repeat("x", 3*n))))(t)
@@ -76,7 +76,7 @@ func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	return root
 }
 
-// picture writes what the window shows where RINGI_SCREENSHOTS names a folder.
+// picture saves a screenshot if RINGI_SCREENSHOTS names a folder.
 func picture(p *browser.Tab, name string) {
 	if folder := os.Getenv("RINGI_SCREENSHOTS"); folder != "" {
 		p.Screenshot(filepath.Join(folder, "sandbox-"+name+".png"))
@@ -87,7 +87,7 @@ var desktop = browser.Window{Width: 1200, Height: 800}
 
 const atEnd = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 2)(document.querySelector("#scroll"))`
 
-// as is the page of a person.
+// as switches the page to another person.
 func as(p *browser.Tab, user string) {
 	p.Press(`[data-person="` + user + `"]`)
 	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + user + `"`)
@@ -189,7 +189,7 @@ func testTabsByArrowKeys(t *testing.T, w *world, p *browser.Tab) {
 	p.Press(`.delivery [data-more="payload"]`)
 	p.Until(`document.querySelector(".delivery pre.json")?.innerText.includes("api_app_id")`)
 	p.Press("#tab-deliveries")
-	p.Keys(kb.ArrowRight) // around
+	p.Keys(kb.ArrowRight) // wraps around
 	p.Until(`document.activeElement.id === "tab-run" && document.querySelectorAll('[role="tab"][tabindex="0"]').length === 1`)
 }
 
@@ -206,7 +206,7 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	p.Clean()
 }
 
-// openModal is the form that is open.
+// openModal finds the open form.
 const openModal = `document.querySelector("dialog.modal[open]:not(.confirm)")`
 
 func testDraftOutlivesReload(t *testing.T, w *world, p *browser.Tab) {
@@ -236,7 +236,7 @@ func testModalAsksBeforeItCloses(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか") && document.activeElement.innerText === "入力に戻る"`)
 	picture(p, "discard")
 	p.Accessible(t)
-	p.Keys(kb.Escape) // closes the question alone
+	p.Keys(kb.Escape) // closes only the question
 	p.Until(`!document.querySelector("dialog.confirm") && ` + openModal + `.querySelector("textarea").value === "理由を書きかけ"`)
 	other.Until(`!document.querySelector("dialog")`)
 	other.Press(`[data-action="reject_prompt"]`)
@@ -269,27 +269,27 @@ func testGear(t *testing.T, w *world, p *browser.Tab) {
 	picture(p, "gear")
 	p.Accessible(t)
 	p.Type(`dialog.settings input[name="late_seconds"]`, "7")
-	p.Keys(kb.Escape) // a field saves itself when it is left
+	p.Keys(kb.Escape) // a field is saved when it loses focus
 	p.Until(`!document.querySelector("dialog")`)
 	expect.Eventually(t, "events are late", func() bool { return w.Toggles().LateSeconds == 7 })
 	expect.NoError(t, w.SetToggles(sandbox.Toggles{}))
 }
 
-// view is a modal as an app would ask for it.
+// view returns a modal's view as an app sends it.
 func view(t *testing.T) (spec map[string]any) {
 	t.Helper()
 	expect.NoError(t, json.Unmarshal(raw(t, modal()), &spec))
 	return spec
 }
 
-// A stack that is gone is said, and one that was started anew says what it took with it.
+// The page reports that the stack is gone. After a restart it says which data was lost.
 func TestAStackThatIsGone(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	serve := func(l net.Listener) *http.Server {
 		s := sandbox.New(sandbox.Options{SigningSecret: secret, BotToken: botToken})
 		t.Cleanup(s.Close)
 		server := &http.Server{Handler: s.Handler()}
-		go server.Serve(l) // ends with Close
+		go server.Serve(l) // ends when the server is closed
 		t.Cleanup(func() { server.Close() })
 		return server
 	}
@@ -315,12 +315,12 @@ func TestAStackThatIsGone(t *testing.T) {
 	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#anew").hidden && document.querySelector("#gone").hidden`)
 }
 
-// Whoever looks, however much there is: nothing sticks out, and axe finds nothing serious.
+// In every look of the page nothing may stick out, and axe must find no serious problem.
 func TestEveryLookOfTheSandbox(t *testing.T) {
 	b := browser.Start(t)
 	for _, n := range []int{0, 1, 40} {
 		w := office(t, n)
-		w.app.onEvent = nil // who opens the direct messages is not answered
+		w.app.onEvent = nil // the app does not answer when the direct messages are opened
 		for look, window := range map[string]browser.Window{
 			"ja": desktop, "en-dark": {Width: 1200, Height: 800, Language: "en", Dark: true},
 			"ja-dark-phone": {Width: 390, Height: 844, Phone: true, Dark: true}, "en-phone": {Width: 390, Height: 844, Phone: true, Language: "en-GB"},

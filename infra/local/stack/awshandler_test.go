@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// atOnce answers each call as soon as the last byte of its body is there.
+// atOnce answers each call as soon as it has read the last byte of the body.
 func atOnce(t *testing.T, answer string) string {
 	expect.Patience(t)
 	l := expect.Value(listen(anyPort, "-test"))(t)
@@ -41,7 +41,7 @@ func atOnce(t *testing.T, answer string) string {
 	return address(l)
 }
 
-// TestAnAnswerThatComesAtOnceIsForwardedWhole: it may be there before the transport has looked whether more of the call's body follows.
+// The answer may arrive before the transport knows that the call's body has ended.
 func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
 	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(), atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
@@ -69,7 +69,7 @@ func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	all.Wait()
 }
 
-// TestCallsOnTablesGoToTheirEngine, also those on streams, and no other call.
+// Calls on tables and streams go to the tables' engine, and all other calls to the other stand-ins.
 func TestCallsOnTablesGoToTheirEngine(t *testing.T) {
 	answering := func(name string) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, name) }))

@@ -12,7 +12,7 @@ import (
 
 const dockerHost = "host.docker.internal"
 
-// asks calls an address as a container does: by a name of its own for this machine.
+// asks calls an address as a container does, with another host name for this machine.
 func asks(t *testing.T, addr, host, method, path, body string, header map[string]string) (status int) {
 	t.Helper()
 	expect.Patience(t)

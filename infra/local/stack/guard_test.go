@@ -24,11 +24,11 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// foreign is a name that somebody's name server says is this machine.
+// foreign is a host name that resolves to this machine.
 const foreign = "evil.example"
 
-// page tries on a listener what a page can do without being asked anything, and tells
-// its own server what it could read. Each try ends, or is given up.
+// page tries everything that a page can do without a person's consent, and reports to its own server what it could
+// read. Each try ends or times out.
 const page = `<!doctype html><title>tries</title><body><script>
 const port = new URLSearchParams(location.search).get("port");
 const tell = (what) => fetch("/told", { method: "POST", body: what });
@@ -71,7 +71,7 @@ async function tries(host) {
 })();
 </script>`
 
-// visitor serves the page, on whatever port it is, and keeps what it tells.
+// visitor serves the page on any port and records its reports.
 type visitor struct {
 	mu   sync.Mutex
 	told []string
@@ -100,9 +100,8 @@ func (v *visitor) take() []string {
 	return append([]string(nil), v.told...)
 }
 
-// TestNoPageReachesTheStack opens pages of another port and of another site in a browser,
-// and lets them try everything on each port that the stack listens on, by its address and
-// by a name that resolves to it.
+// TestNoPageReachesTheStack opens pages of another port and of another site in a browser. They try everything on each
+// port of the stack, by its address and by a name that resolves to it.
 func TestNoPageReachesTheStack(t *testing.T) {
 	s := start(t, stack.Options{Sandbox: sandbox.Options{}})
 	if _, err := s.Fire(t.Context(), "TickFunction"); err != nil { // its environment listens, too
@@ -123,7 +122,7 @@ func TestNoPageReachesTheStack(t *testing.T) {
 			case <-time.After(5 * time.Minute):
 				t.Fatalf("the page on port %d never ended: %v", port, v.take())
 			}
-			// A foreign name that is resolved to the listener itself is the same origin to the browser.
+			// When a foreign name resolves to the listener, the browser treats both as the same origin.
 			tab.Visit(fmt.Sprintf("http://%s:%d/", foreign, port))
 			tab.Until(`document.body && !document.body.innerText.includes("Ringi") && document.querySelectorAll("script").length === 0`)
 		}
@@ -146,8 +145,8 @@ func TestNoPageReachesTheStack(t *testing.T) {
 	}
 }
 
-// TestEveryListenerRefusesWhatAPageSends asks each port of the stack as a page's browser
-// would, and as a program does.
+// TestEveryListenerRefusesWhatAPageSends calls each port of the stack as a browser does for a page, and as a program
+// does.
 func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 	s := start(t, stack.Options{Hosts: []string{"stack.internal"}})
 	expect.Value(s.Fire(t.Context(), "TickFunction"))(t)
@@ -181,7 +180,7 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 	}
 }
 
-// environment is the port of the function's environment, which is asked by its process alone and under no name.
+// environment returns the port of the function's environment, which only the function's process calls.
 func environment(t *testing.T, s *stack.Stack, ports []int) int {
 	t.Helper()
 	known := s.URL + " " + s.AWSEndpoint + " " + s.VendorsURL
@@ -203,7 +202,7 @@ func queues(t *testing.T, s *stack.Stack) []string {
 
 var socket = regexp.MustCompile(`^socket:\[(\d+)\]$`)
 
-// listening are the TCP ports on which this process and the stack's others listen.
+// listening returns the TCP ports on which this process and the stack's other processes listen.
 func listening(t *testing.T, s *stack.Stack) []int {
 	t.Helper()
 	mine := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestRightsThatAWSNeedsAreThere: where an event source can't be read, or a state can't call its function, no stack starts.
+// The stack must not start if the roles don't let AWS read the event sources and call the states' functions.
 func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 	const folder = "testdata/system"
 	text := string(expect.Value(os.ReadFile(filepath.Join(folder, "template.yaml")))(t))

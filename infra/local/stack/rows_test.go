@@ -10,7 +10,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What the panel says of a model's usage stands before what is cut off: what it made, its tokens, its cost.
+// The panel shows what a model call made, its tokens and its cost, so the summary must begin with them before it is
+// truncated.
 func TestARowsSummaryBeginsWithWhatThePanelSays(t *testing.T) {
 	long := strings.Repeat("long", 10)
 	use := aggregate.Use{Usage: aggregate.Usage{Provider: long, Model: long, Prompt: long, Calls: 1, Input: 700, Output: 89, Cost: aggregate.USD(0.01), Unpriced: 1}, Made: "PROMPT#0001"}

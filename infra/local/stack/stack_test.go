@@ -49,13 +49,13 @@ func until[T any](t *testing.T, what string, look func() (T, bool)) (v T) {
 	return v
 }
 
-// written waits for an attribute of a task's row.
+// written waits for an attribute of a task's row and returns it.
 func written(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 	t.Helper()
 	return until(t, attribute+" of "+id, func() (string, bool) { v := row(t, s, id, sk, attribute); return v, v != "" })
 }
 
-// row reads an attribute of a task's row; "" while it isn't there.
+// row returns an attribute of a task's row, or "" if there is none.
 func row(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 	t.Helper()
 	out := expect.Value(dynamodb.NewFromConfig(s.AWS).GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -116,7 +116,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	expect.Same(t, []string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys)
 }
 
-// TestAFunctionDoesWhatItsRoleAllows: its access key says whose calls are judged, by what.
+// A call's access key names the function whose role applies.
 func TestAFunctionDoesWhatItsRoleAllows(t *testing.T) {
 	for name, off := range map[string]bool{"judged": false, "not judged": true} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ Resources:
     Properties: { Role: !GetAtt OneRole.Arn }
 `
 
-// rolesOf reads a changed system.
+// rolesOf reads the roles of the system template after a replacement in its text.
 func rolesOf(t *testing.T, parameters map[string]string, old, new string) (map[string]iam.Role, error) {
 	t.Helper()
 	expect.Must(t, strings.Contains(system, old), "%q does not stand there", old)
@@ -68,7 +68,7 @@ func TestRolesHaveTheirOwnPoliciesAndThoseThatNameThem(t *testing.T) {
 	expect.That(t, v.Allowed, "a managed policy allows nothing")
 }
 
-// TestRightsThatAreNotReadAreRefused: a stack that judges by a part of them would allow too little, or too much.
+// A stack that ignored a part of the rights would allow too much or too little.
 func TestRightsThatAreNotReadAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ old, new, want string }{
 		"a role that SAM makes":  {"Properties: { Role: !GetAtt OneRole.Arn }", "Properties: {}", "no role of this template"},

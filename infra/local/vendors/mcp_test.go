@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The rooms answer with what the protocol publishes, to whom names a version of it.
+// The MCP server must answer in the published format when the client names a protocol version.
 func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 	api := expect.Value(published.Open("mcp"))(t)
 	v := vendors.New()

@@ -18,11 +18,11 @@ import (
 
 const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
 
-// answers are calls of the stand-ins, in this order, and what is published of their answers.
+// answers are calls of the stand-ins, made in this order, and the published schemas of their answers.
 var answers = []struct {
 	name, vendor, method, path, body string
 	status                           int
-	schema                           string // of each element, where the answer is a list
+	schema                           string // of each element if the answer is a list
 }{
 	{"me", "freee", "GET", hr + "/users/me", "", 200, "ApiV1UsersMeSerializer"},
 	{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1CompaniesEmployeeSerializer"},
@@ -41,7 +41,7 @@ var answers = []struct {
 	{"no spreadsheet", "sheets", "GET", "/sheets/v4/spreadsheets/x", "", 404, "Error"},
 }
 
-// What the stand-ins answer has the names, types and values that the vendors publish.
+// The answers of the stand-ins must have the names, types and values that the vendors publish.
 func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	o := open(t)
 	for _, test := range answers {
@@ -63,8 +63,8 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// Each tool of a vendor that is stood in for here has an answer among them, and can be made to fail. Slack's answers
-// are held against what Slack publishes by the sandbox's tests.
+// Each tool of a vendor other than Slack must have an answer in answers and must be able to fail. The sandbox's tests
+// check Slack's answers.
 func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 	o := open(t)
 	for _, a := range answers {
@@ -83,7 +83,7 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 	}
 }
 
-// Each vendor answers a refresh in its own form.
+// Each vendor answers a refresh in its own format.
 func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	o := open(t)
 	for provider, of := range map[string][2]string{"freee": {"freee", "token"}, "google": {"sheets", "Token"}} {
@@ -102,7 +102,7 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// A refusal of freee's has its form, and the headers that all of its answers have.
+// Errors must have freee's format and the headers of all its answers.
 func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	api := expect.Value(published.Open("freee"))(t)
 	o := open(t)
@@ -117,7 +117,7 @@ func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	}
 }
 
-// Whoever makes a tab learns its id, as Google's reply to addSheet says.
+// The reply to addSheet must describe the new tab.
 func TestAMadeTabIsTold(t *testing.T) {
 	o := open(t)
 	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
@@ -125,7 +125,7 @@ func TestAMadeTabIsTold(t *testing.T) {
 		"%v", body)
 }
 
-// elements are a list's, or the one value.
+// elements returns the elements of a list, or the value itself.
 func elements(t *testing.T, body string) []any {
 	t.Helper()
 	var v any
@@ -137,7 +137,7 @@ func elements(t *testing.T, body string) []any {
 	return []any{v}
 }
 
-// Values of texts without a published list are those of the published examples.
+// For strings without published values, the published examples are used.
 func TestPaydaysAreSpelledAsPublished(t *testing.T) {
 	api := expect.Value(published.Open("freee"))(t)
 	of := api.Schemas["ApiV1CompaniesEmployeeSerializer"].Properties

@@ -99,7 +99,7 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 	}
 }
 
-// What the limits below are held in: %s is a member that stands for the limit.
+// Blocks for the limits below. %s stands for the member with the limit.
 const (
 	text    = `{"type":"mrkdwn","text":"x"}`
 	divider = `{"type":"divider"}`
@@ -113,13 +113,13 @@ const (
 
 func in(frame, member string) string { return strings.Replace(frame, "%s", member, 1) }
 
-// ask is a button's question in which one text is as long as the limit.
+// ask returns a button whose confirm dialog has $ in this member.
 func ask(member string) string {
 	return in(pressed, strings.Replace(asked, `"`+member+`":#`, `"`+member+`":{"type":"plain_text","text":"$"}`, 1))
 }
 
-// limits are held at n and at n+1: $ stands for a text of so many characters or, where there is
-// an item, for a list of so many; # for a text object.
+// limits must accept n and refuse n+1. In blocks, $ stands for a text of that many characters or, if item is set, for a
+// list of that many items. # stands for a text object.
 var limits = []struct {
 	n                     int
 	pointer, item, blocks string

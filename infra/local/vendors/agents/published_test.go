@@ -25,8 +25,8 @@ type (
 	}
 )
 
-// What stands in for Managed Agents answers with the members that Anthropic publishes. One
-// field and one kind of event are not: a client meets what is newer than it.
+// The answers of the stand-in must have the members that Anthropic publishes. One field and one kind of event are
+// unknown on purpose: clients must accept additions.
 func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 	v := agents.New()
 	v.Script = func([]agents.Step) []agents.Act {

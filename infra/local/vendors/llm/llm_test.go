@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// failure is what OpenAI's errors come in.
+// failure is the body of OpenAI's errors.
 type failure struct {
 	Error openai.Error `json:"error"`
 }
@@ -30,7 +30,7 @@ const (
 	text   = `"<data>{\"message\":\"従業員一覧を取得して\",\"now\":\"2026-04-01T09:00+09:00\",\"locale\":\"ja\"}</data>"`
 )
 
-// vendor is a call of one of them and how its answers differ from what is published.
+// vendor is a call to one vendor. answer and failure compare the bodies with what the vendor publishes.
 type vendor struct {
 	name, path, body, id string
 	key                  func(h http.Header, key string)
@@ -52,10 +52,10 @@ func (v vendor) ask(t *testing.T, url, key string, want int, differences func(st
 	}
 }
 
-// What stands in for the vendors answers with the members that each of them publishes.
+// The answers of the stand-in must have the members that each vendor publishes.
 func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	bedrock := expect.Value(published.Open("bedrock"))(t)
-	quoted, _ := json.Marshal(schema) // a string has a form
+	quoted, _ := json.Marshal(schema) // marshaling a string can't fail
 	for _, v := range []vendor{
 		{
 			"anthropic", "/anthropic/v1/messages",
@@ -95,14 +95,14 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// signed gives a request AWS's signature instead of a bearer token.
+// signed adds an AWS signature instead of a bearer token.
 func signed(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a")
 	}
 }
 
-// eventsIn are the events of a stream as JSON: lines, or the frames of AWS, each as a member of its name.
+// eventsIn returns a stream's events as JSON. An event in AWS's framing becomes the member with its name.
 func eventsIn(t *testing.T, body string) (events []string) {
 	t.Helper()
 	frames := strings.NewReader(body)
@@ -121,7 +121,7 @@ func eventsIn(t *testing.T, body string) (events []string) {
 
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
-// Streams have the members that each vendor publishes, too, whatever the answer is.
+// All streams must have the members that each vendor publishes.
 func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 	scripts := []llm.Script{
 		{Texts: []string{"a", "b"}},
@@ -159,7 +159,7 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// What vendors refuse is refused here, or nothing would show that a client sends it.
+// The stand-in must refuse what vendors refuse, or tests could not show that a client sends it.
 func TestConversationsThatVendorsRefuse(t *testing.T) {
 	m := llm.New()
 	s := httptest.NewServer(m.Handler())
