@@ -23,7 +23,7 @@ import (
 type Dialogue struct {
 	T       T
 	S       *stack.Stack
-	User    string // who began it
+	User    string // who began the dialogue
 	Channel string
 	Root    string
 	Timeout time.Duration // how long one wait may take

@@ -39,7 +39,7 @@ type Request struct {
 	Channel string
 	Root    string // timestamp of the message, which is also the thread's
 	Ref     aggregate.Ref
-	Asked   time.Time // when the message was said
+	Asked   time.Time // when the message was posted
 
 	Timeout, Poll time.Duration        // bound and interval of each wait
 	WhenQuiet     func()               // called from time to time during a wait; may be nil

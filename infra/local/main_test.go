@@ -179,7 +179,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	resp.Body.Close()
 	expect.That(t, resp.StatusCode == http.StatusOK, "the page is %d", resp.StatusCode)
 	if listed := asAdministrator(t, url, "/console/tools/servers/rooms"); !strings.Contains(listed, "rooms.book_room") || strings.Count(listed, "badge-good") != 1 {
-		t.Errorf("the tools of the server are %s", listed) // of which contests may read one from the start
+		t.Errorf("the tools of the server are %s", listed) // contests may read by one tool from the start
 	}
 	printed(t, url)
 	children := childrenOf(t, cmd.Process.Pid)

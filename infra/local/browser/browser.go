@@ -76,7 +76,7 @@ func installed(t testing.TB) string {
 func launch(path string, names []string) (b *Browser, end func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(2*time.Minute),
-		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // nobody here has one
+		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // test machines have no GPU
 		// All tabs of a person share one process, and Chromium starts no spare process.
 		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
 	var rules []string

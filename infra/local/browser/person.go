@@ -74,7 +74,7 @@ func (p *Tab) PressAt(at [2]float64) {
 	p.t.Helper()
 	p.Eval(`window.heard = false; addEventListener("click", () => { window.heard = true; }, { once: true })`)
 	p.Do(chromedp.MouseClickXY(at[0], at[1]))
-	p.Until(`window.heard !== false`) // a page that was left has heard it, too
+	p.Until(`window.heard !== false`) // true also if the click left the page
 }
 
 // spotOf waits until an element can be pressed, and returns its position.

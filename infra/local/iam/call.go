@@ -17,7 +17,7 @@ const (
 	enclosingOperation = "dynamodb:EnclosingOperation"
 	encryptionContext  = "kms:EncryptionContext:"
 	signingAlgorithm   = "kms:SigningAlgorithm"
-	sourceFunction     = "lambda:SourceFunctionArn" // of every call that a function's own code makes
+	sourceFunction     = "lambda:SourceFunctionArn" // on every call of a function's own code
 )
 
 // Account describes the resources that calls name.

@@ -12,7 +12,7 @@ import (
 // refusal returns AWS's message for a request that the role does not allow.
 func (a Account) refusal(role Role, caller string, q Request, v Verdict) string {
 	action, resource := q.Action, q.Resource
-	if strings.HasPrefix(action, "sqs:") { // which it spells in small letters
+	if strings.HasPrefix(action, "sqs:") { // SQS uses lower case
 		action = strings.ToLower(action)
 	}
 	why := "because no identity-based policy allows the " + action + " action"
@@ -43,7 +43,7 @@ func (c call) refuse(w http.ResponseWriter, message string) {
 	case "lambda":
 		w.Header().Set("X-Amzn-Errortype", "AccessDeniedException")
 		c.answer(w, http.StatusForbidden, map[string]string{"Message": message})
-	case "sqs": // the code of its older protocol, which clients read first
+	case "sqs": // clients read the code of the older protocol first
 		w.Header().Set("X-Amzn-Query-Error", "AccessDenied;Sender")
 		c.answer(w, http.StatusForbidden, map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException", "message": message})
 	case "dynamodb":

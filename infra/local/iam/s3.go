@@ -91,7 +91,7 @@ func (c call) form(field string) string {
 	}
 	for parts := multipart.NewReader(bytes.NewReader(c.body), parameters["boundary"]); ; {
 		part, err := parts.NextPart()
-		if err != nil || part.FormName() == "file" { // what stands behind the file is not looked at, by S3 neither
+		if err != nil || part.FormName() == "file" { // like S3, ignores fields after the file
 			return ""
 		}
 		if strings.EqualFold(part.FormName(), field) {

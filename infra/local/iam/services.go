@@ -53,7 +53,7 @@ func (a Account) kms(c call) ([]Request, error) {
 		return nil, err
 	}
 	q := Request{Action: "kms:" + operation, Resource: in.KeyId, Context: map[string][]string{}}
-	if q.Resource == "" { // then the ciphertext says it; the stand-in's begins with the key's id
+	if q.Resource == "" { // then the ciphertext names the key; the stand-in's begins with the key's id
 		const idLength = 36
 		if text, err := base64.StdEncoding.DecodeString(in.CiphertextBlob); err == nil && len(text) > idLength {
 			q.Resource = string(text[:idLength])

@@ -21,7 +21,7 @@ func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Path+"{name}/invocations", s.serveInvoke)
 	mux.HandleFunc("POST "+StreamPath+"{name}/response-streaming-invocations", s.serveStream)
-	for _, path := range []string{Path + "{$}", strings.TrimSuffix(Path, "/")} { // clients differ
+	for _, path := range []string{Path + "{$}", strings.TrimSuffix(Path, "/")} { // clients use both
 		mux.HandleFunc("GET "+path, s.serveList)
 	}
 	return mux

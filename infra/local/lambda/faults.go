@@ -7,9 +7,9 @@ import (
 
 // The moments of an invocation at which the function makes no call.
 const (
-	KindInit   = "init"   // the process has come up, and has not asked for its first event
-	KindStart  = "start"  // the process has the event and has done nothing yet
-	KindAnswer = "answer" // the process has done everything and says so
+	KindInit   = "init"   // the process has started and has not asked for an event
+	KindStart  = "start"  // the process has the event and has not made a call
+	KindAnswer = "answer" // the process is done and sends its answer
 )
 
 // Call is a moment at which a function's process can be killed: an outgoing call, its start or its answer.

@@ -178,7 +178,7 @@ func TestFailures(t *testing.T) {
 				return
 			}
 			again, r := invoke(t, s, `{"Text":"again"}`)
-			for tries := 1; again.ErrorType == "Sandbox.Timedout" && tries < 10; tries++ { // a busy machine may stand still for its second
+			for tries := 1; again.ErrorType == "Sandbox.Timedout" && tries < 10; tries++ { // on a busy machine it may time out
 				again, r = invoke(t, s, `{"Text":"again"}`)
 			}
 			expect.That(t, !r.Failed && again.Text == "again", "the next invocation: %s", r.Payload)

@@ -20,7 +20,7 @@ import (
 // isolation.
 type managed struct {
 	mu        sync.Mutex
-	processes map[*process.Process]string // the function's name
+	processes map[*process.Process]string // function name by process
 	closed    bool
 }
 

@@ -24,7 +24,7 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
 		"AWS_REGION":                      o.Region,
 		"AWS_DEFAULT_REGION":              o.Region,
-		"AWS_ACCESS_KEY_ID":               f.Name, // by which its calls are told from others'
+		"AWS_ACCESS_KEY_ID":               f.Name, // identifies the function's calls
 		"AWS_SECRET_ACCESS_KEY":           "local",
 		"AWS_SESSION_TOKEN":               "local",
 		"AWS_EC2_METADATA_DISABLED":       "true",

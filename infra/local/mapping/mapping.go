@@ -19,7 +19,7 @@ type Invoker interface {
 type outcome struct {
 	failed   bool     // all of the batch failed
 	requests int      // number of invocations
-	id       string   // of the last request
+	id       string   // request id of the last invocation
 	items    []string // identifiers of the failed items, if only a part of the batch failed
 }
 

@@ -22,7 +22,7 @@ const (
 	idleStream   = 50 * time.Millisecond  // pause between reads of an idle stream, unless the read itself waits
 	newsWithin   = time.Second            // how long one read waits for records
 	gatherEvery  = 250 * time.Millisecond // pause between reads that fill a batch; Lambda reads a shard as often
-	waitHeader   = "X-Stack-Wait"         // says so to the local streams; DynamoDB's would not heed it
+	waitHeader   = "X-Stack-Wait"         // how long a read waits; only the local streams support it
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 10 * time.Second
 )
@@ -42,7 +42,7 @@ type StreamReader interface {
 type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
-	Filter   Filter                 // of Mapping.Filters
+	Filter   Filter                 // parsed from Mapping.Filters
 	Region   string
 	Reader   StreamReader
 	Invoker  Invoker
@@ -105,7 +105,7 @@ func (r *streamRun) iterator(ctx context.Context) (*string, error) {
 	if len(d.StreamDescription.Shards) != 1 {
 		return nil, fmt.Errorf("the stream has %d shards, the local stack reads one", len(d.StreamDescription.Shards))
 	}
-	if r.shard == "" { // lanes read it
+	if r.shard == "" { // set once, because lanes read it
 		r.shard = aws.ToString(d.StreamDescription.Shards[0].ShardId)
 	}
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &r.Mapping.Source, ShardId: &r.shard,

@@ -160,7 +160,7 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 
 // sized returns a row of exactly this many bytes, with values of all types.
 func sized(sk string, bytes int) map[string]types.AttributeValue {
-	item := key("a", sk) // 4 bytes of names, 2 of values
+	item := key("a", sk) // 4 bytes of names and 2 of values
 	item["m"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
 		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("あ"), &types.AttributeValueMemberN{Value: "123"}, &types.AttributeValueMemberBOOL{Value: true}}},
 		"s": &types.AttributeValueMemberSS{Value: []string{"x", "yz"}},

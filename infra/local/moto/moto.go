@@ -82,7 +82,7 @@ func variables(o Options) []string {
 		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",
 		"NO_PROXY=*", "PYTHONUNBUFFERED=1",
-		"MOTO_DISABLE_GLOBAL_CORS=true", // or every page may read what is in it
+		"MOTO_DISABLE_GLOBAL_CORS=true", // otherwise every page could read the data
 		"STACK_HOSTS=" + strings.Join(o.Hosts, " "),
 	}
 	if o.TaskPort != 0 {

@@ -39,7 +39,7 @@ func started(t *testing.T, o moto.Options) *process.Server {
 
 // threads counts a process's threads. It returns 0 on systems without /proc.
 func threads(pid int) int {
-	list, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)) // the pattern is well-formed
+	list, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)) // the pattern is valid
 	return len(list)
 }
 

@@ -96,7 +96,7 @@ func (p *Process) Pause() {
 
 // stopped reports whether all threads of a process have stopped. It returns true on systems without /proc.
 func stopped(pid int) bool {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is valid
 	for _, path := range threads {
 		stat, err := os.ReadFile(path)
 		if err != nil {

@@ -103,7 +103,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	begun := time.Now() // the time stands still, so that no trigger expires on a busy machine
 	opts := sandbox.Options{
 		Now:           func() time.Time { return begun },
-		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // which no test has to be faster than
+		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // longer than any test needs
 		EventsURL: appServer.URL + "/slack/events", InteractionsURL: appServer.URL + "/slack/interactions",
 	}
 	for _, f := range adjust {

@@ -31,11 +31,11 @@ type pageState struct {
 	Toggles    Toggles                        `json:"toggles"`
 	Shortcuts  []Shortcut                     `json:"shortcuts"`
 	Globals    []Shortcut                     `json:"globals"`
-	Home       *workspace.View                `json:"home"` // the app's Home tab, nil before the app published one
+	Home       *workspace.View                `json:"home"` // the app's Home tab; nil if the app has not published one
 	Banner     map[string]string              `json:"banner"`
 	Has        map[string]bool                `json:"has"`
-	Admin      string                         `json:"admin"`   // who may change the console's settings at first
-	Started    time.Time                      `json:"started"` // of the sandbox: nothing on the page is older
+	Admin      string                         `json:"admin"`   // the console's first administrator
+	Started    time.Time                      `json:"started"` // start of the sandbox; everything on the page is newer
 }
 
 type ephemeral struct {

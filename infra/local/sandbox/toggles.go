@@ -14,12 +14,12 @@ const maxLate = 60
 
 // Toggles are the faults of Slack that a person can switch on.
 type Toggles struct {
-	Twice        bool `json:"twice"`         // each event is delivered two times at once
-	LateSeconds  int  `json:"late_seconds"`  // events wait that long first, 0 to 60
+	Twice        bool `json:"twice"`         // each event is delivered twice at once
+	LateSeconds  int  `json:"late_seconds"`  // delay before an event's first delivery, 0 to 60
 	DropAnswers  bool `json:"drop_answers"`  // the app's answers count as timeouts
 	RateLimited  bool `json:"rate_limited"`  // the app's writes are answered 429
-	LoseAnswers  bool `json:"lose_answers"`  // the app's writes are done, the answer gets lost
-	EnforceRates bool `json:"enforce_rates"` // Slack's rate limits hold
+	LoseAnswers  bool `json:"lose_answers"`  // the app's writes are done, but their answers are lost
+	EnforceRates bool `json:"enforce_rates"` // Slack's rate limits apply
 }
 
 // FieldErrors maps invalid settings to error messages.

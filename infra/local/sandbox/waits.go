@@ -16,7 +16,7 @@ type Wait struct {
 	TS      string `json:"ts"`
 	Root    string `json:"root"`
 	Task    string `json:"task"`
-	Action  string `json:"action"` // of the button: approve_prompt, review_step, retry_execution, …
+	Action  string `json:"action"` // the button's action: approve_prompt, review_step, retry_execution, …
 }
 
 // stamps are prefixes of the approvers' buttons; answers are prefixes of the requester's.
@@ -47,7 +47,7 @@ func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 		}
 		for _, m := range all {
 			wait, stamp := waitOf(m)
-			if wait.Action == "" || seen[wait.Task+wait.Action] { // a card may have copies
+			if wait.Action == "" || seen[wait.Task+wait.Action] { // a card may have copies in direct messages
 				continue
 			}
 			may := askers[wait.Root] == user
@@ -78,7 +78,7 @@ func waitOf(m workspace.Message) (wait Wait, stamp bool) {
 				continue
 			}
 			place, _ := block["block_id"].(string)
-			task, _, _ := strings.Cut(place, "/") // what follows is a stage
+			task, _, _ := strings.Cut(place, "/") // the rest is a stage
 			return Wait{Channel: m.Channel, TS: m.TS, Root: cmp.Or(m.ThreadTS, m.TS), Task: task, Action: id}, stamp
 		}
 	}

@@ -49,9 +49,9 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	}
 	root := expect.Value(w.Say(workspace.Sato, workspace.HR, "お願い"))(t)
 	policy := post(workspace.HR, root, first, "approve_prompt", "reject_prompt")
-	post(workspace.HR, root, second, "reject_prompt", "review_prompt") // to be read first
+	post(workspace.HR, root, second, "reject_prompt", "review_prompt") // must be read before it can be approved
 	failed := post(workspace.HR, root, first, "cancel_execution", "retry_execution")
-	post(workspace.DirectMessage(workspace.Suzuki), "", first, "approve_prompt") // a copy
+	post(workspace.DirectMessage(workspace.Suzuki), "", first, "approve_prompt") // a copy of the card
 	for user, want := range map[string][]sandbox.Wait{
 		workspace.Suzuki: {{Channel: workspace.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt"}},
 		workspace.Sato:   {{Channel: workspace.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},

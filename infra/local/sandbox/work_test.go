@@ -113,7 +113,7 @@ func testEndIsFollowed(t *testing.T, w *world, p *browser.Tab) {
 	last := w.request(t, 40, true)
 	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
 	p.Until(`document.querySelector("#to-end").hidden`)
-	p.Until(`(document.querySelector("#scroll").scrollTop = 300, !document.querySelector("#to-end").hidden)`) // again, where news moved it meanwhile
+	p.Until(`(document.querySelector("#scroll").scrollTop = 300, !document.querySelector("#to-end").hidden)`) // again if news moved it
 	w.request(t, 41, true)
 	p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") && document.querySelector("#scroll").scrollTop === 300`)
 	picture(p, "news")
@@ -122,7 +122,7 @@ func testEndIsFollowed(t *testing.T, w *world, p *browser.Tab) {
 }
 
 func testFoldedStaysFolded(t *testing.T, w *world, p *browser.Tab) {
-	p.Until(`document.querySelectorAll('[aria-expanded="false"][data-fold]').length >= 30`) // what is old and done is folded of itself
+	p.Until(`document.querySelectorAll('[aria-expanded="false"][data-fold]').length >= 30`) // done cards fold themselves
 	p.Until(`document.querySelector(".standing")?.innerText === "✅ 実行完了"`)
 	p.Press("#fold-all")
 	p.Until(`!document.querySelector('[aria-expanded="true"][data-fold]')`)
@@ -156,7 +156,7 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	picture(p, "waits")
 	p.Fits()
 	p.Accessible(t)
-	p.Press(".wait") // the oldest
+	p.Press(".wait") // the oldest message that waits
 	p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)
 	p.Press(`.msg.flash [data-action="approve_prompt"]`)
 	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
@@ -302,13 +302,13 @@ func TestAStackThatIsGone(t *testing.T) {
 	p.Until(`!document.querySelector("#gone").hidden && document.querySelector("#gone").innerText.includes("つながりません")`)
 	picture(p, "gone")
 	p.Accessible(t)
-	p.Press("#retry") // in vain: the page itself asks each second, so that nobody has to press in time
+	p.Press("#retry") // has no effect: the page retries each second by itself
 	serve(expect.Value(net.Listen("tcp", l.Addr().String()))(t))
 	p.Until(`document.querySelector("#gone").hidden && /\d\d:\d\d に起動し直された/.test(document.querySelector("#anew").innerText)`)
 	p.Until(`document.querySelector("#composer-main").value === "書きかけ"`)
 	picture(p, "anew")
 	p.Visit("http://" + l.Addr().String())
-	p.Until(`document.querySelector("#anew").checkVisibility()`) // until it is read
+	p.Until(`document.querySelector("#anew").checkVisibility()`) // shown until it is dismissed
 	p.Press("#anew button")
 	p.Until(`document.querySelector("#anew").hidden`)
 	p.Visit("http://" + l.Addr().String())

@@ -31,14 +31,14 @@ func awsHandler(functions, info, told http.Handler, standIns, tables, bucket str
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB") { // streams, too
+			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB") { // also matches calls on streams
 				r.SetURL(database)
 				return
 			}
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // queue URLs contain it
 			if linked(r.In, bucket) {
-				r.Out.Header.Del("Sec-Fetch-Site") // this listener's guard lets only a person's click through
+				r.Out.Header.Del("Sec-Fetch-Site") // otherwise the stand-in's guard would refuse the click on a link
 			}
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {

@@ -66,7 +66,7 @@ func (s *Stack) containerFunctions() []functionInfo {
 	var out []functionInfo
 	for _, f := range s.functions {
 		f.Environment = maps.Clone(f.Environment)
-		delete(f.Environment, "SLACK_API_URL") // the secret for containers has it
+		delete(f.Environment, "SLACK_API_URL") // containers find it in their secret
 		for name, value := range f.Environment {
 			f.Environment[name] = names.Replace(value)
 		}

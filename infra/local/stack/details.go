@@ -24,7 +24,7 @@ type UsageView struct {
 	Input    int64 `json:"input_tokens"`
 	Cached   int64 `json:"cached_tokens"`
 	Output   int64 `json:"output_tokens"`
-	Cost     int64 `json:"cost_micro_usd"` // of the calls whose price is known
+	Cost     int64 `json:"cost_micro_usd"` // of calls with a known price
 	Unpriced int64 `json:"unpriced_calls,omitempty"`
 }
 

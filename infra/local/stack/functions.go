@@ -96,7 +96,7 @@ func (s *Stack) VendorsHost() string { return strings.TrimPrefix(s.VendorsURL, "
 // describe returns a function of the template with its binary and variables.
 func describe(f template.Function, binary string, variables map[string]string) functionInfo {
 	environment := replaced(f.Environment, variables)
-	if _, slack := environment["SLACK_SECRET_ID"]; slack { // where a tap may stand in between
+	if _, slack := environment["SLACK_SECRET_ID"]; slack { // a proxy of Faults may be in between
 		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
 	return functionInfo{lambda.Function{

@@ -104,7 +104,7 @@ func (v *visitor) take() []string {
 // port of the stack, by its address and by a name that resolves to it.
 func TestNoPageReachesTheStack(t *testing.T) {
 	s := start(t, stack.Options{Sandbox: sandbox.Options{}})
-	if _, err := s.Fire(t.Context(), "TickFunction"); err != nil { // its environment listens, too
+	if _, err := s.Fire(t.Context(), "TickFunction"); err != nil { // the function's environment listens too
 		t.Fatal(err)
 	}
 	ports := listening(t, s)

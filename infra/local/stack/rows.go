@@ -20,8 +20,8 @@ type RowView struct {
 	Key     string `json:"key"` // SK
 	Type    string `json:"type"`
 	Rev     int64  `json:"rev"`
-	At      string `json:"at,omitempty"` // the latest time in it that is past
-	Summary string `json:"summary"`      // its attributes in short, without keys and ids
+	At      string `json:"at,omitempty"` // its latest time in the past
+	Summary string `json:"summary"`      // its attributes without keys and ids, truncated
 }
 
 // The lengths of a summary, in characters.

@@ -21,7 +21,7 @@ import (
 // TaskView shows one task: its runs and rows.
 type TaskView struct {
 	Task   string    `json:"task"`
-	Tenant string    `json:"tenant,omitempty"` // "" until a run has started
+	Tenant string    `json:"tenant,omitempty"` // "" before the first run
 	Runs   []RunView `json:"executions"`       // oldest first
 	Rows   []RowView `json:"rows"`             // in the order of writing
 	Usage  UsageView `json:"usage"`
@@ -33,7 +33,7 @@ type RunView struct {
 	Waiting *WaitView   `json:"waiting"`
 	Started time.Time   `json:"started"`
 	Stopped *time.Time  `json:"stopped,omitempty"`
-	Error   string      `json:"error,omitempty"` // a name, never a text
+	Error   string      `json:"error,omitempty"` // the error's name without its message
 	States  []StateView `json:"states"`
 }
 
@@ -48,8 +48,8 @@ type StateView struct {
 	Name    string     `json:"name"`
 	Entered time.Time  `json:"entered"`
 	Exited  *time.Time `json:"exited,omitempty"`
-	Outcome string     `json:"outcome,omitempty"` // what it said, or the name of its last error
-	Input   string     `json:"input,omitempty"`   // ids, versions and outcomes; never content
+	Outcome string     `json:"outcome,omitempty"` // the state's outcome, or the name of its last error
+	Input   string     `json:"input,omitempty"`   // ids, versions and outcomes, but no content
 	Output  string     `json:"output,omitempty"`
 
 	gate string // from the input

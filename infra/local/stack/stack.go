@@ -250,7 +250,7 @@ func (s *Stack) secret(id, slackURL string) any {
 		return s.options.ModelKeys
 	}
 	value := map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken}
-	if s.options.SlackAPIURL == "" { // people sign in to the console at the sandbox
+	if s.options.SlackAPIURL == "" { // people sign in at the sandbox
 		value["client_id"], value["client_secret"] = sandbox.ClientID, s.ClientSecret
 	}
 	if slackURL != "" {

@@ -13,7 +13,7 @@ type Table struct {
 	Attributes []types.AttributeDefinition // attributes of all keys
 	Key        []types.KeySchemaElement
 	Indexes    []types.GlobalSecondaryIndex
-	Stream     types.StreamViewType // "" without a stream
+	Stream     types.StreamViewType // "" for no stream
 	Expiry     string               // TTL attribute, or ""
 }
 

@@ -37,7 +37,7 @@ func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	_ = page.Execute(w, map[string]any{"ID": Sheet, "Tabs": tabs}) // the client has gone
+	_ = page.Execute(w, map[string]any{"ID": Sheet, "Tabs": tabs}) // a failure means that the client has disconnected
 }
 
 // kind returns the CSS class of a cell: numbers are aligned to the right, and flags stand out.

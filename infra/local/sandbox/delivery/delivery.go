@@ -57,9 +57,9 @@ type Attempt struct {
 	At      time.Time `json:"at"`
 	Final   bool      `json:"final"`
 
-	N       int    `json:"n"` // counted from 1 by whoever records it
-	Payload []byte `json:"-"` // what was sent, as JSON
-	Answer  []byte `json:"-"` // what came back, whatever it is
+	N       int    `json:"n"` // set by Record, counted from 1
+	Payload []byte `json:"-"` // the request as JSON
+	Answer  []byte `json:"-"` // the response body
 }
 
 // Event is one event for the app.

@@ -11,11 +11,11 @@ type Kind string
 
 // The kinds of faults.
 const (
-	RateLimited Kind = "rate_limited" // HTTP 429 with Retry-After, nothing done
-	Lost        Kind = "lost"         // done, but the connection drops before the answer
-	Unavailable Kind = "unavailable"  // HTTP 503, or Status, nothing done
-	Late        Kind = "late"         // done, and answered after Delay
-	Refused     Kind = "refused"      // "ok": false with Code, nothing done
+	RateLimited Kind = "rate_limited" // HTTP 429 with Retry-After; the call is not made
+	Lost        Kind = "lost"         // the call is made, but the connection closes before the answer
+	Unavailable Kind = "unavailable"  // HTTP 503, or Status; the call is not made
+	Late        Kind = "late"         // the call is made and answered after Delay
+	Refused     Kind = "refused"      // "ok": false with Code; the call is not made
 )
 
 // Fault makes calls of one method fail. An empty Method means every method that writes; an empty Channel means every

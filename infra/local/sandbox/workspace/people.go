@@ -4,12 +4,12 @@ import "slices"
 
 // The ids of every sandbox's people, channels and user group.
 const (
-	Sato     = "U0SANDSATO" // 佐藤 花子, asks for things
-	Suzuki   = "U0SANDSUZU" // 鈴木 一郎, approves
-	Tanaka   = "U0SANDTANA" // 田中 恵, approves
-	Alex     = "U0SANDALEX" // Alex Kim, of another department: no member of #人事
+	Sato     = "U0SANDSATO" // 佐藤 花子, a requester
+	Suzuki   = "U0SANDSUZU" // 鈴木 一郎, an approver
+	Tanaka   = "U0SANDTANA" // 田中 恵, an approver
+	Alex     = "U0SANDALEX" // Alex Kim of another department, not a member of #人事
 	Guest    = "U0SANDGUST" // a guest account of the workspace
-	Stranger = "U0SANDACME" // a person of another workspace, in the shared channel
+	Stranger = "U0SANDACME" // a person of another workspace, in the shared channel #general
 	Bot      = "U0SANDRING" // the app's bot user
 	BotID    = "B0SANDRING"
 
@@ -27,7 +27,7 @@ type User struct {
 	TeamID     string `json:"team_id"`
 	Handle     string `json:"handle"`
 	Name       string `json:"name"`
-	NameEN     string `json:"name_en,omitempty"` // where the page is in English
+	NameEN     string `json:"name_en,omitempty"` // for the page in English
 	Email      string `json:"email,omitempty"`
 	Title      string `json:"title,omitempty"`
 	TitleEN    string `json:"title_en,omitempty"`

@@ -259,7 +259,7 @@ func (s *Server) listSessions(r *http.Request) (int, any) {
 }
 
 func (s *Server) page(r *http.Request, all []any) (int, any) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("page")) // empty is the first
+	from, _ := strconv.Atoi(r.URL.Query().Get("page")) // "" is the first page
 	to := min(len(all), from+s.Page)
 	out := map[string]any{"data": append([]any{}, all[min(from, to):to]...), "next_page": nil}
 	if to < len(all) {

@@ -16,7 +16,7 @@ type spokenTo struct {
 	model  string
 	said   []model.Message
 	tools  []string
-	schema json.RawMessage // of the answer
+	schema json.RawMessage // for the answer
 }
 
 func text(said ...model.Message) string {

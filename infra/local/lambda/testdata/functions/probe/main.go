@@ -1,4 +1,4 @@
-// Command probe is a function that does what its event says, for the tests.
+// Command probe is a function for tests that does what its event says.
 package main
 
 import (
