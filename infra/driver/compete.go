@@ -17,7 +17,7 @@ import (
 )
 
 // Compete begins a contest that belongs to no task, with the demo model. Its teams are team-1, team-2 and so on, each of
-// a leader and a member; each plays all of its rounds. The store has no bucket, so whatever it opens must stand in rows.
+// a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be in rows.
 func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.Store, aggregate.Ref) {
 	t.Helper()
 	all := contests.Of(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, kinds.All()...), nil)

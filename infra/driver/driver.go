@@ -44,7 +44,7 @@ type Request struct {
 	Timeout, Poll time.Duration        // bound and interval of each wait
 	WhenQuiet     func()               // called from time to time during a wait; may be nil
 	QuietTime     func() time.Duration // how long a wait lasts before WhenQuiet is called; nil means six seconds
-	Pressed       func()               // called after each press that is repeated until it takes effect; may be nil
+	Pressed       func()               // called after each press of ClickUntilTaken and RejectUntilTaken; may be nil
 	Unsaved       int                  // how often a person had to press or send again because nothing was saved
 }
 

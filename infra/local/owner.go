@@ -16,8 +16,8 @@ import (
 // errOwner means that the `go run` that started this program was killed.
 var errOwner = errors.New("go run has ended")
 
-// withGoRun returns a context that ends when the `go run` that started this program has ended. It is needed because `go
-// run` passes on Ctrl-C but no other signal.
+// withGoRun returns a context that ends when the `go run` that started this program has ended. `go run` passes on
+// Ctrl-C to the program, but no other signal.
 func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	owner := os.Getppid()

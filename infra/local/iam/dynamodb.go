@@ -181,7 +181,7 @@ func (in rowCall) attributes() []string {
 		in.ProjectionExpression, in.FilterExpression} {
 		words := wordsOf(e)
 		for i, w := range words {
-			inside := i > 0 && words[i-1] == "."              // of an attribute that was named
+			inside := i > 0 && words[i-1] == "."              // a member of an attribute
 			function := i+1 < len(words) && words[i+1] == "(" // or the IN of a list
 			if (w[0] == '#' || isLetter(w[0]) && w[0] > '9') && !inside && !function && !keywords[strings.ToUpper(w)] {
 				found[in.name(w)] = true

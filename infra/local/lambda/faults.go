@@ -15,7 +15,7 @@ const (
 // Call is a moment at which a function's process can be killed: an outgoing call, its start or its answer.
 type Call struct {
 	Function  string
-	RequestID string // of the invocation; empty while the process starts up
+	RequestID string // of the invocation; empty while the process starts
 	Event     []byte // of the invocation, or the event for which the process is starting
 	Kind      string // DynamoDB.Query, GET /freee/hr/employees/*, or one of the constants above
 	Body      []byte // of the request or answer

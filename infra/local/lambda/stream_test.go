@@ -97,7 +97,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	}
 	skipUnlessWithheld(t, run("Sandbox", "true"))
 	late := run("Sandbox", "echo begun; sleep 20")
-	for try := 1; len(begun) == 0 && try < 10; try++ { // on a busy machine the command may not begin in time
+	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may not start the command in time
 		late = run("Sandbox", "echo begun; sleep 20")
 	}
 	if err := late; err == nil || errors.Is(err, isolated.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {

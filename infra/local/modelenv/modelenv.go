@@ -45,7 +45,7 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 type Access struct {
 	Key       string
 	Address   string // https://host/v1
-	Host      string // of the address, with its port if it has one
+	Host      string // host of the address, with its port if it has one
 	Dial      string // host:port
 	Parameter string // template parameter for the address; empty for a compatible model
 }

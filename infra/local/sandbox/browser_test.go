@@ -126,7 +126,7 @@ func mention(t *testing.T, w *world, p *browser.Tab) {
 	expect.That(t, strings.HasPrefix(got, "<@"+workspace.Bot+"> ") && strings.HasSuffix(got, "従業員一覧を取得して"), "sent %q", got)
 }
 
-// refusal shows a note to a person who may not approve, and to nobody else.
+// refusal lets a person click who may not approve. Only that person may see the app's note.
 func refusal(_ *testing.T, _ *world, p *browser.Tab) {
 	p.Click(`[data-person="` + workspace.Guest + `"]`)
 	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Guest + `"`)

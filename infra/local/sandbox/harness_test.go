@@ -100,7 +100,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	a := &app{t: t, seen: map[string][]request{}}
 	appServer := httptest.NewServer(a)
 	t.Cleanup(appServer.Close)
-	begun := time.Now() // the time stands still, so that no trigger expires on a busy machine
+	begun := time.Now() // the clock is stopped, so that no trigger expires on a busy machine
 	opts := sandbox.Options{
 		Now:           func() time.Time { return begun },
 		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // longer than any test needs

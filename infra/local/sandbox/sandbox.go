@@ -171,7 +171,7 @@ func (s *Sandbox) Close() {
 	s.hub.close()
 }
 
-// keep is how many attempts and calls are kept.
+// keep is the maximum number of saved attempts and calls.
 const keep = 2000
 
 // record saves an attempt. A failed attempt marks its message until a later one succeeds.

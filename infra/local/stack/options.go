@@ -27,8 +27,8 @@ const (
 
 // Options configure a stack. The zero value makes a stack on free ports with the Slack sandbox and random secrets.
 type Options struct {
-	Addr    string // of the sandbox and the template's routes; "" means a free port
-	AWSAddr string // of the AWS endpoint; "" means a free port
+	Addr    string // address of the sandbox and the template's routes; "" means a free port
+	AWSAddr string // address of the AWS endpoint; "" means a free port
 
 	// Hosts are further host names, besides this machine's own, that all listeners accept.
 	Hosts []string

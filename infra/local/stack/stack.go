@@ -29,12 +29,12 @@ import (
 
 // Stack is a running system. Its fields must not be changed.
 type Stack struct {
-	URL         string // of the sandbox and the template's routes
+	URL         string // serves the sandbox and the template's routes
 	AWSEndpoint string // for the AWS CLI and SDKs
 	VendorsURL  string
-	SlackURL    string // of Slack's Web API, with a trailing slash
+	SlackURL    string // address of Slack's Web API, with a trailing slash
 
-	ContainerURL, ContainerAddr string // for containers, and on this machine; "" if none are served
+	ContainerURL, ContainerAddr string // the address as containers and as this machine see it, or ""
 
 	AWS      aws.Config // points at AWSEndpoint
 	Template *template.Template
@@ -48,7 +48,7 @@ type Stack struct {
 	KeyID         string
 	ChainKeyID    string // key that signs
 	SigningSecret string
-	ClientSecret  string // for people's sign-in to the console
+	ClientSecret  string // OAuth secret for people's sign-in to the console
 	BotToken      string
 	ContestFolder string // folder of the contest files
 

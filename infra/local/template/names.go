@@ -11,7 +11,7 @@ type Names struct {
 	Stack    string // e.g. "ringi"
 	Region   string
 	Account  string
-	Endpoint string // of the AWS stand-ins, without a trailing slash; part of queue URLs
+	Endpoint string // URL of the AWS stand-ins, without a trailing slash; part of queue URLs
 	// Known has the names that only the services can give: "Key" is the value of !Ref Key, and "Table.StreamArn" that
 	// of !GetAtt Table.StreamArn. All other names follow from the template.
 	Known map[string]string

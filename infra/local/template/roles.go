@@ -39,7 +39,7 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]i
 		r.names.Known = map[string]string{}
 	}
 	for id, kind := range r.resources {
-		if kind == typeSecret { // the value of !Ref for a secret in AWS
+		if kind == typeSecret { // in AWS, !Ref of a secret is its ARN
 			r.names.Known[id] = names.arn("secretsmanager", "secret:"+names.Name(id, kind))
 		}
 	}

@@ -26,7 +26,7 @@ type employee struct {
 	dailyMins int // agreed working time per day
 }
 
-// names has family names, given names and the e-mail address's spelling.
+// names has family names, given names and the local parts of e-mail addresses.
 var names = [...][3]string{
 	{"佐藤", "花子", "hanako.sato"}, {"鈴木", "一郎", "ichiro.suzuki"}, {"田中", "恵", "megumi.tanaka"}, {"高橋", "健太", "kenta.takahashi"},
 	{"伊藤", "美咲", "misaki.ito"}, {"渡辺", "大輔", "daisuke.watanabe"}, {"山本", "陽子", "yoko.yamamoto"}, {"中村", "翔", "sho.nakamura"},
@@ -42,7 +42,7 @@ var names = [...][3]string{
 	{"松田", "光", "hikaru.matsuda"},
 }
 
-// retired is the number of names at the end who have left. director is the index of a director.
+// retired is how many people, the last of names, have left. director is the index of a director.
 const retired, director = 3, 40
 
 // freee's spelling of the month of payment, and the closing day that means the last day of a month.
