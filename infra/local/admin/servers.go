@@ -41,8 +41,8 @@ func MCP(s *stack.Stack) mcp.Admin {
 	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
 }
 
-// Readable is Connect, and also allows members of contests one of the MCP server's tools, as an administrator does at
-// the console.
+// Readable is Connect, and also lets members of contests call one of the MCP server's tools, as an administrator can
+// allow at the console.
 func Readable(ctx context.Context, s *stack.Stack, team string) error {
 	if err := Connect(ctx, s, team); err != nil {
 		return err

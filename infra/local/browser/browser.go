@@ -47,7 +47,7 @@ type Tab struct {
 
 // Start starts a Chromium that ends with the test. While Share runs, Start returns the Chromium that Share's tests have
 // in common. If no Chromium is installed, the test is skipped on a laptop and fails if CI is set. The browser resolves
-// names to 127.0.0.1.
+// the host names in names to 127.0.0.1.
 func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
 	expect.Patience(t)

@@ -106,8 +106,8 @@ func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, p
 	w.Write(result.Payload)
 }
 
-// deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a
-// request id as malformed.
+// deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a request id
+// as malformed.
 func deny(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-RequestId", requestID())

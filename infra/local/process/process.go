@@ -27,7 +27,7 @@ type Process struct {
 func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = attributes()
 	if cmd.WaitDelay == 0 {
-		// Wait must not block because a grandchild keeps the pipes open.
+		// Without a delay, Wait would block while a grandchild keeps the pipes open.
 		cmd.WaitDelay = 10 * time.Second
 	}
 	p := &Process{done: make(chan struct{})}

@@ -26,7 +26,7 @@ func (w *world) send(t *testing.T, method, path, kind, body string) (int, map[st
 	defer resp.Body.Close()
 	text := expect.Value(io.ReadAll(resp.Body))(t)
 	var out map[string]any
-	// Plain errors are text, for which the status is enough.
+	// Some errors are plain text, of which only the status is compared.
 	_ = json.Unmarshal(text, &out)
 	return resp.StatusCode, out
 }

@@ -315,7 +315,8 @@ func TestAStackThatIsGone(t *testing.T) {
 	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#anew").hidden && document.querySelector("#gone").hidden`)
 }
 
-// In every look of the page nothing may stick out, and axe must find no serious problem.
+// In every language, color scheme and window size, nothing may stick out of the page, and axe must find no serious
+// problem.
 func TestEveryLookOfTheSandbox(t *testing.T) {
 	b := browser.Start(t)
 	for _, n := range []int{0, 1, 40} {

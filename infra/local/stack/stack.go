@@ -243,8 +243,8 @@ func (s *Stack) namesOfAWS() []string {
 	return append(slices.Clone(s.options.Hosts), s.containers.name)
 }
 
-// secret returns the content of a secret of the template. It includes the address of Slack's Web API, unless slackURL
-// is empty because the functions have it in SLACK_API_URL.
+// secret returns the content of a secret of the template. slackURL is the address of Slack's Web API; it is empty if
+// the functions have the address in SLACK_API_URL.
 func (s *Stack) secret(id, slackURL string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
