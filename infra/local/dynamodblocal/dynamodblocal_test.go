@@ -45,7 +45,8 @@ func TestAnUnreachableRepositoryIsSaid(t *testing.T) {
 	}
 }
 
-// DynamoDB Local has no other protection from other machines and from pages whose host name resolves to this one.
+// The server must answer only programs on this machine: not other machines, and not pages whose host name resolves to
+// this machine.
 func TestOnlyProgramsOfThisMachineAreAnswered(t *testing.T) {
 	endpoint := StartForTest(t)
 	ask := func(dress func(*http.Request)) *http.Response {
