@@ -1,5 +1,5 @@
-// Package reading lets members of contests read through tools of MCP servers: those that an administrator allowed as
-// reading and listed for contests, as long as they are exactly what was allowed.
+// Package reading lets members of contests call tools of MCP servers that only read. An administrator has allowed each
+// of these tools as reading and listed it for contests, and it must still be exactly what was allowed.
 package reading
 
 import (
@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Rows has the decisions of a tenant's administrators.
+// Rows reads what a tenant's administrators decided.
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
@@ -30,7 +30,7 @@ type Rows interface {
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }
 
-// Source opens tenants' tools.
+// Source opens the tools of tenants.
 type Source struct {
 	Rows        Rows
 	Credentials mcp.Credentials
@@ -38,8 +38,8 @@ type Source struct {
 	Now         func() time.Time
 }
 
-// noteWithin bounds the write that notes a tool's change. atOnce is how many calls are made at the same time: an
-// answer may have outbound.MaxBody bytes, which are held several times while it is read.
+// noteWithin limits the time for saving that a tool has changed. atOnce is how many calls run at the same time: while
+// an answer of up to outbound.MaxBody bytes is read, several copies of it are in memory.
 const (
 	noteWithin = 10 * time.Second
 	atOnce     = 4
@@ -51,12 +51,12 @@ type Tools struct {
 	tenant  string
 	locale  string
 	offered []model.Tool
-	named   map[string]tool.Spec // by the models' name for them
+	named   map[string]tool.Spec // by the name that models use
 	lacking string
 	places  chan struct{}
 }
 
-// Open finds the tools that a tenant lists for contests now. There may be none.
+// Open finds the tools that a tenant lists for contests now, maybe none.
 func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, error) {
 	settings, err := s.Rows.Settings(ctx, tenant)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, e
 	return t, nil
 }
 
-// offer adds a tool under a name that vendors of models take.
+// offer adds a tool under a name that all vendors of models accept.
 func (t *Tools) offer(s tool.Spec) {
 	name := spoken(s.Name)
 	if _, taken := t.named[name]; taken {
@@ -97,10 +97,10 @@ func (t *Tools) offer(s tool.Spec) {
 	t.offered = append(t.offered, model.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
 }
 
-// maxName is how long the name of a tool may be for every vendor of models.
+// maxName is the length of a tool's name that every vendor of models accepts.
 const maxName = 64
 
-// spoken is a tool's name without characters that a vendor refuses.
+// spoken replaces the characters of a tool's name that a vendor refuses.
 func spoken(name string) string {
 	if len(name) > maxName {
 		return hashed(name)
@@ -108,17 +108,18 @@ func spoken(name string) string {
 	return model.Identifier(name, '_')
 }
 
-// hashed is a name for a tool whose own name is too long or looks like another's.
+// hashed returns a name for a tool whose own name is too long or equals another tool's.
 func hashed(name string) string {
 	const digits = 8
 	return spoken(name[:min(len(name), maxName-digits-1)]) + "_" + aggregate.HashOf(name)[:digits]
 }
 
-// schemaOf is the schema of a tool's arguments, always with properties: some vendors refuse an object without them.
+// schemaOf returns the schema of a tool's arguments. It always has properties, because some vendors refuse an object
+// without them.
 func schemaOf(s tool.Spec) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(s.InputSchema), &members) != nil || members == nil {
-		return json.RawMessage(s.InputSchema) // it was checked when it was allowed
+		return json.RawMessage(s.InputSchema) // unchanged: it was checked when it was allowed
 	}
 	delete(members, "$schema")
 	if members["properties"] == nil {
@@ -131,14 +132,14 @@ func schemaOf(s tool.Spec) json.RawMessage {
 	return b
 }
 
-// Tools are the tools that a member's model is offered.
+// Tools returns the tools that a member's model is offered.
 func (t *Tools) Tools() []model.Tool { return t.offered }
 
-// Lacking says why a tool that is listed can't be offered.
+// Lacking tells people why a listed tool can't be offered.
 func (t *Tools) Lacking() string { return t.lacking }
 
-// Read calls a tool if it is still the listed one, of a server that the settings name. Everything that the server
-// says, of a failure too, is returned as data, without characters that people can't see.
+// Read calls a tool if it is still the listed one and the settings still name its server. Text from the server,
+// including its errors, is returned as data and without invisible characters.
 func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	s, ok := t.named[name]
 	if !ok {
@@ -173,7 +174,7 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 	return textOf(result)
 }
 
-// checked are the arguments, if they fit the schema that was allowed.
+// checked returns the arguments if they fit the schema that was allowed.
 func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
 	catalog, err := tool.NewCatalog(s)
 	if err != nil {
@@ -192,7 +193,8 @@ func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
 	return catalog.Check(s.Name, arguments)
 }
 
-// failed is the error that a member reads. A tool that its server has changed is switched off, as in tasks.
+// failed returns the error that a member reads. If the server has changed the tool, failed switches the tool off, as
+// tasks do.
 func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error) error {
 	var e *failedcall.Error
 	if !errors.As(err, &e) {
@@ -211,7 +213,7 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	return round.Refused(e.Detail)
 }
 
-// textOf is a result for models and people: its text if it has nothing else, or JSON.
+// textOf returns a result for models and people: its text if it has only a text, or else JSON.
 func textOf(result any) (string, error) {
 	if only, ok := result.(map[string]string); ok {
 		return legible.Visible(only["text"]), nil
@@ -223,7 +225,7 @@ func textOf(result any) (string, error) {
 	return string(legible.JSON(b)), nil
 }
 
-// texts are for people, about tools that may not be called any more.
+// texts are sentences for people about tools that may no longer be called.
 type texts struct{ closed string }
 
 var words = language.InEach(

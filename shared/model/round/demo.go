@@ -18,8 +18,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Demo plays contests without a model, and says so. A leader delegates once and submits drafts that differ by team and
-// grow with each round. Scores follow from the text alone. demo.TroubleOf lists what a request can ask for.
+// Demo plays contests without a model, and says so. A leader delegates once, and submits drafts that differ by team and
+// grow with each round. Scores depend only on the text. demo.TroubleOf lists the failures that a request can ask for.
 type Demo struct{}
 
 // shown has the parts of agents' data that the demo reads.
@@ -30,8 +30,8 @@ type shown struct {
 	Task       string `json:"task"`
 }
 
-// Say tells agents apart by their data: a leader has a team, an evaluator a metric, a member a task, and the judge
-// none of them.
+// Say recognizes an agent by its data: a leader's has a team, an evaluator's a metric, a member's a task, and the
+// judge's none of them.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Stop: model.StopEnd, Answered: modelname.Demo,
 		Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
@@ -104,7 +104,7 @@ func (s shown) locale() string {
 	return language.All[0]
 }
 
-// material is the data at a request's end, with its fence. The text before it may name the fence too.
+// material is the last fenced data in the request, with its fence. Text before it may contain the fence's words, too.
 func (s shown) material() string {
 	begin, end := strings.LastIndex(s.Request, openFence), strings.LastIndex(s.Request, closeFence)
 	if begin < 0 || end < begin {
@@ -118,7 +118,7 @@ const (
 	closeFence = "</data>"
 )
 
-// subject is the message in the request's data, or the request's first line.
+// subject is the message in the request's data or, without one, the first line of the request.
 func (s shown) subject() string {
 	var about struct{ Message string }
 	data := strings.TrimSuffix(strings.TrimPrefix(s.material(), openFence), closeFence)
@@ -133,10 +133,10 @@ func (s shown) subject() string {
 	return s.Request
 }
 
-// unscored is a line of a draft. The demo's evaluator fails at a text that has it.
+// unscored is a line of a draft that makes the demo's evaluator fail.
 const unscored = "(demo: the evaluator fails here)"
 
-// demoTexts are what the demo writes.
+// demoTexts are the sentences that the demo writes.
 type demoTexts struct {
 	of, view     string // team; point of view
 	views        []string
@@ -169,7 +169,7 @@ var demoWords = language.InEach(
 		enough:   "The scores no longer rise, so stop (decided by the demo).",
 	})
 
-// draft is a team's text: the demo's own draft, where the request has the data for one, and lines that differ by team.
+// draft is a team's text: the demo's own draft if the request has the data for one, then lines that differ by team.
 func (s shown) draft(system string, results []string, trouble demo.Trouble) string {
 	w := demoWords.In(s.locale())
 	lines := []string{}
@@ -201,7 +201,7 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	return strings.Join(lines, "\n")
 }
 
-// scored is a score that follows from the text, with a small part by which no two texts score alike.
+// scored computes a score from the text. A small added part makes the scores of different texts differ.
 func (s shown) scored() string {
 	w := demoWords.In(s.locale())
 	items := strings.Count(s.Submission, "\n- ")
@@ -242,7 +242,7 @@ func (s shown) member(r model.Request, results []string, out *model.Response) {
 	if len(r.Tools) > 0 && len(results) == 0 {
 		t := r.Tools[0]
 		var shape struct{ Required []string }
-		_ = json.Unmarshal(t.Schema, &shape) // an unreadable schema has no arguments
+		_ = json.Unmarshal(t.Schema, &shape) // without a readable schema there are no arguments
 		input := map[string]string{}
 		for _, name := range shape.Required {
 			input[name] = s.Task
@@ -259,7 +259,7 @@ func (s shown) member(r model.Request, results []string, out *model.Response) {
 	}
 }
 
-// judged goes on while the scores rise.
+// judged asks for another round while the scores rise.
 func (s shown) judged(trouble demo.Trouble) string {
 	w := demoWords.In(s.locale())
 	n := len(s.History)

@@ -11,24 +11,24 @@ import (
 )
 
 var (
-	// ErrBlankPrompt: there is nothing to work on.
+	// ErrBlankPrompt says that the prompt is empty.
 	ErrBlankPrompt = errors.New("the prompt must not be empty")
-	// ErrAgain: the caller's time is up. Played again, the round goes on where it stopped.
+	// ErrAgain says that the caller's time is up. The next call of Round continues where this one stopped.
 	ErrAgain = errors.New("the time of this invocation is up")
-	// ErrStopped: the contest has ended.
+	// ErrStopped says that the contest has ended.
 	ErrStopped = errors.New("the contest was ended")
-	// ErrNoSandbox: code can't be executed here, however often it is tried.
+	// ErrNoSandbox says that code can't be executed here. A retry does not help.
 	ErrNoSandbox = errors.New("code can't be executed here")
-	// ErrBudget: the team has spent its part of the budget. Round returns it as an *Error.
+	// ErrBudget says that the team has spent its part of the budget. Round returns it inside an *Error.
 	ErrBudget = errors.New("the team's budget is spent")
 )
 
-// Error ends a team: at its best scored round, or as failed if it has none.
+// Error ends a team's contest: with its best scored round, or as failed if it has none.
 type Error struct {
 	Exit  contest.ExitReason // partial_failure, team_timeout, budget_exhausted
-	Agent string             // Leader or Evaluator; empty when time or budget ended
-	Kind  model.Kind         // how its model failed; empty: its answers were unusable
-	Spent model.Usage        // of the round so far
+	Agent string             // Leader or Evaluator; empty when the team ran out of time or budget
+	Kind  model.Kind         // how the agent's model failed; empty: its answers were unusable
+	Spent model.Usage        // in the round so far
 	Err   error
 }
 
@@ -52,8 +52,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// failure turns an agent's model error into the *Error that ends the round. Other errors already say how the round
-// goes on, and are returned as they are.
+// failure turns an agent's model error into the *Error that ends the round. It returns other errors unchanged, because
+// they already say how the round continues.
 func failure(agent string, err error) error {
 	var e *Error
 	var m *model.Error
@@ -64,19 +64,19 @@ func failure(agent string, err error) error {
 	return &Error{Exit: contest.PartialFailure, Agent: agent, Kind: m.Kind, Err: err}
 }
 
-// unusable is the error of an agent without a usable answer.
+// unusable is the error of an agent that gave no usable answer.
 func unusable(agent, why string) *Error {
 	return &Error{Exit: contest.PartialFailure, Agent: agent, Err: errors.New(why)}
 }
 
-// ofAgent reports whether an error is an agent's own, and not the end of the round.
+// ofAgent reports whether an error is a failure of one agent's model, which need not end the round.
 func ofAgent(err error) bool {
 	var e *Error
 	var m *model.Error
 	return errors.As(err, &m) && !errors.As(err, &e) && !errors.Is(err, ErrAgain) && !errors.Is(err, context.Canceled)
 }
 
-// Sentence says to people why the team ended.
+// Sentence tells people why the team ended.
 func (e *Error) Sentence(locale string) string {
 	w := words.In(locale)
 	switch e.Exit {
@@ -92,14 +92,14 @@ func (e *Error) Sentence(locale string) string {
 	return fmt.Sprintf(w.failed, who, w.why(e.Kind))
 }
 
-// texts are for people and leaders, about failures.
+// texts are sentences about failures, for people and leaders.
 type texts struct {
 	timeout, budget             string
 	failed                      string // who, why
 	leader, evaluator           string
 	kinds                       map[model.Kind]string
 	unreachable, unusable       string
-	noReads, noSandbox, noWords string // of a member
+	noReads, noSandbox, noWords string // about a member
 	tooLong, cutOff             string
 }
 

@@ -16,13 +16,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Limits of those who judge.
+// Limits of the evaluator and the judge.
 const (
-	judgeTokens = 4000 // of an answer, where the configuration has no max_tokens
+	judgeTokens = 4000 // for an answer, if the configuration has no max_tokens
 	maxComment  = 2000 // characters
 )
 
-// evaluate scores a submission by all metrics at the same time.
+// evaluate scores a submission by all metrics in parallel.
 func (p *playing) evaluate(ctx context.Context, text string) ([]contest.MetricScore, error) {
 	metrics := p.Evaluator.Metrics
 	scores, errs := make([]contest.MetricScore, len(metrics)), make([]error, len(metrics))
@@ -46,7 +46,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && m.BuiltIn() && err == nil {
 		system.name, about = known.name, known.text
 	}
-	if legible.Text(about) { // an unknown metric without an instruction has only its name
+	if legible.Text(about) { // an unknown metric without an instruction is described only by its name
 		system = system.with(about)
 	}
 	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
@@ -76,14 +76,15 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	return score, failure(Evaluator, err)
 }
 
-// The schemas of those who judge. Their bounds stand in the prompts, since not all vendors take bounds.
+// The answer schemas of the evaluator and the judge. The prompts state their bounds, since not all vendors accept
+// bounds in a schema.
 var (
 	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
 	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
 )
 
-// overall is the weighted sum of the rounded scores, from 0 to 100. The weights sum to 1 within a thousandth; the
-// result is not scaled, only cut at 100.
+// overall is the weighted sum of the rounded scores, from 0 to 100. The weights may differ from a sum of 1 by a
+// thousandth. The result is not rescaled, only limited to 100.
 func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 {
 	sum := 0.0
 	for i, m := range metrics {
@@ -92,13 +93,13 @@ func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 
 	return math.Min(100, contest.Round2(sum))
 }
 
-// asked is the talk of an evaluator or the judge. It has no tools.
+// asked prepares the talk with an evaluator or the judge, which has no tools.
 func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
 	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c,
 		judgeTokens)}
 }
 
-// object asks until read accepts the JSON object of an answer, at most mostAgain times more.
+// object asks until read accepts the JSON object in an answer. After the first answer it asks at most mostAgain times.
 func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []string)) error {
 	for again := 0; ; again++ {
 		text, _, err := t.ask(ctx)
@@ -116,7 +117,7 @@ func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []
 	}
 }
 
-// objectIn is the JSON object in an answer that may have words or a fence around it.
+// objectIn returns the JSON object in an answer that may have words or a fence around it.
 func objectIn(text string) string {
 	begin, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
 	if begin < 0 || end < begin {
@@ -125,8 +126,8 @@ func objectIn(text string) string {
 	return text[begin : end+1]
 }
 
-// judge asks whether another round is worth it. When the judge fails, judge returns nil and the team plays on. An
-// error means that the round is not over.
+// judge asks whether another round is worthwhile. If the judge fails, judge returns nil and the team plays on. If judge
+// returns an error, the round is not over.
 func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {

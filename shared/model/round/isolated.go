@@ -15,20 +15,20 @@ import (
 // Limits of a member's script.
 const (
 	scriptSeconds = 60
-	scriptSpare   = 20 * time.Second // of the caller's time, for the sandbox to begin and to end
-	beginAgain    = 3                // tries while no sandbox is free
+	scriptSpare   = 20 * time.Second // the part of the caller's time that starting and ending the sandbox takes
+	beginAgain    = 3                // how often to try when no sandbox is free
 )
 
-// Isolated runs members' scripts where agents' commands run. Each has a sandbox of its own without a workspace, and
-// nothing is kept. Nobody has read such a script, so it has no network.
+// Isolated runs members' scripts in the sandboxes that run agents' commands. Each script has its own sandbox, without a
+// workspace, and nothing of it is saved. It has no network, because nobody has read the script.
 func Isolated(r isolated.Runner) Sandbox { return separate{r} }
 
 type separate struct{ isolated.Runner }
 
 func (separate) About() string { return isolated.Installed }
 
-// Run returns a script's output and how it ended. An error means that it was not run, or that nobody knows how it
-// ended. ErrNoSandbox means that scripts can't be run here.
+// Run returns a script's output and exit code. An error means that the script did not run or that its end is unknown,
+// and ErrNoSandbox that scripts can't be run here.
 func (s separate) Run(ctx context.Context, script string) (string, error) {
 	if len(script) > isolated.MaxScript {
 		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), isolated.MaxScript)
@@ -65,7 +65,7 @@ func (s separate) Run(ctx context.Context, script string) (string, error) {
 // printed is the beginning of a script's output.
 type printed struct {
 	text strings.Builder
-	more int // lines that found no place
+	more int // number of lines left out
 }
 
 func (p *printed) add(l isolated.Line) error {

@@ -16,14 +16,14 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// leader is the agent that submits, with its members' submissions.
+// leader is the agent that submits, with the submissions of its members.
 type leader struct {
 	talk
-	members     map[string]teamconfig.Member // by the tool's name
+	members     map[string]teamconfig.Member // by the name of the member's tool
 	submissions []contest.MemberSubmission
 }
 
-// opening is the saved beginning of a round, so that a round that was cut off goes on with the same data.
+// opening is the saved beginning of a round. A round that was interrupted continues with the same data.
 type opening struct {
 	Data string `json:"data"`
 	At   int64  `json:"at"` // ns since 1970
@@ -98,8 +98,8 @@ func (l *leader) problems(text string) []string {
 	return l.Accept(text)
 }
 
-// delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. A member's failure is told
-// in its result. An error ends the round, but only after all calls in flight have ended and saved their answers.
+// delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. A member's failure is
+// reported in its result. An error ends the round, but only after all running calls have ended and saved their answers.
 func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, error) {
 	results, made := make([]result, len(calls)), make([]*contest.MemberSubmission, len(calls))
 	errs := make([]error, len(calls))
@@ -136,7 +136,7 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 	return results, nil
 }
 
-// called returns the member and the task of a call, or why it can't be made.
+// called returns the member and the task of a call, or why the call can't be made.
 func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 	m, ok := l.members[c.Name]
 	if !ok {
@@ -154,7 +154,7 @@ func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 	return m, strings.TrimSpace(legible.Visible(input.Task)), ""
 }
 
-// resultOf is a submission as the leader reads it.
+// resultOf returns a submission in the form that the leader reads.
 func resultOf(c model.Call, s contest.MemberSubmission) result {
 	if s.Status == contest.Error {
 		why := ""
@@ -166,7 +166,7 @@ func resultOf(c model.Call, s contest.MemberSubmission) result {
 	return result{call: c, text: s.Content}
 }
 
-// first is the error that counts: one that ends the team comes before one that asks to come again.
+// first returns the most important error: one that ends the team or the contest before others, and ErrAgain last.
 func first(errs []error) error {
 	var found error
 	for _, err := range errs {

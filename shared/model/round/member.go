@@ -23,8 +23,8 @@ const executeCode = "execute_code"
 // maxResult is how many bytes of a tool's result a member reads.
 const maxResult = 32 << 10
 
-// member runs a member for one call of the leader's. The finished submission is saved, so that a round that is resumed
-// has the one that the leader read. An error is never the member's fault.
+// member runs a member for one call of the leader's. The finished submission is saved, so that a resumed round uses the
+// same submission that the leader has read. A member's own failure is part of the submission and no error.
 func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task string) (contest.MemberSubmission, error) {
 	var was saved
 	if ok, err := p.kept(ctx, key+"/submission", &was); err != nil || ok {
@@ -62,7 +62,7 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	return s, p.keep(ctx, key+"/submission", saved{s, t.spent}, model.Usage{})
 }
 
-// saved is a submission as it is kept. Its cost was kept with its answers.
+// saved is a submission in its saved form. The cost was saved before, with its answers.
 type saved struct {
 	Submission contest.MemberSubmission `json:"submission"`
 	Spent      model.Usage              `json:"spent"`
@@ -79,7 +79,7 @@ func done(s contest.MemberSubmission, key string, reused bool) Event {
 	return e
 }
 
-// memberTalk prepares a member's talk with its tools, or says why the member can't work here.
+// memberTalk prepares the talk with a member and its tools, or says why the member can't work here.
 func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Reads, why string, err error) {
 	system, err := promptIn("member-"+m.AgentType, p.Locale)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 	return t, tools, "", nil
 }
 
-// work talks with a member's model until there is an answer, or says in a sentence why there is none.
+// work talks with a member's model until it answers, or returns a sentence about why there is no answer.
 func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why string, err error) {
 	w := words.In(p.Locale)
 	refused, got := "", false // got: a tool returned something
@@ -150,7 +150,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 	return "", w.tooLong, nil
 }
 
-// use calls a tool, or returns its saved result, on which the model's next answer was based.
+// use calls a tool. If the result is saved already, use returns it, because the model's next answer was based on it.
 func (p *playing) use(ctx context.Context, member string, tools Reads, c model.Call, key string) (result, error) {
 	var r struct {
 		Text    string `json:"text"`
@@ -195,13 +195,14 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 
-// savable drops the longest talks from submissions that are together too long to be saved: the round counts more.
+// savable removes the longest talks if the submissions are too long to be saved together, because the round must be
+// saved.
 func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	sizes, sum := make([]int, len(all)), 0
 	for i, s := range all {
 		text, err := contest.WriteMessages(s.AllMessages)
 		if err != nil {
-			return all // saving it will fail, and say why
+			return all // saving will fail, and say why
 		}
 		sizes[i] = len(text)
 		sum += sizes[i]
@@ -215,10 +216,10 @@ func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	return out
 }
 
-// executing is a sandbox as a member's tool.
+// executing offers a sandbox as a member's tool.
 type executing struct {
 	Sandbox
-	none Refused // the error when the sandbox turns out to be missing
+	none Refused // the error if there is no sandbox after all
 }
 
 func (executing) Lacking() string { return "" }

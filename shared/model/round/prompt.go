@@ -17,11 +17,11 @@ import (
 //go:embed prompts/*.md
 var prompts embed.FS
 
-// prompt is a file of prompts/, perhaps with a configured text in it.
+// prompt is a file of prompts/, maybe with a configured text in it.
 type prompt struct{ name, text string }
 
-// mark divides a file. A configuration may replace the part above it, which describes the agent. The part below says
-// how the agent reads and answers.
+// mark divides a file of prompts/. A configuration may replace the part above it, which describes the agent. The part
+// below says how the agent reads and answers.
 const mark = "\n---\n"
 
 func promptIn(purpose, locale string) (prompt, error) {
@@ -35,8 +35,8 @@ func (p prompt) with(configured string) prompt {
 	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// configured replaces the part about the agent by the first text, and adds the second. An empty or nil text changes
-// nothing.
+// configured replaces the part about the agent by instead, and appends beside to that part. A text that is blank or nil
+// changes nothing.
 func (p prompt) configured(instead, beside *string) prompt {
 	if instead != nil && legible.Text(*instead) {
 		p = p.with(*instead)
@@ -47,13 +47,14 @@ func (p prompt) configured(instead, beside *string) prompt {
 	return p
 }
 
-// and adds a text to the part about the agent.
+// and appends a text to the part about the agent.
 func (p prompt) and(configured string) prompt {
 	about, rules, _ := strings.Cut(p.text, mark)
 	return prompt{p.name, strings.TrimSpace(about) + "\n\n" + strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// fenced is data as models read it. JSON escapes every <, so that nothing in the data can end the fence.
+// fenced returns data in the form that models read. JSON escapes every <, so that nothing in the data can end the
+// fence.
 func fenced(data any) string {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -62,7 +63,7 @@ func fenced(data any) string {
 	return "<data>\n" + string(b) + "\n</data>"
 }
 
-// brief is a leader's data. The judge has the same without the team and its ranking.
+// brief is the data for a leader. The judge gets it without the team and its ranking.
 type brief struct {
 	Request     string   `json:"request"`
 	Team        string   `json:"team,omitempty"`
@@ -82,14 +83,14 @@ type past struct {
 	Submission string  `json:"submission,omitempty"`
 }
 
-// ranking is the team's place. It doesn't name the other teams.
+// ranking is the team's rank. It does not name the other teams.
 type ranking struct {
 	Place int       `json:"place"`
 	Of    int       `json:"of"`
 	Best  []float64 `json:"best_scores"` // of each team, the best first
 }
 
-// opening is the leader's first message, saved or new, and when the round began.
+// opening returns the leader's first message, saved or new, and the time when the round began.
 func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 	var o opening
 	key := p.key("opening")

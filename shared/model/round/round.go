@@ -1,6 +1,6 @@
-// Package round plays one round of one team of a contest: a leader, who delegates to members, submits a text; an
-// evaluator scores it; a judge says whether another round is worth it. Each answer of a model is saved when it is made,
-// so that a round that was cut off goes on where it stopped and nothing is paid for twice.
+// Package round plays one round of one team of a contest. A leader, who delegates to members, submits a text. An
+// evaluator scores it, and a judge decides whether another round is worthwhile. Each answer of a model is saved
+// immediately, so that a round that was interrupted continues where it stopped and nothing is paid for twice.
 package round
 
 import (
@@ -17,67 +17,68 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Play is the round that a team plays.
+// Play describes the round that a team plays.
 type Play struct {
 	Execution string
 	Team      teamconfig.Team
 	Evaluator teamconfig.Evaluator
 	Judgment  teamconfig.Judgment
-	Prompt    string // what the teams were asked
+	Prompt    string // the text that all teams work on
 	Number    int    // from 1
 	MaxRounds int
 	MinRounds int
-	History   []contest.RoundResult // this team's scored rounds, in their order
-	Ranking   []Standing            // each team's best so far, the best first
-	Until     time.Time             // the team's end; zero: none
+	History   []contest.RoundResult // this team's scored rounds, oldest first
+	Ranking   []Standing            // the best score of each team so far, highest first
+	Until     time.Time             // when the team's time ends; zero: never
 	Locale    string                // of the built-in prompts and of sentences for people
-	// Accept returns a submission's problems in words that the leader can repair; nil: every text is taken. An accepted
-	// text has nothing that a card would fold away, because plans are made from what people approve.
+	// Accept returns a submission's problems in words that help the leader to repair it; nil: every text is accepted.
+	// An accepted text has nothing that a card would hide, because plans are made from the text that people approve.
 	Accept func(submission string) (problems []string)
 }
 
-// Standing is a team's place among the others.
+// Standing is a team's rank among the others.
 type Standing struct {
 	TeamID string
 	Score  float64 // 0.0 to 1.0
 }
 
-// Models opens models by their names in the configuration. An error is a *model.Error.
+// Models opens models by their names in the configuration. Its errors are *model.Error.
 type Models interface {
 	Open(name string) (model.Wire, error)
 }
 
-// Kept saves the answers of a round. Keys have letters, digits, "/" and "-" and begin with the round's number. They
-// are unique within a team.
+// Kept saves the answers of a round. Keys consist of letters, digits, "/" and "-", and begin with the round's number.
+// They are unique within a team.
 type Kept interface {
 	Turn(ctx context.Context, key string) (answer []byte, ok bool, err error)
-	// Keep saves an answer and its cost. A second answer under a key is an error and not kept: the round goes on from the
-	// first.
+	// Keep saves an answer and its cost. If the key has an answer already, Keep returns an error and does not replace
+	// it, because the round continues from the first one.
 	Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error
 }
 
-// May is called before every call of a model or a tool, at the same time by several members. It returns ErrStopped
-// when the contest has ended, and ErrBudget when the team has spent its part.
+// May is called before every call of a model or a tool, sometimes by several members at once. It returns ErrStopped if
+// the contest has ended, and ErrBudget if the team has spent its part.
 type May func(ctx context.Context) error
 
-// Reads are the tools by which members of type web-search read: those that an administrator listed for contests.
+// Reads are the read-only tools of members of type web-search: those that an administrator listed for contests.
 type Reads interface {
 	Tools() []model.Tool
-	// Lacking says to people why there are no tools; empty: none are listed.
+	// Lacking tells people why there are no tools; empty: none are listed.
 	Lacking() string
-	// Read returns Refused for a tool that may not be called any more. Any other error is for the model, which may go on.
+	// Read returns Refused for a tool that may no longer be called. Any other error is shown to the model, which may go
+	// on.
 	Read(ctx context.Context, tool string, input json.RawMessage) (text string, err error)
 }
 
-// Refused is a sentence for people about a tool that may not be called any more. A member whose tools returned nothing
-// else ends with it, since any answer of that member would be made up.
+// Refused is a sentence for people about a tool that may no longer be called. If a member's tools returned nothing
+// else, the member fails with this sentence, since it could only make up an answer.
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
 
-// Sandbox runs the scripts of members of type code-exec, which have no files and no network. Nothing of a run stays.
+// Sandbox runs the scripts of members of type code-exec, without files and network. Nothing of a run is saved.
 type Sandbox interface {
-	// About says what can be run, for the model.
+	// About tells the model which programs can be run.
 	About() string
 	Run(ctx context.Context, script string) (output string, err error)
 }
@@ -90,18 +91,18 @@ type Runner struct {
 	Reads   Reads
 	Sandbox Sandbox
 	Now     func() time.Time
-	// Watch gets each event, one at a time.
+	// Watch is called with each event, never concurrently.
 	Watch func(Event)
-	// Spare is the part of the caller's time that is reserved for saving the outcome; 0: 15 s.
+	// Spare is the part of the caller's time that is reserved for saving the outcome. If it is 0, 15 s are reserved.
 	Spare time.Duration
 }
 
 // Outcome is the result of a round.
 type Outcome struct {
 	contest.ScoredRound
-	// Exit says why the team has finished; empty: it plays on.
+	// Exit says why the team has finished. If it is empty, the team plays on.
 	Exit contest.ExitReason
-	// Usage is of all calls of the round, the evaluator's and the judge's too, and those before a crash.
+	// Usage covers all calls of the round, including the evaluator's, the judge's, and those before a crash.
 	Usage model.Usage
 }
 
@@ -111,10 +112,10 @@ const (
 	leaderTurns = 16      // answers of a leader in one round
 	memberTurns = 8       // answers of a member to one call
 	toolCalls   = 20      // calls of tools by a member for one call of the leader's
-	maxSaid     = 2 << 20 // bytes of all members' talks; the round's record, which is limited, has them twice
-	maxCalls    = 100     // of members in one round
-	// maxSubmission is a submission's limit in bytes. The contest's summary, which is limited too, has those of all
-	// teams.
+	maxSaid     = 2 << 20 // bytes of all members' talks, which the round's size-limited record has twice
+	maxCalls    = 100     // calls of members in one round
+	// maxSubmission is a submission's limit in bytes. The contest's summary, whose size is limited, has the submissions
+	// of all teams.
 	maxSubmission = 128 << 10
 	mostAgain     = 2 // how often a model is asked again after an unusable answer
 )
@@ -126,13 +127,13 @@ type playing struct {
 	begun time.Time
 
 	mu    sync.Mutex
-	fresh bool // this invocation has called no model yet
+	fresh bool // this invocation has not called a model yet
 	spent model.Usage
-	calls int // of members
+	calls int // calls of members
 }
 
-// Round plays a round, or the rest of one that was cut off. It returns an *Error, which ends the team, ErrAgain when
-// the caller should come again with more time, ErrStopped, or an error of Kept or May.
+// Round plays a round, or the rest of a round that was interrupted. It returns an *Error if the team has ended,
+// ErrAgain if the caller should call again with more time, ErrStopped, or an error of Kept or May.
 func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 	if !legible.Text(play.Prompt) {
 		return Outcome{}, ErrBlankPrompt
@@ -207,12 +208,12 @@ type Event struct {
 	Usage  *model.Usage  `json:"usage,omitempty"`
 	Reused bool          `json:"reused,omitempty"` // an answer of before a crash
 	Failed string        `json:"failed,omitempty"`
-	// Tool is what a member called, with which arguments.
+	// Tool is the tool that a member called, Input its arguments.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// EventKind is what happened.
+// EventKind says what happened.
 type EventKind string
 
 const (

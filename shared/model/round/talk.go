@@ -12,24 +12,24 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// talk is an agent's exchange with its model in this round.
+// talk is an agent's conversation with its model in this round.
 type talk struct {
 	*playing
 	agent
-	key      string // of its answers
+	key      string // prefix of the keys of its answers
 	tools    []model.Tool
 	parallel bool
-	schema   json.RawMessage // of its answers; nil: words
+	schema   json.RawMessage // of its answers; nil: plain text
 
 	said     []model.Message
 	messages []contest.ModelMessage
 	usage    contest.RunUsage
 	spent    model.Usage
 	turns    int
-	cutOff   bool // the last answer reached the limit of tokens
+	cutOff   bool // the last answer reached its token limit
 }
 
-// begin says the first word.
+// begin sets the first message.
 func (t *talk) begin(data string, at time.Time) {
 	t.said = []model.Message{{Role: model.User, Parts: []model.Part{{Text: data}}}}
 	t.messages = []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{
@@ -38,7 +38,7 @@ func (t *talk) begin(data string, at time.Time) {
 	}}}
 }
 
-// ask gets the next answer. Its calls have ids that are unique in the talk.
+// ask gets the next answer. The ids of its calls are unique in the talk.
 func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err error) {
 	t.turns++
 	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns),
@@ -61,7 +61,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
 		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.Text, Content: contest.Says(text)})
 	}
-	if len(t.tools) == 0 { // a tool that was not offered can't have a result
+	if len(t.tools) == 0 { // a call of a tool that was not offered can't get a result
 		got.Calls = nil
 	}
 	for i, c := range got.Calls {
@@ -71,19 +71,19 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.ToolCall, ToolName: made.Name, Args: made.Input,
 			ToolCallID: made.ID})
 	}
-	if len(spoken.Parts) == 0 { // vendors take no empty turn
+	if len(spoken.Parts) == 0 { // vendors refuse an empty turn
 		spoken.Parts = []model.Part{{Text: "…"}}
 	}
 	t.said, t.messages = append(t.said, spoken), append(t.messages, answer)
 	return text, calls, nil
 }
 
-// result is what a call of a tool came to.
+// result is the result of a tool call.
 type result struct {
 	call    model.Call
 	text    string
 	failed  bool
-	refused string // a sentence for people: why the tool may not be called any more
+	refused string // tells people why the tool may no longer be called
 }
 
 // answer gives the model the results of its calls.
@@ -102,7 +102,7 @@ func (t *talk) answer(results []result) {
 	t.said, t.messages = append(t.said, turn), append(t.messages, message)
 }
 
-// again asks for another answer, and says why.
+// again asks for another answer and says why.
 func (t *talk) again(why string) {
 	at := t.Now().UTC()
 	t.said = append(t.said, model.Message{Role: model.User, Parts: []model.Part{{Text: why}}})
@@ -110,7 +110,7 @@ func (t *talk) again(why string) {
 		Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: contest.Says(why), Timestamp: &at}}})
 }
 
-// runUsage is a usage as records have it, in which input from a cache counts as input.
+// runUsage converts a usage to the form of records, in which input from a cache counts as input.
 func runUsage(u model.Usage) contest.RunUsage {
 	return contest.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached,
 		OutputTokens: u.Output, Requests: int64(u.Calls)}

@@ -16,29 +16,30 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// agent is whoever asks a model.
+// agent has the settings with which an agent asks its model.
 type agent struct {
 	name     string
 	kind     EventKind
 	prompt   prompt
 	model    string
-	timeout  time.Duration // of one call
+	timeout  time.Duration // for one call
 	retries  int
 	tokens   int
 	sampling model.Sampling
 }
 
-// called takes the configuration's settings of the model. tokens is the limit of answers where it has none.
+// called sets the model's settings from the configuration. tokens is the limit of answers if the configuration has
+// none.
 func (a agent) called(c teamconfig.Call, tokens int) agent {
 	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
 	a.sampling = model.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
 	return a
 }
 
-// unbounded is how long a call may take when the configuration does not say.
+// unbounded is the time limit of a call if the configuration has none.
 const unbounded = 5 * time.Minute
 
-// keptAnswer is an answer of a model as it was saved.
+// keptAnswer is a model's answer in its saved form.
 type keptAnswer struct {
 	Text     string      `json:"text,omitempty"`
 	Calls    []call      `json:"calls,omitempty"`
@@ -53,8 +54,8 @@ type call struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// turn asks a model, or returns the answer that was saved under the key. Its error is the agent's own (see ofAgent),
-// or one that Round returns.
+// turn asks a model, or returns the answer that was saved under the key. Its error is either the agent's own (see
+// ofAgent) or one for Round to return.
 func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (keptAnswer, error) {
 	var t keptAnswer
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
@@ -89,7 +90,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 			return t, err
 		}
 		wait := max(e.RetryAfter, min(30*time.Second, time.Second<<min(try, 5)))
-		if wait > a.timeout { // the vendor is closed for longer than an answer may take
+		if wait > a.timeout { // the vendor asks for a longer wait than an answer may take
 			return t, err
 		}
 		if err := p.pause(ctx, wait); err != nil {
@@ -98,7 +99,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 	}
 }
 
-// call asks a model once, within the time that there is.
+// call asks a model once, within the time that is left.
 func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 	r model.Request) (model.Response, error) {
 	if err := p.may(ctx, a.timeout); err != nil {
@@ -115,7 +116,7 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 		e.Failed = err.Error()
 	}
 	p.watch(e)
-	if err != nil && limited.Err() != nil { // find out whose time was up
+	if err != nil && limited.Err() != nil { // find out whose time is up
 		switch over := p.over(ctx); {
 		case over != nil:
 			return got, over
@@ -126,7 +127,7 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 	return got, err
 }
 
-// may returns an error if no model may be called now with that timeout.
+// may returns an error if a model must not be called now with that timeout.
 func (p *playing) may(ctx context.Context, timeout time.Duration) error {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return err
@@ -138,14 +139,14 @@ func (p *playing) may(ctx context.Context, timeout time.Duration) error {
 	fresh := p.fresh
 	p.fresh = false
 	p.mu.Unlock()
-	// A call that would not have its whole timeout here gets it in the next invocation.
+	// If less time is left than the call's timeout, the call is made in the next invocation.
 	if rest, bounded := p.rest(ctx); bounded && !fresh && rest < min(timeout, p.left()) {
 		return ErrAgain
 	}
 	return p.stands(ctx)
 }
 
-// stands returns an error if the contest has ended or the team's budget is spent.
+// stands returns an error if the contest has ended or the team has spent its budget.
 func (p *playing) stands(ctx context.Context) error {
 	if p.May == nil {
 		return nil
@@ -168,7 +169,6 @@ func (p *playing) over(ctx context.Context) error {
 	return nil
 }
 
-// left is the team's remaining time.
 func (p *playing) left() time.Duration {
 	if p.Until.IsZero() {
 		return 24 * time.Hour
@@ -176,7 +176,7 @@ func (p *playing) left() time.Duration {
 	return p.Until.Sub(p.Now())
 }
 
-// rest is the caller's remaining time without the spare time for saving.
+// rest is the caller's remaining time without the time reserved for saving.
 func (p *playing) rest(ctx context.Context) (time.Duration, bool) {
 	deadline, ok := ctx.Deadline()
 	return time.Until(deadline) - p.Spare, ok
@@ -190,7 +190,7 @@ func (p *playing) limit(ctx context.Context, timeout time.Duration) time.Duratio
 	return limit
 }
 
-// pause waits before another try, no longer than there is time.
+// pause waits before a retry, at most until the time is up.
 func (p *playing) pause(ctx context.Context, d time.Duration) error {
 	if err := sleep.For(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
 		return err
@@ -204,7 +204,8 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads a saved value into v. It reports false for one that is missing or unreadable, which is then made anew.
+// kept reads a saved value into v. If the value is missing or unreadable, it reports false, and the caller makes the
+// value anew.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil
@@ -220,8 +221,8 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	return true, nil
 }
 
-// keep saves a value and what it cost, even if the context has ended, since it is paid for. Of a nil value only the
-// cost is saved.
+// keep saves a value and its cost. It does so even if the context has ended, since the value is paid for. If v is nil,
+// only the cost is saved.
 func (p *playing) keep(ctx context.Context, key string, v any, spent model.Usage) error {
 	if p.Kept == nil {
 		return nil
@@ -238,7 +239,6 @@ func (p *playing) keep(ctx context.Context, key string, v any, spent model.Usage
 	return p.Kept.Keep(ctx, key, b, spent)
 }
 
-// key names an answer of this round.
 func (p *playing) key(of ...any) string {
 	s := fmt.Sprintf("%02d", p.Number)
 	for _, x := range of {
@@ -247,7 +247,7 @@ func (p *playing) key(of ...any) string {
 	return s
 }
 
-// beforeStop cuts a text at the first stop sequence, since not every vendor takes them.
+// beforeStop cuts a text at the first stop sequence, because not every vendor supports stop sequences.
 func beforeStop(text string, stops []string) string {
 	for _, s := range stops {
 		if i := strings.Index(text, s); s != "" && i >= 0 {
