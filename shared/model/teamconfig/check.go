@@ -5,24 +5,24 @@ import (
 	"errors"
 )
 
-// Report is what a check of one file found.
+// Report is the result of checking one file.
 type Report struct {
 	File     string `json:"file"`
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server as the files say it: what is neither set
-	// nor has a default is null. It is null itself when there are errors.
+	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server, as configured by the files. A field
+	// that is neither set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
 }
 
-// Said is one finding of a report.
+// Said is one error or warning of a report.
 type Said struct {
 	Field   string `json:"field"`   // "" of the file as a whole
 	Message string `json:"message"` // names the file too when it is another than the report's
 }
 
-// Check reads a file of any kind: its first table says which.
+// Check reads a file of any kind. Its first table determines the kind.
 func Check(w Workspace, file string) Report {
 	config, found := w.any(file)
 	report := Report{File: file, Valid: Valid(found), Errors: []Said{}, Warnings: []Said{}}
@@ -75,7 +75,7 @@ func (w Workspace) any(file string) (any, []Finding) {
 	return config, r.found
 }
 
-// orNone is the member, or nil for a file without the table.
+// orNone returns the member, or nil for a file without the table.
 func (s *section) orNone() any {
 	if s == nil {
 		return nil
@@ -83,7 +83,7 @@ func (s *section) orNone() any {
 	return s.agent()
 }
 
-// MarshalJSON writes an instruction that isn't set as null.
+// MarshalJSON writes an unset instruction as null.
 func (m Metric) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name              string  `json:"name"`
@@ -94,7 +94,7 @@ func (m Metric) MarshalJSON() ([]byte, error) {
 	}{m.Name, m.Weight, orNull(m.Model), orNull(m.SystemInstruction), m.Call})
 }
 
-// MarshalJSON writes an instruction that isn't set as null.
+// MarshalJSON writes an unset instruction as null.
 func (j Judgment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Model             string  `json:"model"`

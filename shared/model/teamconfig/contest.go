@@ -20,8 +20,8 @@ const (
 	judgmentFile       = "configs/judgment.toml"
 )
 
-// Contest reads a contest's file and every file that it names. If it names no evaluator or judge,
-// configs/evaluator.toml and configs/judgment.toml are read, if they exist.
+// Contest reads a contest's file and every file that it names. If it names no evaluator or judge, Contest reads
+// configs/evaluator.toml and configs/judgment.toml if they exist.
 func (w Workspace) Contest(file string) (Contest, []Finding) {
 	if !w.has(file) {
 		return Contest{}, []Finding{{File: file, Message: errNotShared.Error(), Err: errNotShared}}
@@ -58,7 +58,7 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	return c
 }
 
-// teamTimeout is a team's time. Older files call it team_timeout_seconds.
+// teamTimeout reads the time limit of a team. Older files call it team_timeout_seconds.
 func (s *section) teamTimeout() int {
 	now, before := "timeout_per_team_seconds", "team_timeout_seconds"
 	seconds := s.wholeOr(DefaultTeamTimeout, MinTeamTimeout, MaxTeamTimeout, now)
@@ -105,8 +105,8 @@ func (r *reading) teams(s *section) []Team {
 	return teams
 }
 
-// fileOr reads the file that a field names, or the usual one if it exists. It returns nil when there is none, or when
-// the file can't be read.
+// fileOr reads the file that a field names or, if the field is not set, the usual file. It returns nil if there is none
+// or if the file can't be read.
 func (s *section) fileOr(key, usual string) (string, map[string]any) {
 	name := s.text(key)
 	if name == nil {
@@ -127,7 +127,7 @@ func (s *section) fileOr(key, usual string) (string, map[string]any) {
 	return clean, s.r.file(clean, s.path+key)
 }
 
-// Models are the names of all models that a contest calls, each once.
+// Models returns the names of all models that a contest calls, each once.
 func (c Contest) Models() (names []string) {
 	add := func(name string) {
 		if !slices.Contains(names, name) {
@@ -143,7 +143,7 @@ func (c Contest) Models() (names []string) {
 	for _, m := range c.Evaluator.Metrics {
 		add(m.Model)
 	}
-	if c.MinRounds < c.MaxRounds { // otherwise nobody judges
+	if c.MinRounds < c.MaxRounds { // with equal bounds no round needs a judge
 		add(c.Judgment.Model)
 	}
 	return names

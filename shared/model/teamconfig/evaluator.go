@@ -13,13 +13,13 @@ const (
 	DefaultModel            = "google-gla:gemini-2.5-flash"
 	defaultEvaluatorTimeout = 300 // seconds
 	defaultJudgeTimeout     = 60  // seconds
-	// weightSlack is how far from 1 the sum of weights may be.
+	// weightSlack is the allowed difference between 1 and the sum of weights.
 	weightSlack = 0.001
-	// MaxMetrics bounds the calls that a round makes at the same time, since their cost is not known before.
+	// MaxMetrics limits the calls that a round makes at the same time, because their cost is known only afterwards.
 	MaxMetrics = 20
 )
 
-// BuiltIn are the metrics that need no instruction, with their weights where a file names no metric.
+// BuiltIn lists the metrics that need no instruction. Their weights apply if a file names no metric.
 var BuiltIn = []Metric{{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333},
 	{Name: "Relevance", Weight: 0.333}}
 
@@ -45,7 +45,7 @@ func defaultEvaluator() Evaluator {
 	return e
 }
 
-// Over fills fields that are not set from another call.
+// Over fills in unset fields from another call.
 func (c Call) Over(other Call) Call {
 	c.Temperature, c.MaxTokens, c.TimeoutSeconds = cmp.Or(c.Temperature, other.Temperature),
 		cmp.Or(c.MaxTokens, other.MaxTokens), cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds)
@@ -57,7 +57,7 @@ func (c Call) Over(other Call) Call {
 	return c
 }
 
-// called fills in the timeout and the retries that are not set.
+// called fills in the timeout and the retries if they are not set.
 func called(c Call, timeout int) Call {
 	c.TimeoutSeconds = cmp.Or(c.TimeoutSeconds, &timeout)
 	return retried(c)
@@ -76,7 +76,7 @@ func (r *reading) judgmentOf(s *section) Judgment {
 	return r.judgment(file, "judgment.", tables)
 }
 
-// judged fills in a judge's temperature, 0 unless its file has another, and timeout.
+// judged fills in a judge's temperature (0) and timeout if they are not set.
 func judged(c Call) Call {
 	c.Temperature = cmp.Or(c.Temperature, new(0.0))
 	return called(c, defaultJudgeTimeout)
@@ -149,7 +149,8 @@ func (s *section) metric(model string) Metric {
 	return m
 }
 
-// weigh gives metrics without weights equal ones, and refuses weights of some only and those that don't sum to 1.
+// weigh gives equal weights to metrics without weights. It refuses weights that only some metrics have, and weights
+// that don't sum to 1.
 func (s *section) weigh(metrics []Metric, weighed int) {
 	switch {
 	case len(metrics) == 0:

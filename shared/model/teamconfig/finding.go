@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Finding is a mistake in a file, or, as a warning, a part that has no effect.
+// Finding is a mistake in a file or, as a warning, a part of it without effect.
 type Finding struct {
 	File    string `json:"file"`  // relative to the workspace
 	Field   string `json:"field"` // relative to the file that was asked for: members[0].model; empty: the file as a whole
@@ -18,11 +18,11 @@ type Finding struct {
 	Err     error  `json:"-"` // why a file can't be read; nil: it was
 }
 
-// maxSaid is a finding's length as a text, in characters. Rows and answers hold findings, and a file may be one long
+// maxSaid bounds a finding's text, in characters. Rows and answers contain findings, and a file may consist of one long
 // name.
 const maxSaid = 1000
 
-// String names the file, the field, what is wrong and the value.
+// String returns the file, the field, the mistake and the value.
 func (f Finding) String() string {
 	s := f.File
 	if f.Field != "" {
@@ -35,12 +35,12 @@ func (f Finding) String() string {
 	return legible.Beginning(s, maxSaid)
 }
 
-// Valid reports whether none of the findings is more than a warning.
+// Valid reports whether all findings are only warnings.
 func Valid(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning })
 }
 
-// written is a value in the file's form, short enough for a message.
+// written returns a value as a file would write it, short enough for a message.
 func written(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -55,11 +55,11 @@ func written(v any) string {
 	return legible.Beginning(fmt.Sprint(v), maxShown)
 }
 
-// maxShown is how much of a value a message repeats, in characters.
+// maxShown is how much of a value a message quotes, in characters.
 const maxShown = 80
 
-// repeated lists the names that occur more than once, each as often as it occurs; empty when all differ. The form is
-// that of a Python list, which other tools parse.
+// repeated lists the names that occur more than once, each as often as it occurs. It returns an empty text if all names
+// differ. The format is that of a Python list, which other tools parse.
 func repeated(names []string) string {
 	count := map[string]int{}
 	for _, n := range names {

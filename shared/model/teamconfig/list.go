@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Limits of the search by Contests, since people's folders hold other files, too.
+// Limits of the search by Contests, because the folder may hold many unrelated files.
 const (
 	mostWalked   = 2000 // files and folders
 	mostRead     = 200  // files
@@ -18,11 +18,11 @@ const (
 	deepest      = 4 // folders within each other
 )
 
-// errEnough ends a walk.
+// errEnough stops a walk that has reached a limit.
 var errEnough = errors.New("enough was seen")
 
-// Contests are the names of the workspace's files that describe contests, valid or not. more says that it did not look
-// everywhere.
+// Contests lists the workspace's files that describe contests, including invalid ones. more says that the search
+// reached a limit, so there may be others.
 func (w Workspace) Contests() (files []string, more bool, err error) {
 	if w.shared != nil {
 		return w.shared[:min(len(w.shared), mostContests)], len(w.shared) > mostContests, nil
@@ -54,7 +54,8 @@ func (w Workspace) Contests() (files []string, more bool, err error) {
 	return files, false, err
 }
 
-// describesContest reports whether a file has, or in spite of a mistake seems to have, the table of a contest.
+// describesContest reports whether a file has the table of a contest. A file that is not valid TOML counts if it seems
+// to have one.
 func (w Workspace) describesContest(name string) bool {
 	f, err := w.FS.Open(name)
 	if err != nil {
@@ -73,14 +74,14 @@ func (w Workspace) describesContest(name string) bool {
 	return ok
 }
 
-// SharedFile says which contests of a deployment's files further Slack workspaces may see and play.
+// SharedFile lists the contests in a deployment's files that further Slack workspaces may see and play.
 const SharedFile = "shared.toml"
 
 // AnyTeam stands for every Slack workspace.
 const AnyTeam = "any"
 
-// SharedWith is the workspace with only those contests that SharedFile gives to a further Slack workspace. Without
-// that file there are none. If the file can't be read there are none either, and the error says why.
+// SharedWith returns the workspace with only those contests that SharedFile gives to a further Slack workspace. Without
+// that file there are none. If the file can't be read there are none either, and SharedWith returns an error.
 func (w Workspace) SharedWith(team string) (Workspace, error) {
 	w.shared = []string{}
 	tables, err := (&reading{w: w}).tables(SharedFile)
@@ -102,10 +103,9 @@ func (w Workspace) SharedWith(team string) (Workspace, error) {
 	return w, nil
 }
 
-// errNotShared is the error for a file that is not shared: the same as for one that does not exist.
+// errNotShared is the error for a file that is not shared. It equals the error for a file that does not exist.
 var errNotShared = fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
 
-// has reports whether a contest's file may be seen.
 func (w Workspace) has(file string) bool {
 	clean, err := inside(file)
 	return w.shared == nil || err == nil && slices.Contains(w.shared, clean)

@@ -9,19 +9,19 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// agentTypes maps the spellings in files to the types of members.
+// agentTypes maps the spellings of member types in files to the types.
 var agentTypes = map[string]string{
 	"plain": "plain", "web-search": "web-search", "code-exec": "code-exec",
 	"web_search": "web-search", "code_execution": "code-exec",
 }
 
-// aliases are shorter names of a member's fields.
+// aliases are shorter names for a member's fields.
 var aliases = [][2]string{{"name", "agent_name"}, {"type", "agent_type"}, {"description", "tool_description"}}
 
-// toolForm is the form of tools' names that all vendors take.
+// toolForm is the form of a tool's name that all vendors accept.
 var toolForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
-// member reads one of [[team.members]]. Its keys come before those of the file that it names.
+// member reads one of [[team.members]]. Its keys take precedence over those of the file that it names.
 func (r *reading) member(file, path string, keys map[string]any) Member {
 	own := r.named(r.section(file, path, keys))
 	config := own.text("config")
@@ -33,7 +33,7 @@ func (r *reading) member(file, path string, keys map[string]any) Member {
 	return m
 }
 
-// named replaces shorter names of fields by the long ones.
+// named replaces shorter names of fields with the long ones.
 func (r *reading) named(s *section) *section {
 	keys := map[string]any{}
 	maps.Copy(keys, s.keys)
@@ -53,7 +53,7 @@ func (r *reading) named(s *section) *section {
 	return s
 }
 
-// over adds the keys of a member's file that the member itself does not set.
+// over adds keys from a member's file that the member does not set itself.
 func (r *reading) over(own *section, config string) *section {
 	own.torn = true
 	name, err := inside(config)
@@ -84,7 +84,7 @@ func (r *reading) over(own *section, config string) *section {
 	return own
 }
 
-// agentFile is [agent] of a member's file; nil: there is none, which is recorded.
+// agentFile returns the table [agent] of a member's file. If there is none, it records a finding and returns nil.
 func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 	s := r.topTable(file, path, "agent", "a member", tables)
 	if s == nil {
@@ -93,7 +93,6 @@ func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 	return r.named(s)
 }
 
-// agent reads a member's fields.
 func (s *section) agent() Member {
 	m := Member{
 		Call: retried(s.call()), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),

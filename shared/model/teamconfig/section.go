@@ -19,22 +19,23 @@ type reading struct {
 	bytes int // read so far
 }
 
-// section is a table of a file. end refuses the keys that nobody took.
+// section is a table of a file. end reports every key that nothing has read.
 type section struct {
 	r     *reading
-	file  string // where it stands
+	file  string // the file that has the table
 	path  string // prefix of its keys in messages: "members[0]."
 	keys  map[string]any
-	from  map[string]string // the file of a key that comes from another file
+	from  map[string]string // the file of each key that comes from another file
 	taken map[string]bool
-	torn  bool // the file with more keys could not be read
+	torn  bool // the file with further keys could not be read
 }
 
 func (r *reading) section(file, path string, keys map[string]any) *section {
 	return &section{r: r, file: file, path: path, keys: keys, taken: map[string]bool{}}
 }
 
-// topTable is a file's only table. It returns nil when there is none, which is recorded. what names the kind of file.
+// topTable returns the only table of a file. If there is none, it records a finding and returns nil. what names the
+// kind of file.
 func (r *reading) topTable(file, path, key, what string, tables map[string]any) *section {
 	if tables == nil {
 		return nil
@@ -56,7 +57,7 @@ func (s *section) refuse(key, format string, a ...any) {
 	s.record(key, false, fmt.Sprintf(format, a...))
 }
 
-// warn records something without effect.
+// warn records a part of the file that has no effect.
 func (s *section) warn(key, format string, a ...any) {
 	s.record(key, true, fmt.Sprintf(format, a...))
 }
@@ -72,7 +73,7 @@ func (s *section) record(key string, warning bool, message string) {
 	}
 	value := s.keys[key]
 	if _, list := value.([]any); list && !strings.HasPrefix(message, "must be") {
-		value = nil // the message names the element of the list
+		value = nil // the message quotes the element of the list
 	}
 	if !s.taken[key] && secretive(key) {
 		value = nil // it may be secret, and cards and consoles show it
@@ -81,15 +82,15 @@ func (s *section) record(key string, warning bool, message string) {
 		Warning: warning})
 }
 
-// take is a key's value.
+// take returns a key's value.
 func (s *section) take(key string) (any, bool) {
 	s.taken[key] = true
 	v, ok := s.keys[key]
 	return v, ok
 }
 
-// typed is a key's value of type T. It reports false when the key is not set. A value of another type is recorded: it
-// must be what.
+// typed returns a key's value of type T, or false if the key is not set. A value of another type gives false and a
+// finding, whose message says that it must be what.
 func typed[T any](s *section, key, what string) (value T, ok bool) {
 	v, set := s.take(key)
 	if value, ok = v.(T); set && !ok {
@@ -98,7 +99,8 @@ func typed[T any](s *section, key, what string) (value T, ok bool) {
 	return value, ok
 }
 
-// listed is a key's list of Ts. It returns nil when the key is not set. Another value is recorded: it must be what.
+// listed returns a key's list of Ts, or nil if the key is not set. Any other value gives nil and a finding, whose
+// message says that it must be what.
 func listed[T any](s *section, key, what string) []T {
 	all, ok := typed[[]any](s, key, what)
 	if !ok {
@@ -114,7 +116,7 @@ func listed[T any](s *section, key, what string) []T {
 	return list
 }
 
-// text is a key's text; nil when it is not set. Another value is recorded.
+// text returns a key's text, or nil if the key is not set. A value of another type is recorded.
 func (s *section) text(key string) *string {
 	if t, ok := typed[string](s, key, "a text"); ok {
 		return &t
@@ -122,7 +124,7 @@ func (s *section) text(key string) *string {
 	return nil
 }
 
-// needed is a text that must be set and not blank.
+// needed returns a text. It records a finding if the text is not set or blank.
 func (s *section) needed(key string) string {
 	if _, ok := s.keys[key]; !ok {
 		if s.take(key); !s.torn {
@@ -140,7 +142,7 @@ func (s *section) needed(key string) string {
 	return *t
 }
 
-// instruction is a text, or a table with it under text.
+// instruction reads a text, or a table that has the text under the key text.
 func (s *section) instruction(key string) *string {
 	table, ok := s.keys[key].(map[string]any)
 	if !ok {
@@ -159,7 +161,7 @@ func (s *section) instruction(key string) *string {
 	return t
 }
 
-// number is a key's number within bounds.
+// number returns a key's number within bounds.
 func (s *section) number(key string, least, most float64) *float64 {
 	v, ok := s.take(key)
 	if !ok {
@@ -182,7 +184,7 @@ func (s *section) number(key string, least, most float64) *float64 {
 	return &x
 }
 
-// decimal is a bound in the files' form.
+// decimal writes a bound as files write decimals.
 func decimal(x float64) string {
 	s := strconv.FormatFloat(x, 'f', -1, 64)
 	if !strings.Contains(s, ".") {
@@ -191,10 +193,10 @@ func decimal(x float64) string {
 	return s
 }
 
-// noMost bounds whole numbers without a bound of their own. As seconds it is still a duration.
+// noMost is the bound of whole numbers that have no other. As seconds it still fits into a time.Duration.
 const noMost = math.MaxInt32
 
-// whole is a key's whole number within bounds.
+// whole returns a key's whole number within bounds.
 func (s *section) whole(key string, least, most int) *int {
 	v, ok := s.take(key)
 	if !ok {
@@ -224,21 +226,21 @@ func (s *section) wholeOr(unset, least, most int, key string) int {
 	return unset
 }
 
-// texts is a key's list of texts.
+// texts returns a key's list of texts.
 func (s *section) texts(key string) []string { return listed[string](s, key, "a list of texts") }
 
-// table is a key's table; nil: not set or not a table.
+// table returns a key's table, or nil if it is not set or no table.
 func (s *section) table(key string) map[string]any {
 	t, _ := typed[map[string]any](s, key, "a table")
 	return t
 }
 
-// list is a key's list of tables. header is how a file writes such a table.
+// list returns a key's list of tables. header shows in messages how a file writes such a table.
 func (s *section) list(key, header string) []map[string]any {
 	return listed[map[string]any](s, key, "a list of tables: "+header)
 }
 
-// model is the name of a model; unset when the key isn't set.
+// model returns the name of a model, or unset if the key is not set.
 func (s *section) model(key, unset string) string {
 	if _, ok := s.keys[key]; !ok && unset != "" {
 		s.take(key)
@@ -260,10 +262,10 @@ func (s *section) model(key, unset string) string {
 	return name
 }
 
-// call reads the settings of a model's call, with the bounds that all agents but leaders have.
+// call reads the settings of a model's call, with the bounds for all agents but leaders.
 func (s *section) call() Call { return s.callWithin(0, noMost) }
 
-// callWithin is call with other bounds for the timeout.
+// callWithin reads the same settings with other bounds for the timeout.
 func (s *section) callWithin(least, most int) Call {
 	return Call{
 		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost),
@@ -283,7 +285,7 @@ func (s *section) ignored(why string, keys ...string) {
 	}
 }
 
-// end refuses every key that nobody took.
+// end refuses every key that nothing has read.
 func (s *section) end() {
 	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
 		switch {
@@ -303,5 +305,5 @@ func secretive(key string) bool {
 	})
 }
 
-// blank reports whether a text shows nothing. An ideographic space shows nothing either.
+// blank reports whether a text has no visible character. An ideographic space is not visible either.
 func blank(s string) bool { return !legible.Text(s) }

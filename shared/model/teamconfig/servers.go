@@ -9,23 +9,24 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Server is an MCP server for members of type web-search on one machine, where no administrator lists tools.
+// Server is an MCP server for members of type web-search. It is used where contests run on one machine without an
+// administrator who lists tools.
 type Server struct {
 	Name string `json:"name"` // the table's
 	URL  string `json:"url"`
-	// TokenEnv is the variable of the environment that has the server's token, or a whole header: TokenVariable of its
-	// name; nil: it asks for none.
+	// TokenEnv names the environment variable that has the server's token or a complete header. It must be
+	// TokenVariable of the server's name; nil: the server needs no token.
 	TokenEnv *string  `json:"token_env"`
 	Tools    []string `json:"tools"` // those that members may call
 }
 
-// TokenVariable is the only variable that a file may name for a server's token. Workspaces are passed on, and somebody
-// else's file must not send the keys of models, or another server's token, to its own server.
+// TokenVariable is the only variable that a file may name for a server's token. People pass workspaces on, and another
+// person's file must not be able to send the keys of models, or another server's token, to its own server.
 func TokenVariable(server string) string {
 	return "MCP_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_")) + "_TOKEN"
 }
 
-// Servers reads a file of MCP servers, and sorts them by name.
+// Servers reads a file of MCP servers and sorts them by name.
 func (w Workspace) Servers(file string) ([]Server, []Finding) {
 	r := &reading{w: w}
 	tables := r.file(file, "")
@@ -70,7 +71,7 @@ func (s *section) server(name string) Server {
 		switch {
 		case p.Field == "name":
 			s.refuse("", "the name %s", p.Err().Limit)
-		case !blank(x.URL): // a blank URL was refused already
+		case !blank(x.URL): // a blank URL has a finding already
 			if p.Rule == tenancy.RuleAddressOnly {
 				s.keys["url"] = nil // it contains a secret
 			}
@@ -93,7 +94,7 @@ func (s *section) server(name string) Server {
 	return x
 }
 
-// Wrong is a finding about a server's field and its value.
+// Wrong returns a finding about a server's field and its value.
 func (s Server) Wrong(file, field, value, format string, a ...any) Finding {
 	f := Finding{File: file, Field: strings.TrimSuffix("servers."+s.Name+"."+field, "."),
 		Message: fmt.Sprintf(format, a...)}

@@ -17,7 +17,7 @@ const (
 	maxName                  = 200 // characters
 )
 
-// file reads the file that a field names. It returns nil when the file can't be read, which is recorded.
+// file reads the file that a field names. If the file can't be read, it records a finding and returns nil.
 func (r *reading) file(file, field string) map[string]any {
 	name, err := inside(file)
 	if err == nil {
@@ -33,7 +33,7 @@ func (r *reading) file(file, field string) map[string]any {
 	return nil
 }
 
-// team reads [team]; path stands before its fields.
+// team reads [team]. path is the prefix of its fields in messages.
 func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 	s := r.topTable(file, path, "team", "a team", tables)
 	if s == nil {
@@ -56,7 +56,7 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 	return t
 }
 
-// name is a text for lists, at most maxName characters.
+// name reads a text for lists, of at most maxName characters.
 func (s *section) name(key string) string {
 	t := s.needed(key)
 	if utf8.RuneCountInString(t) > maxName {
@@ -65,7 +65,7 @@ func (s *section) name(key string) string {
 	return t
 }
 
-// unique refuses two members, or two tools, of one name.
+// unique refuses members or tools that have the same name.
 func (s *section) unique(members []Member) {
 	var names, tools []string
 	for _, m := range members {

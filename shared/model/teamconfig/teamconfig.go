@@ -13,7 +13,8 @@ type Team struct {
 // Leader is the agent that submits.
 type Leader struct {
 	SystemPrompt *string `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
-	// SystemInstruction is added to the prompt. If it is nil nothing is added, unless SystemPrompt is nil, too.
+	// SystemInstruction is appended to the prompt. If both it and SystemPrompt are nil, the built-in instruction is
+	// used.
 	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"`
 	Model             string  `json:"model" toml:"model"`
 	Call
@@ -40,7 +41,7 @@ func (m Member) Tool() string {
 	return "delegate_to_" + m.AgentName
 }
 
-// Contest is a contest's whole configuration, with the contents of every file that it names.
+// Contest is a contest's complete configuration, including every file that it names.
 type Contest struct {
 	TeamTimeoutSeconds int       `json:"timeout_per_team_seconds"`
 	MaxRounds          int       `json:"max_rounds"`
@@ -57,8 +58,8 @@ type Evaluator struct {
 	Call
 }
 
-// Call has the settings of an agent's model. A field that is nil is left to the model; a metric takes its evaluator's
-// first.
+// Call has the settings of an agent's model. A nil field is left to the model; for a metric, the evaluator's setting is
+// used first.
 type Call struct {
 	Temperature    *float64 `json:"temperature" toml:"temperature"`
 	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`
@@ -69,7 +70,7 @@ type Call struct {
 	Seed           *int     `json:"seed" toml:"seed"`
 }
 
-// Metric is a metric of an evaluator. The weights of all its metrics sum to 1.
+// Metric is a metric of an evaluator. The weights of an evaluator's metrics sum to 1.
 type Metric struct {
 	Name              string  `json:"name" toml:"name"`
 	Weight            float64 `json:"weight" toml:"weight"`

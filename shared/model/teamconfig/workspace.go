@@ -14,31 +14,31 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Environment is the variable that says where the workspace is.
+// Environment is the variable that has the workspace's address.
 const Environment = "MIXSEEK_WORKSPACE"
 
 // ErrNotSet says that the variable is missing or blank. It has no default.
 var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment + "=/path/to/workspace")
 
 const (
-	// maxFile is the longest file that is read, in bytes.
+	// maxFile bounds a file, in bytes.
 	maxFile = 1 << 20
-	// maxRead is how many bytes are read for one configuration. Every member of every team may name the same file, and
-	// all contents are kept with the contest.
+	// maxRead bounds all files of one configuration, in bytes. Every member of every team may name the same file, and a
+	// contest is saved with the contents of all of them.
 	maxRead = 4 << 20
 )
 
-// Workspace is a folder of configurations. Paths are relative to it and stay inside.
+// Workspace is a folder of configurations. Paths are relative to it and can't leave it.
 type Workspace struct {
 	FS fs.FS
-	// Folder is the path on this machine; empty for files elsewhere.
+	// Folder is the path on this machine; empty if the files are elsewhere.
 	Folder string
 
 	shared []string // the contests that may be seen; nil: all
 }
 
-// Open opens the workspace that the variable names. A folder's links can't lead out of it. Files at s3://bucket/prefix
-// are opened by elsewhere, if that is not nil. Open returns ErrNotSet for a blank value.
+// Open opens the workspace that the variable's value names. Links in a folder can't lead out of it. elsewhere, if it is
+// not nil, opens files at s3://bucket/prefix. For a blank value Open returns ErrNotSet.
 func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (Workspace, error) {
 	if strings.TrimSpace(value) == "" {
 		return Workspace{}, ErrNotSet
@@ -65,8 +65,8 @@ func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (W
 	return Workspace{FS: root.FS(), Folder: folder}, nil
 }
 
-// Locate turns a path of the command line, which may also be absolute or relative to the working directory, into one
-// relative to the workspace. It returns an error for a file outside.
+// Locate converts a path from the command line to one relative to the workspace. The path may be absolute, relative to
+// the working directory, or relative to the workspace. A file outside of the workspace is an error.
 func (w Workspace) Locate(file string) (string, error) {
 	if w.Folder == "" {
 		return inside(file)
@@ -93,7 +93,8 @@ func (w Workspace) Locate(file string) (string, error) {
 	return inside(file)
 }
 
-// inside shortens a path that a file names. It returns an error for one that is absolute or leads out.
+// inside normalizes a path in a configuration file. It returns an error for a path that is absolute or leaves the
+// workspace.
 func inside(name string) (string, error) {
 	short := path.Clean(name)
 	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
@@ -102,7 +103,7 @@ func inside(name string) (string, error) {
 	return short, nil
 }
 
-// tables reads a file. The error does not repeat the file's name.
+// tables reads a file. The error does not contain the file's name.
 func (r *reading) tables(name string) (map[string]any, error) {
 	f, err := r.w.FS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,12 +133,12 @@ func (r *reading) tables(name string) (map[string]any, error) {
 	return tables, nil
 }
 
-// unmarshal reads TOML, with or without the mark that editors on Windows put before it.
+// unmarshal reads TOML, with or without the byte order mark that editors on Windows write.
 func unmarshal(b []byte, tables *map[string]any) error {
 	return toml.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), tables)
 }
 
-// bare is an error without the path that the file system puts before it.
+// bare removes the path that the file system adds to an error.
 func bare(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

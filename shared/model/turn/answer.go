@@ -12,10 +12,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// mostAgain is how often a model is asked again when what it proposed can't be used.
+// mostAgain is how often a model is asked again if its proposal can't be used.
 const mostAgain = 2
 
-// texts stand in for an answer that can't be shown.
+// texts replace answers that can't be shown.
 type texts struct{ declined, cutOff, invalid, unsupported, empty, handing string }
 
 var words = language.InEach(
@@ -31,9 +31,9 @@ var words = language.InEach(
 		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
 	})
 
-// Answer makes one turn. It asks the model, and up to mostAgain times again when a proposal can't be used, and returns
-// the sound parts of the answer. onText gets all of the answer's text so far; the text may start over when the model
-// is asked again. An error is a *model.Error. The reply beside it has the usage of what was sent.
+// Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
+// asked again up to mostAgain times. onText is called with all of the answer's text so far; the text starts over when
+// the model is asked again. An error is a *model.Error, and the Reply returned with it has the usage of what was sent.
 func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
@@ -65,8 +65,8 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	}
 }
 
-// take puts the sound parts of an answer into the reply. It returns the messages with which the model is asked again,
-// nil if it need not be.
+// take puts the usable parts of an answer into the reply. It returns the messages for asking the model again, nil if
+// that is not necessary.
 func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
 	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may omit its text
@@ -85,7 +85,7 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 	calls, results, sound := numbered(got.Calls, reply.Calls), []model.Part(nil), false
 	for _, c := range calls {
 		j := t.judge(c, offered)
-		if got.Stop == model.StopLength { // the arguments may look whole, but are cut off
+		if got.Stop == model.StopLength { // the arguments may look complete but are cut off
 			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose something shorter"}}
 		}
 		switch {
@@ -117,7 +117,7 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 	return []model.Message{spoken, {Role: model.User, Parts: results}}
 }
 
-// numbered gives calls new ids, since a server may send none, or the same ones again.
+// numbered gives calls new ids, because a server may send none or repeat old ones.
 func numbered(calls []model.Call, try int) []model.Call {
 	out := make([]model.Call, len(calls))
 	for i, c := range calls {
@@ -128,14 +128,14 @@ func numbered(calls []model.Call, try int) []model.Call {
 }
 
 func fencedProblems(problems []string) string {
-	b, err := json.Marshal(problems) // they quote the answer, which may quote anybody
+	b, err := json.Marshal(problems) // the problems quote the answer, which may quote anybody
 	if err != nil {
 		return "[]"
 	}
 	return "<data>" + string(b) + "</data>"
 }
 
-// finish adds a sentence for a part of the reply that is missing.
+// finish adds a sentence about a missing part of the reply.
 func (t Turn) finish(reply *Reply) {
 	w := words.In(t.Locale)
 	missing := ""
@@ -152,7 +152,7 @@ func (t Turn) finish(reply *Reply) {
 	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.HandOver == "" {
 		missing, reply.Code = w.empty, Empty
 	}
-	switch { // no message would show a proposal without a text
+	switch { // a proposal is shown only in a message with a text
 	case legible.Text(reply.Text):
 	case reply.Action != nil:
 		reply.Text = reply.Action.Summary

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Demo is an agent without a model: it says that it is one, and proposes an action for a few plain phrases, always the
-// same.
+// Demo is an agent without a model. It says that it is a demo, and for a few fixed phrases proposes an action, always
+// the same one.
 type Demo struct{}
 
 var (
@@ -24,10 +24,10 @@ var (
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
 )
 
-// demoFiles are a program and its test, so that a test can be run after them.
+// demoFiles are a program and its test, so that the tests can be run next.
 const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"summary":%SUMMARY%}`
 
-// Say answers the last of what people said.
+// Say answers the last statement of a person.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	if body, err := json.Marshal(r); err == nil {
 		model.Sent(ctx, body)
@@ -46,7 +46,7 @@ func demoAnswer(r model.Request) model.Response {
 		return model.Response{}
 	}
 	last, result := lastSaid(r.Messages[len(r.Messages)-1])
-	spoken := lastSpoken(r.Messages) // what Ringi told is in the workspace's language, not the person's
+	spoken := lastSpoken(r.Messages) // Ringi's messages are in the workspace's language, which may not be the person's
 	if m := demoRun().FindStringSubmatch(spoken); m != nil {
 		spoken = strings.TrimSuffix(spoken, m[1]) // a command is in no language
 	}
@@ -74,7 +74,7 @@ func demoAnswer(r model.Request) model.Response {
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
 		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
-		// else the person reads it on the card alone
+		// in the other language the person reads the result only on the card
 		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
 			says += "\n" + first
 		}
@@ -101,7 +101,7 @@ func demoAnswer(r model.Request) model.Response {
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
-// demoRequest is what a request is made of: what was said beside the word for it, or else before.
+// demoRequest is the text of a request: the words beside the phrase that asks for it, or else earlier words.
 func demoRequest(said []model.Message) string {
 	first := ""
 	for i := len(said) - 1; i >= 0; i-- {
@@ -119,7 +119,7 @@ func demoRequest(said []model.Message) string {
 	return first
 }
 
-// lastSpoken is the last that a person said in any turn.
+// lastSpoken is the last statement of a person in any turn.
 func lastSpoken(said []model.Message) string {
 	for i := len(said) - 1; i >= 0; i-- {
 		if said[i].Role != model.User {
@@ -132,7 +132,7 @@ func lastSpoken(said []model.Message) string {
 	return ""
 }
 
-// lastSaid is the last that a person said in a turn, and how what the system told last begins.
+// lastSaid returns the last statement of a person in a turn, and the beginning of the last text from the system.
 func lastSaid(turn model.Message) (last entry, system string) {
 	for _, p := range turn.Parts {
 		text := p.Text

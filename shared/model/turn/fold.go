@@ -12,18 +12,18 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Limits of what a model is shown of a conversation, including the summary of older messages.
+// Limits of the part of a conversation that a model is shown, including the summary of older messages.
 const (
 	MaxMessages = 1000
 	MaxBytes    = 204_800 // of UTF-8
 )
 
-// MaxFolded is how long a summary may be, in bytes of UTF-8.
+// MaxFolded bounds a summary, in bytes of UTF-8.
 const MaxFolded = 12_000
 
-// Fold splits a history, oldest first, that is too long: older is to be summed up, together with the summary at its
-// beginning, and shown stays. older is empty for a history that is not too long. Fold takes more than it must, so that
-// not every message folds again. The newest message always stays.
+// Fold splits a history, oldest first, that is too long. older, which includes the previous summary, is to be
+// summarized, and shown remains. older is nil if the history is short enough. Fold splits off more than necessary, so
+// that not every new message needs another summary. The newest message always remains.
 func Fold(history []Message) (older, shown []Message) {
 	size := 0
 	for _, m := range history {
@@ -36,7 +36,7 @@ func Fold(history []Message) (older, shown []Message) {
 	for ; n < len(history)-1 && (len(history)-n+1 > MaxMessages*3/4 || size+MaxFolded > MaxBytes*3/4); n++ {
 		size -= len(history[n].Text)
 	}
-	if n == 1 && history[0].Collapsed { // a summary alone need not be summed up again
+	if n == 1 && history[0].Collapsed { // a summary alone need not be summarized again
 		n = 2
 	}
 	if n >= len(history) {
@@ -45,8 +45,8 @@ func Fold(history []Message) (older, shown []Message) {
 	return history[:n], history[n:]
 }
 
-// Summarize replaces older messages, with the earlier summary, by a new summary of the model's. Without a usable
-// answer it takes their first lines. The usage is the call's, even if its answer was not taken.
+// Summarize returns the model's summary of older messages, which include the previous summary. If there is no usable
+// answer, it returns their first lines. The usage is the call's, even if its answer was not used.
 func Summarize(ctx context.Context, w model.Wire, older []Message, locale string) (string, model.Usage) {
 	if w == nil {
 		return FirstLines(older, locale), model.Usage{}
@@ -66,7 +66,7 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, locale string
 	return text, got.Usage
 }
 
-// plainly lists who said what, without the form that vendors ask of turns.
+// plainly lists who said what, without the turns that vendors require.
 func plainly(older []Message) (out []entry) {
 	for _, m := range older {
 		switch {
@@ -92,12 +92,12 @@ type foldTexts struct{ agent, system, more string }
 
 var foldWords = language.InEach(foldTexts{"エージェント", "Ringi", "(ほか %d 件)"}, foldTexts{"Agent", "Ringi", "(%d more)"})
 
-// maxLine is how many characters of a message's first line are kept.
+// maxLine is how many characters of a message's first line FirstLines shows.
 const maxLine = 80
 
-// FirstLines are the first lines of messages, behind the earlier summary, as far as MaxFolded bytes allow. The last
-// line says how many were left out. The beginning of a line tells its author: a person's name is quoted, the agent's
-// and Ringi's are not, and lines of the earlier summary begin with earlierLine.
+// FirstLines returns the first lines of messages after the previous summary, up to MaxFolded bytes. If some don't fit,
+// the last line says how many. Each line begins with its author: a person's name is in quotation marks, the agent's and
+// Ringi's are not. Lines of the previous summary begin with earlierLine.
 func FirstLines(older []Message, locale string) string {
 	w := foldWords.In(locale)
 	var out []string
@@ -119,8 +119,8 @@ func FirstLines(older []Message, locale string) string {
 
 const earlierLine = "| "
 
-// earlier puts earlierLine before each line of a summary, once. A model may have written the summary, from anybody's
-// words.
+// earlier puts earlierLine before each line of a summary that does not have it yet. The summary may contain anybody's
+// words, because a model wrote it.
 func earlier(summary string) string {
 	lines := strings.Split(legible.Visible(summary), "\n")
 	for i, l := range lines {
@@ -139,7 +139,7 @@ func firstLine(m Message, w foldTexts) string {
 	return w.agent + ": " + lineOf(m.Text)
 }
 
-// ownLine is the first line of Ringi's message. Others' words in it are quoted.
+// ownLine returns the first line of a message from Ringi. Other people's words in it are quoted.
 func ownLine(m Message) string {
 	said, room := "", maxLine
 	for _, e := range m.system() {

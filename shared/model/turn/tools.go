@@ -14,13 +14,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// handOver is the tool by which an agent makes a request to the pipeline.
+// handOver is the tool with which an agent makes a request for the pipeline.
 const handOver = "hand_over"
 
-// oneAtATime refuses a proposal while another action isn't over.
+// oneAtATime refuses a proposal while another action is not finished.
 const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
 
-// Limits of what stands beside a payload, in characters.
+// Limits of the texts that accompany a payload, in characters.
 const (
 	MaxSummary  = 300
 	MaxHandOver = 4000
@@ -32,12 +32,12 @@ var descriptions = map[agent.ActionType]string{
 	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
 }
 
-// may reports whether the agent can propose that here. Commands need a sandbox, files don't.
+// may reports whether the agent may propose this type of action here. Commands need a sandbox, files don't.
 func (t Turn) may(x agent.ActionType) bool {
 	return t.Agent.May(x) && (t.MaySandbox || x == agent.CodeGenerate)
 }
 
-// tools are the tools that the turn offers. handOver is always one of them, because vendors want tools where the
+// tools returns the tools that the turn offers. handOver is always among them, because vendors require tools if the
 // history has calls.
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
@@ -57,7 +57,7 @@ func (t Turn) tools() ([]model.Tool, error) {
 	}), nil
 }
 
-// inputOf is a payload's schema, with a summary for people.
+// inputOf returns the schema of a payload with an additional summary for people.
 func inputOf(x agent.ActionType) (json.RawMessage, error) {
 	text, err := conversation.Schema(x)
 	if err != nil {
@@ -77,15 +77,15 @@ func inputOf(x agent.ActionType) (json.RawMessage, error) {
 	return json.Marshal(shape)
 }
 
-// judged is a checked call: a proposal, a request to hand over, or problems.
+// judged is the result of checking a call: a proposal, a request to hand over, or problems.
 type judged struct {
 	proposal *Proposal
 	handOver string
-	problems []string // worded so that the model can repair them
+	problems []string // the model reads them to repair the call
 	code     Code
 }
 
-// judge checks a call. No part of a model's answer is used unchecked.
+// judge checks a call, because no part of a model's answer is used unchecked.
 func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	i := slices.IndexFunc(offered, func(t model.Tool) bool { return t.Name == c.Name })
 	if i < 0 {

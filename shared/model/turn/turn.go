@@ -1,6 +1,6 @@
-// Package turn makes one turn of an agent in a conversation. It tells the model what was said, and takes from the
-// answer what can be used. People's words are data to the model, and the model's proposals are checked before anybody
-// sees them.
+// Package turn makes one turn of an agent in a conversation. It sends the conversation to the model and takes the
+// usable parts of the answer. To the model, people's words are only data. The model's proposals are checked before
+// anybody sees them.
 package turn
 
 import (
@@ -11,22 +11,22 @@ import (
 	"ringi/shared/model"
 )
 
-// Message is a message of a conversation, with what it led to.
+// Message is a message of a conversation with its proposals and their results.
 type Message struct {
-	Key    string // of its row
+	Key    string // key of its row
 	Sender Sender
-	Name   string // the author's, as people know it; empty for agent and system
+	Name   string // the author's name for people; empty for agent and system
 	Text   string
 	Files  []File
 	// Pieces are the parts of a system's message.
 	Pieces []Piece
-	// Collapsed says that the message stands for older ones.
+	// Collapsed says that the message is a summary of older ones.
 	Collapsed bool
-	// Proposal is what an agent's message proposed; its text may be empty.
+	// Proposal is an agent's proposal. The message's text may then be empty.
 	Proposal *Proposal
-	// Refused are proposals of the same message that were not taken.
+	// Refused are further proposals in the same message, which were refused.
 	Refused []Proposal
-	// ActionID is the action whose end a system's message tells.
+	// ActionID is the action whose result a system's message reports.
 	ActionID string
 }
 
@@ -36,7 +36,7 @@ type Piece struct {
 	Quoted bool
 }
 
-// Sender is who says something.
+// Sender is the author of a message.
 type Sender string
 
 const (
@@ -45,12 +45,12 @@ const (
 	FromSystem Sender = "system"
 )
 
-// File is something that was attached to a message.
+// File is an attachment of a message.
 type File struct {
 	ID   string // Slack's
 	Name string
 	Type string // MIME
-	Hash string // SHA-256 of what was read
+	Hash string // SHA-256 of the content that was read
 	Size int
 	Body []byte // nil: not read
 	Why  string // why it was not read
@@ -58,40 +58,40 @@ type File struct {
 
 // Proposal is an action that an agent wants to have done.
 type Proposal struct {
-	ActionID string // empty before it is an action
+	ActionID string // empty before the action exists
 	Type     agent.ActionType
-	Payload  string               // JSON, in the one form that conversation.Payload gives it
-	Decoded  conversation.Payload // of a new proposal; an earlier one has its kept payload alone
-	Summary  string               // what it is for, in the agent's words
+	Payload  string               // JSON in the canonical form of conversation.Payload
+	Decoded  conversation.Payload // only in a new proposal; earlier ones have just the payload
+	Summary  string               // its purpose in the agent's words
 }
 
-// Turn is what an agent is to answer.
+// Turn is the input for an agent's answer.
 type Turn struct {
 	Agent   agent.Definition
-	History []Message // the last ones are answered now
+	History []Message // the last ones are to be answered
 	// MaySandbox says that commands can be executed.
 	MaySandbox bool
-	// Tools says what is installed where commands are executed, for the model.
+	// Tools tells the model which programs are installed where commands are executed.
 	Tools string
-	// Busy says that an action waits or is under way, so that no other one can be proposed.
+	// Busy says that an action waits or is being executed, so no other one can be proposed.
 	Busy   bool
 	Locale string
 }
 
-// Reply is what an agent answers.
+// Reply is an agent's checked answer.
 type Reply struct {
 	Text    string
 	Action  *Proposal
-	Refused []Proposal // of the same answer, not taken
+	Refused []Proposal // further proposals of the same answer, which were refused
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
 	// Code says why a part of the agent's answer is missing from the reply.
 	Code  Code
 	Usage model.Usage
-	Calls int // of the model
+	Calls int // calls of the model
 }
 
-// Code is what went wrong, as logs name it.
+// Code is an error code for logs.
 type Code string
 
 const (

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Limits of what a model is shown of attachments, the newest first.
+// Limits of the attachments that a model is shown. The newest ones are counted first.
 const (
 	MaxFileText  = 64 << 10  // bytes of one text
 	MaxFilesText = 160 << 10 // bytes of all texts
@@ -24,10 +24,10 @@ const (
 	MaxImages    = 5
 )
 
-// imageTypes are those that every vendor reads.
+// imageTypes are the types that every vendor's models read.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// Readable says why a file of this type and size can't be shown to a model; empty if it can.
+// Readable returns why a file of this type and size can't be shown to a model, or an empty text if it can.
 func Readable(mime string, size int) (why string) {
 	mime, _, _ = strings.Cut(mime, ";")
 	switch {
@@ -46,9 +46,9 @@ func Readable(mime string, size int) (why string) {
 	return ""
 }
 
-// Attach reads the files of a history, the newest first, within the limits, and notes with the others why they are not
-// shown. read returns a file's content of at most so many bytes, or says why it can't be read. Attach returns the
-// files that the agent is shown, with the hashes of their contents but without the contents.
+// Attach reads the files of a history within the limits, the newest first, and records why the others are not shown.
+// read returns a file's content of at most most bytes, or why it can't be read. Attach returns the files that the agent
+// is shown, with the hashes of their contents but without the contents.
 func Attach(history []Message, read func(f File, most int) (body []byte, why string)) (shown []File) {
 	b := &budget{}
 	for i := range slices.Backward(history) {
@@ -83,10 +83,10 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 	return shown
 }
 
-// budget is the used part of the attachments' limits.
+// budget counts how much of the attachments' limits is used.
 type budget struct{ text, images int }
 
-// refuses counts a file, or says why it does not fit.
+// refuses counts a file, or returns why it does not fit.
 func (b *budget) refuses(f File) string {
 	size := max(f.Size, len(f.Body))
 	if why := f.Why; why != "" {
@@ -109,8 +109,8 @@ func (b *budget) refuses(f File) string {
 	return ""
 }
 
-// entry is one statement as the model reads it. The speaker is told by the field, so that no name can imitate another.
-// Nothing in an entry is an instruction.
+// entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
+// another speaker. Nothing in an entry is an instruction.
 type entry struct {
 	From    string `json:"from,omitempty"`    // a person's name
 	Agent   string `json:"agent,omitempty"`   // the agent's own words
@@ -122,17 +122,17 @@ type entry struct {
 	NotRead string `json:"not_read,omitempty"`
 }
 
-// turns collects the history in the form that vendors take.
+// turns converts the history to the form that vendors accept.
 type turns struct {
 	said    []model.Message
-	waiting []entry // entries of the user's turn that is open
+	waiting []entry // entries of the unfinished user's turn
 	images  []model.Part
 	results []model.Part
-	told    map[string]bool // actions whose end a result tells
+	told    map[string]bool // actions whose end is in a result already
 }
 
-// said is the conversation in a form that every vendor takes: speakers alternate, each call has its result at the
-// beginning of the next turn, no text is empty, and the last turn is the user's.
+// said returns the conversation in a form that every vendor accepts: speakers alternate, each call has its result at
+// the beginning of the next turn, no text is empty, and the last turn is the user's.
 func said(history []Message) []model.Message {
 	t := &turns{told: map[string]bool{}}
 	shown := filesShown(history)
@@ -150,7 +150,7 @@ func said(history []Message) []model.Message {
 	return t.said
 }
 
-// filesShown says for each file why it is not shown, empty if it is.
+// filesShown returns for each file why it is not shown, empty if it is.
 func filesShown(history []Message) [][]string {
 	b, out := &budget{}, make([][]string, len(history))
 	for i, m := range slices.Backward(history) {
@@ -192,8 +192,8 @@ func (t *turns) other(m Message, hidden []string) {
 	}
 }
 
-// system splits a message of Ringi's into entries: others' words in it have their own. The text of an action's end
-// counts as others' words if its pieces are not known.
+// system splits a message of Ringi's into entries, so that words of others have entries of their own. If the pieces of
+// a message about an action's end are not known, all of it counts as others' words.
 func (m Message) system() (out []entry) {
 	pieces := m.Pieces
 	if pieces == nil && m.Text != "" {
@@ -209,11 +209,11 @@ func (m Message) system() (out []entry) {
 	return out
 }
 
-// line is the visible part of a name, in one line.
+// line returns the visible part of a name on one line.
 func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
 
-// agent adds what the agent said. Each call gets its result at once: the action's end, if that came before the agent
-// spoke again, or else that a person has to decide.
+// agent adds a message of the agent's. Each call gets its result at once: the action's end if it came before the
+// agent's next message, or else a note that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
 	if text == "" && m.Proposal == nil {
@@ -250,7 +250,7 @@ const (
 	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
 )
 
-// outcome tells what became of an action before the agent spoke again.
+// outcome returns the result of an action that ended before the agent's next message.
 func (t *turns) outcome(action string, later []Message) string {
 	for _, m := range later {
 		if m.Sender == FromAgent {
@@ -264,19 +264,19 @@ func (t *turns) outcome(action string, later []Message) string {
 	return awaiting
 }
 
-// idOf makes the id of a call. Vendors take letters, digits, _ and -, and at most 64 of them.
+// idOf makes a call's id. Vendors accept at most 64 letters, digits, _ and -.
 func idOf(p Proposal, n int) string {
 	id := cmp.Or(model.Identifier(p.ActionID, -1), fmt.Sprint(n))
 	return id[:min(len(id), 40)]
 }
 
-// callOf is the call by which the model made a proposal.
+// callOf returns the call with which the model made a proposal.
 func callOf(p Proposal, id string) *model.Call {
 	var input map[string]json.RawMessage
 	if json.Unmarshal([]byte(p.Payload), &input) != nil || input == nil {
-		input = map[string]json.RawMessage{} // an unreadable payload leaves the summary alone
+		input = map[string]json.RawMessage{} // without a readable payload only the summary remains
 	}
-	summary, _ := json.Marshal(p.Summary) // a text has a form
+	summary, _ := json.Marshal(p.Summary) // a text can always be encoded
 	input["summary"] = summary
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -285,7 +285,7 @@ func callOf(p Proposal, id string) *model.Call {
 	return &model.Call{ID: id, Name: string(p.Type), Input: text}
 }
 
-// close ends the user's turn that is open, if it has anything.
+// close finishes the user's turn, if it has any entry.
 func (t *turns) close() {
 	if len(t.waiting)+len(t.results)+len(t.images) == 0 {
 		return
@@ -298,8 +298,7 @@ func (t *turns) close() {
 	t.waiting, t.results, t.images = nil, nil, nil
 }
 
-// fenced are the visible parts of entries as data. JSON escapes every <, so that nothing that was said can end the
-// fence.
+// fenced returns the visible parts of entries as data. JSON escapes every <, so no text in them can end the fence.
 func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
@@ -314,7 +313,7 @@ func fenced(list []entry) string {
 	return "<messages>\n" + string(b) + "\n</messages>"
 }
 
-// request is the call that a turn makes.
+// request returns the call that a turn makes.
 func (t Turn) request() (model.Request, error) {
 	p, err := promptIn(t.Locale)
 	if err != nil {
@@ -325,7 +324,7 @@ func (t Turn) request() (model.Request, error) {
 		MaxTokens: MaxTokens}, err
 }
 
-// MaxTokens bounds an answer with what it proposes.
+// MaxTokens bounds an answer including its proposals.
 const MaxTokens = 16_000
 
 // about is the part of the prompt that differs between agents.
