@@ -22,38 +22,38 @@ import (
 type Spec struct {
 	Name        string
 	Titles      language.Texts // its name for people
-	About       language.Texts // what it does, for the administrator who allows it; empty of an MCP server's
+	About       language.Texts // what it does, for the administrator who allows it; empty for an MCP server's
 	Description string         // for the model that plans
 	Access      aggregate.Access
-	Provider    string        // whose credentials it needs; empty: nobody's
+	Provider    string        // whose credentials it needs; empty: none
 	Timeout     time.Duration // the longest a call may take
-	MaxRows     int           // of the longest list that it takes or gives
-	MaxBytes    int           // of its result
+	MaxRows     int           // rows in the longest list that it takes or returns
+	MaxBytes    int           // size of its result
 	// InputSchema and OutputSchema are JSON Schemas.
 	InputSchema  string
 	OutputSchema string
-	// Destination names the arguments that say where a write goes.
+	// Destination names the arguments that determine where a write goes.
 	Destination []string
-	// Said names the arguments of a write whose words reach people.
+	// Said names the arguments of a write that people will read.
 	Said []string
-	// Bound names the argument that each constraint limits; empty where the tool has to check the constraint itself, with
-	// the vendor's data.
+	// Bound names the argument that each constraint limits. The name is empty if the tool itself has to check the
+	// constraint against the vendor's data.
 	Bound map[tenancy.Constraint]string
-	// Bounds are the constraints of a tenant's permission. They are no part of the
-	// version: they only narrow what people approved.
+	// Bounds are the constraints of a tenant's permission. They don't change the version, because they only narrow what
+	// people approved.
 	Bounds tenancy.Constraints
-	// Pin is what an administrator allowed of an MCP server's tool; nil for Ringi's own.
+	// Pin is the form of an MCP server's tool that an administrator allowed; nil for Ringi's own tools.
 	Pin *tenancy.Pin
 }
 
-// Knows are the constraints that an administrator may bind the tool with, by name.
+// Knows returns the names of the constraints that an administrator may set for the tool.
 func (s Spec) Knows() []tenancy.Constraint { return slices.Sorted(maps.Keys(s.Bound)) }
 
 // Title is the tool's name for people.
 func (s Spec) Title(locale string) string { return s.Titles.In(locale) }
 
-// Version changes with everything that people approved of a tool: its name, arguments and effect, or for an MCP
-// server's tool all that was allowed.
+// Version changes with everything about a tool that people approved: its name, arguments and effect or, for an MCP
+// server's tool, everything that was allowed.
 func (s Spec) Version() string {
 	if s.Pin != nil {
 		return s.Pin.Version()
@@ -62,25 +62,25 @@ func (s Spec) Version() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// shortVersion is how many digits of a version steps once kept.
+// shortVersion is the number of digits that steps once saved of a version.
 const shortVersion = 12
 
-// Approved reports whether the tool still has the version of a stamped step. Steps stamped long ago have the first 12
-// digits. That is enough for a tool of Ringi's own, which only a release changes, but not for an MCP server's: a
-// server could make another tool with the same 12.
+// Approved reports whether the tool still has the version of a stamped step. Steps stamped long ago have only the first
+// 12 digits. That is enough for Ringi's own tools, which change only with a release. It is not enough for an MCP
+// server's tool, because the server could make another tool with the same 12 digits.
 func (s Spec) Approved(version string) bool {
 	is := s.Version()
 	return version == is || s.Pin == nil && len(version) == shortVersion && strings.HasPrefix(is, version)
 }
 
-// Catalog is a set of tools. It does not change once made.
+// Catalog is an immutable set of tools.
 type Catalog struct {
 	specs   []Spec
 	inputs  map[string]func() (*schema.Schema, error)
 	outputs map[string]any
 }
 
-// NewCatalog makes a catalog. It returns an error for a name that is taken twice and for an invalid schema.
+// NewCatalog makes a catalog. It returns an error for a duplicate name or an invalid schema.
 func NewCatalog(specs ...Spec) (*Catalog, error) {
 	c, err := newCatalog(specs)
 	if err != nil {
@@ -94,7 +94,7 @@ func NewCatalog(specs ...Spec) (*Catalog, error) {
 	return c, nil
 }
 
-// newCatalog leaves the input schemas to be compiled when the first call needs them.
+// newCatalog makes a catalog whose input schemas are compiled at the first call that needs them.
 func newCatalog(specs []Spec) (*Catalog, error) {
 	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]func() (*schema.Schema, error){},
 		outputs: map[string]any{}}
@@ -127,7 +127,7 @@ func (c *Catalog) input(name string) (*schema.Schema, error) {
 	return s, nil
 }
 
-// Builtin is the catalog of the tools that come with Ringi.
+// Builtin returns the catalog of Ringi's own tools.
 func Builtin() (*Catalog, error) {
 	files, err := catalog.Files()
 	if err != nil {
@@ -150,12 +150,12 @@ func Builtin() (*Catalog, error) {
 	return newCatalog(specs)
 }
 
-// Canonical is the JSON without insignificant space, its members sorted, so that
-// a tool's version does not follow the layout of a file.
+// Canonical returns the JSON with sorted members and without insignificant space, so that a tool's version does not
+// depend on the layout of a file.
 func Canonical(text json.RawMessage) string {
 	v, err := schema.Decode(text)
 	if err != nil {
-		return string(text) // NewCatalog says what is wrong with it
+		return string(text) // NewCatalog reports the error
 	}
 	b, err := encode(v)
 	if err != nil {
@@ -173,20 +173,20 @@ func (c *Catalog) Lookup(name string) (Spec, bool) {
 	return c.specs[i], true
 }
 
-// Knows are the constraints of a tool; a tool that is not in the catalog has none.
+// Knows returns the constraints that a tool supports, none for an unknown tool.
 func (c *Catalog) Knows(name string) []tenancy.Constraint {
 	s, _ := c.Lookup(name)
 	return s.Knows()
 }
 
-// All returns every tool, by name.
+// All returns every tool, sorted by name.
 func (c *Catalog) All() []Spec {
 	all := slices.Clone(c.specs)
 	slices.SortFunc(all, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// Only returns a catalog of the tools that keep holds for: those that a tenant allows.
+// Only returns a catalog of the tools for which keep returns true.
 func (c *Catalog) Only(keep func(Spec) bool) *Catalog {
 	return &Catalog{
 		specs:  slices.DeleteFunc(slices.Clone(c.specs), func(s Spec) bool { return !keep(s) }),
@@ -194,21 +194,21 @@ func (c *Catalog) Only(keep func(Spec) bool) *Catalog {
 	}
 }
 
-// Call is one call of a tool, with arguments that are resolved and checked.
+// Call is one call of a tool. Its arguments are resolved and checked.
 type Call struct {
 	Tenant    string
 	Tool      string
 	Arguments Resolved
-	// Key is the idempotency key: the same when a call whose outcome is unknown is repeated.
+	// Key is the idempotency key. A repeated call has the same key.
 	Key string
-	// Locale is the language of an error's sentence, ja or en.
+	// Locale is the language of error messages, ja or en.
 	Locale string
-	// Thread is where the request was made.
+	// Thread is the thread in which the request was made.
 	Thread Thread
-	// Bounds are the constraints of the tenant's permission. Those on arguments have been checked. The tool itself checks
-	// those that need the vendor's data, such as departments.
+	// Bounds are the constraints of the tenant's permission. Constraints on arguments have been checked before the
+	// call. The tool itself checks those that need the vendor's data, such as departments.
 	Bounds tenancy.Constraints
-	// Pin is the tool as it was allowed, when it is an MCP server's.
+	// Pin is the form of an MCP server's tool that was allowed; nil for Ringi's own tools.
 	Pin *tenancy.Pin
 }
 

@@ -12,11 +12,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// maxNamed is how many of a value's problems an error names.
+// maxNamed is how many of a value's problems an error lists.
 const maxNamed = 10
 
-// Check compares resolved arguments with a tool's input schema, and returns them marked as checked. Arguments that
-// were checked with the same schema are not checked again.
+// Check compares resolved arguments with a tool's input schema, and returns them marked as checked. Arguments that were
+// already checked with the same schema are not checked again.
 func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	input, err := c.input(name)
 	if err != nil || r.fits == input {
@@ -29,9 +29,8 @@ func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	return r, nil
 }
 
-// CheckPlanned compares planned arguments with a tool's input schema. A reference fits everywhere, but it must name an
-// earlier step, which earlier finds, and something that this step's tool returns. Literal values must keep to the
-// tool's constraints.
+// CheckPlanned compares planned arguments with a tool's input schema and constraints. A reference passes both, but it
+// must name an earlier step, which earlier finds, and a value that this step's tool returns.
 func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
 	input, err := c.input(name)
 	if err != nil {
@@ -62,8 +61,8 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 	return nil
 }
 
-// returns refuses a path that a tool's output schema does not have. Where the
-// schema says nothing, anything may be there.
+// returns refuses a path that a tool's output schema does not have. If the schema does not describe a place, any path
+// is possible there.
 func (c *Catalog) returns(name string, p Path) error {
 	at := c.outputs[name]
 	for i, key := range p.Keys {
@@ -89,10 +88,10 @@ func (c *Catalog) returns(name string, p Path) error {
 	return nil
 }
 
-// Dynamic reports whether a write's destination comes from an earlier result, so that
-// people have not seen it when they approve the steps. A destination that a constraint
-// limits to listed values does not count. Arguments that cannot be read count as dynamic.
-// For an MCP server's tool every argument counts, since any may name the destination.
+// Dynamic reports whether the destination of a write comes from an earlier result. Then people have not seen it when
+// they approve the steps. A destination that a constraint limits to listed values does not count. Arguments that can't
+// be read count as dynamic. For an MCP server's tool every argument counts, because any of them may determine the
+// destination.
 func Dynamic(s Spec, a Arguments) bool {
 	if len(s.Destination) == 0 && s.Pin == nil {
 		return false

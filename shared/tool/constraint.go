@@ -11,9 +11,9 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Under is the catalog of a tenant: without the tools that its permissions forbid (see tenancy.Standing), the
-// others with their constraints. The error, returned beside the catalog, names tools that
-// are left out because their constraints can't be read.
+// Under returns a tenant's catalog: without the tools that its permissions forbid (see tenancy.Standing), and with the
+// constraints of the others. Tools whose constraints can't be read are left out; the error, which does not invalidate
+// the catalog, names them.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
@@ -31,10 +31,10 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 	return out, unread
 }
 
-// Hold checks resolved arguments against the constraints, and returns the first one that they break, nil for none.
-// With ProblemNoValue it also refuses a whole argument of Ringi's own tools that an earlier result made null: null
-// means everything, and people who stamped the reference did not see that. A planned null is shown to them, and one
-// inside of a list or an object is an empty cell.
+// Hold checks resolved arguments against the constraints, and returns the first violation or nil. If an earlier result
+// made a complete argument of one of Ringi's own tools null, Hold returns ProblemNoValue: null means everything, and
+// people who stamped the reference did not see that. A null in the plan is allowed because people saw it, and a null
+// inside a list or an object is allowed because it is an empty cell.
 func (s Spec) Hold(r Resolved) *failedcall.Error {
 	if s.Pin == nil && len(r.nulls) > 0 {
 		from := r.nulls[0].Path
@@ -44,8 +44,8 @@ func (s Spec) Hold(r Resolved) *failedcall.Error {
 	return s.broken(r.members, false)
 }
 
-// broken is the first constraint that arguments break, nil when they break none. In
-// planned arguments a reference is skipped: its value is checked before the call.
+// broken returns the first constraint that arguments violate, nil if there is none. In planned arguments it skips
+// references: their values are checked before the call.
 func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
 	for _, name := range s.Knows() {
 		if s.Bound[name] == "" {
@@ -76,7 +76,7 @@ func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
 	return NotListed(s.Name, name, v, listed)
 }
 
-// NotListed says that a constraint does not allow a value.
+// NotListed returns the error that a constraint does not allow a value.
 func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failedcall.Error {
 	shown := listed
 	if len(shown) > maxNamed {
@@ -89,13 +89,13 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *faile
 	return failedcall.Fail(failedcall.ProblemNotListed, nil, name, string(c), legible.Clip(spaced(text), 100), strings.Join(shown, ", "))
 }
 
-// same compares texts, e-mail addresses without regard to the case of A to Z.
+// same compares texts. In e-mail addresses the case of A to Z does not matter.
 func same(one string, v any) bool {
 	text, ok := v.(string)
 	return ok && (text == one || strings.Contains(one, "@") && lowerASCII(one) == lowerASCII(text))
 }
 
-// listed reports whether an argument can only be a value that a constraint lists.
+// listed reports whether a constraint limits an argument to listed values.
 func (s Spec) listed(argument string) bool {
 	for name, bound := range s.Bound {
 		if bound == argument && len(s.Bounds.Listed(name)) > 0 {

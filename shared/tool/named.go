@@ -10,19 +10,17 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// says reports whether a text names a value, whole.
+// says reports whether a text contains a value as a complete id or name.
 //
-// An id (ASCII without spaces, with a digit beside a letter, or with a mark such as
-// @ - _ . in it) may stand anywhere as a word of its own: U012 is not in U0123, nor
-// b@example.co in a!b@example.co, b@example.com or 1AbC/../b@example.co. Japanese has
-// no spaces between words, so kana and kanji directly beside an id end it, but before an
-// address hiragana alone: 山田b@example.com may be another one. Letters of any other
-// script, which may look like those of an id, do not, nor does anything behind a dot or
-// a slash: b@example.co is not in b@example.co.会社.
+// An id is ASCII without spaces, with a digit next to a letter or with a mark such as @ - _ or a dot. It may stand
+// anywhere as a word of its own: U012 is not in U0123, and b@example.co is neither in a!b@example.co nor in
+// b@example.com or 1AbC/../b@example.co. Japanese has no spaces between words, so kana and kanji next to an id end it.
+// Before an address only hiragana does, because 山田b@example.com may be another address. Letters of other scripts may
+// look like those of an id, so they don't end it. A dot or a slash between the id and further text does not end it
+// either: b@example.co is not in b@example.co.会社.
 //
-// Every other value is a name. It stands whole between quotes, or alone between
-// punctuation and the ends of a line: 勤怠 is neither in 「勤怠を集計」 nor in
-// 「勤怠 2026-11」.
+// Any other value is a name. It must stand between quotes, or alone between punctuation and the ends of a line: 勤怠 is
+// neither in 「勤怠を集計」 nor in 「勤怠 2026-11」.
 func says(text, value string) bool {
 	switch {
 	case !strings.ContainsFunc(value, wordly):
@@ -39,11 +37,11 @@ func says(text, value string) bool {
 	return stands(text, value, asName)
 }
 
-// saysMember reports whether a text sets a member to a value: public: true.
+// saysMember reports whether a text sets a member to a value, as in public: true.
 func saysMember(text, member, value string) bool {
 	const quote = "[\"'`“”「」]?"
 	form, err := regexp.Compile(quote + regexp.QuoteMeta(member) + quote + `\s*[:=：]\s*` + quote + regexp.QuoteMeta(value))
-	if err != nil { // a name that is no text
+	if err != nil { // the name is not valid UTF-8
 		return false
 	}
 	return slices.ContainsFunc(form.FindAllStringIndex(text, -1), func(at []int) bool {
@@ -51,7 +49,7 @@ func saysMember(text, member, value string) bool {
 	})
 }
 
-// stands reports whether a value is somewhere in a text where it is whole.
+// stands reports whether a text has a value at a place that whole accepts.
 func stands(text, value string, whole func(place) bool) bool {
 	for from := 0; ; from++ {
 		at := strings.Index(text[from:], value)
@@ -64,7 +62,7 @@ func stands(text, value string, whole func(place) bool) bool {
 	}
 }
 
-// isID reports whether a value is an id rather than a name.
+// isID reports whether a value is an id and not a name.
 func isID(value string) bool {
 	letter, digit, mark := false, false, false
 	for _, r := range value {
@@ -82,14 +80,15 @@ func isID(value string) bool {
 	return mark || letter && digit
 }
 
-// place is a value in a text: its first and last rune, and the visible runes on either side, from the value outwards.
+// place is an occurrence of a value in a text: the value's first and last rune, and the visible runes on either side,
+// the nearest first.
 type place struct {
 	first, last rune
 	left, right []rune
-	sheet       bool // the value is the id in the address of a Google spreadsheet
+	sheet       bool // the value is the id in a Google spreadsheet's address
 }
 
-// beside is how many characters on either side are looked at.
+// beside is how many characters on either side are examined.
 const beside = 32
 
 func placeOf(text string, from, to int) place {
@@ -117,19 +116,19 @@ func appendVisible(runes []rune, r rune) []rune {
 	return append(runes, r)
 }
 
-// asID reports whether nothing on either side could be a part of the id.
+// asID reports whether no text on either side can be a part of the id.
 func asID(p place) bool {
 	p = p.unmarked()
 	return p.sheet || !goesOn(p.left, p.first, kanaOrKanji) && !goesOn(p.right, p.last, kanaOrKanji)
 }
 
-// behindParticles is asID, but of Japanese letters only hiragana may stand before the value.
+// behindParticles is like asID, but the only Japanese letters that may precede the value are hiragana.
 func behindParticles(p place) bool {
 	p = p.unmarked()
 	return !goesOn(p.left, p.first, hiragana) && !goesOn(p.right, p.last, kanaOrKanji)
 }
 
-// unmarked is a place without pairs of formatting marks around the value.
+// unmarked removes pairs of formatting marks around the value.
 func (p place) unmarked() place {
 	for len(p.left) > 0 && len(p.right) > 0 && p.left[0] == p.right[0] && strings.ContainsRune("*`'", p.left[0]) {
 		p.left, p.right = p.left[1:], p.right[1:]
@@ -137,8 +136,8 @@ func (p place) unmarked() place {
 	return p
 }
 
-// asName reports whether a name stands whole: with quotes on both sides or on none, and without words beyond the
-// spaces.
+// asName reports whether the value is a complete name: with quotes on both sides or on none, and without further words
+// beyond spaces on either side.
 func asName(p place) bool {
 	if len(p.left) > 0 && len(p.right) > 0 {
 		if i := slices.Index(opening, p.left[0]); i >= 0 && closing[i] == p.right[0] {
@@ -154,8 +153,7 @@ func asName(p place) bool {
 	return (bullet || !ofName(left)) && !ofName(right)
 }
 
-// ofName reports whether what is beside a name, beyond spaces, may be part of it or of
-// what is quoted with it.
+// ofName reports whether the text next to a name, beyond spaces, may belong to the name or to the same quotation.
 func ofName(side []rune) bool {
 	return len(side) > 0 && (wordly(side[0]) || unicode.Is(unicode.Pd, side[0]) || slices.Contains(opening, side[0]) ||
 		slices.Contains(closing, side[0]))
@@ -168,12 +166,11 @@ func pastSpaces(side []rune) []rune {
 	return side
 }
 
-// opening and closing are quotes and brackets, in the same order.
+// opening and closing are matching quotes and brackets, in the same order.
 var opening, closing = []rune("「『“‘\"'`（(【[［〈《<"), []rune("」』”’\"'`）)】]］〉》>")
 
-// goesOn reports whether a word continues beyond its edge: with a letter, mark or digit, directly or behind a
-// character that joins words. ends tells which letters end the word when they stand directly beside it, or behind a
-// colon.
+// goesOn reports whether a word continues beyond its edge: with a letter, mark or digit, either directly or after a
+// character that joins words. ends reports the letters that end the word if they follow it directly or after a colon.
 func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
 	for i, r := range side {
 		switch {
@@ -192,47 +189,46 @@ func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
 	return len(side) == beside
 }
 
-// colon reports whether marks are a colon, bold or not. The text before it is explained by the text behind it.
+// colon reports whether marks are a colon, maybe in bold. Text before a colon does not continue after it.
 func colon(marks []rune) bool {
 	s := string(marks)
 	return strings.Contains(s, ":") && strings.Trim(s, ":*`") == ""
 }
 
-// kanaOrKanji reports whether a letter is one that may stand beside an id; the long vowel
-// mark, which looks like a dash, may not.
+// kanaOrKanji reports whether a letter may be next to an id. The long vowel mark may not, because it looks like a dash.
 func kanaOrKanji(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
 // hiragana is the script of the particles that stand before addresses: 宛先はb@x.example.
 func hiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
 
-// wordly reports whether a character is part of a word or an id, in any script: letters,
-// digits and numbers of any kind, and symbols with letters in them, such as ⓐ and 🅰.
+// wordly reports whether a character is part of a word or an id in any script: letters, digits and numbers of any kind,
+// and symbols that contain letters, such as ⓐ and 🅰.
 func wordly(r rune) bool {
 	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So) &&
 		!strings.ContainsRune(bullets, r)
 }
 
-// bullets begin items of a list. stops are the other characters, beside spaces, that end an id.
+// bullets begin items of a list. stops are the other characters, besides spaces, that end an id.
 const (
 	bullets = "・•‣●○◯◎■□▪▫◆◇▶▷►★☆※→⇒"
 	stops   = "、，,;；()（）[]［］<>＜＞\"“”‘’„«»「」『』｢｣【】〈〉《》〔〕…‥："
 )
 
-// joins reports whether a character may join the parts of an address, a path or a number: every character but spaces,
-// bullets and stops.
+// joins reports whether a character may join the parts of an address, a path or a number. Only spaces, bullets and
+// stops don't.
 func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
-// sheetForm is how the address of a Google spreadsheet begins.
+// sheetForm is the beginning of a Google spreadsheet's address.
 var sheetForm = lazy.Regexp(`https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`)
 
-// opensSheet reports whether a text ends where the id stands in the address of a
-// Google spreadsheet: https://docs.google.com/spreadsheets/d/<id>/edit.
+// opensSheet reports whether a text ends just before the id in a Google spreadsheet's address:
+// https://docs.google.com/spreadsheets/d/<id>/edit.
 func opensSheet(left string) bool {
 	return strings.HasSuffix(left, "/d/") && sheetForm().MatchString(left[max(0, len(left)-100):])
 }
 
-// closesID reports whether an id in an address ends here. A path with dots or escapes, which may lead elsewhere, does
-// not end it.
+// closesID reports whether an id in an address ends here. A path with dots or escapes may lead elsewhere, so it does
+// not end the id.
 func closesID(right string) bool {
 	if path, ok := strings.CutPrefix(right, "/"); ok {
 		return !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "%")
@@ -242,7 +238,7 @@ func closesID(right string) bool {
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-// lowerASCII folds A to Z alone: the Kelvin sign and the long s are other letters.
+// lowerASCII converts only A to Z to lower case: the Kelvin sign and the long s are other letters.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// saysNumber reports whether a text has a number as it is written, and as an amount: 4 is
-// in 4月 and 上限は 4 件, not in 4,000, 4 000, 0.4, −4, 4万, 4割, 4 k, 4 (千円) or
-// 4 million, nor in what counts the text's own parts: 4. at a line's beginning, ステップ4, 第4.
+// saysNumber reports whether a text has a number in the same notation, as an amount. 4 is in 4月 and 上限は 4 件, but not in
+// 4,000, 4 000, 0.4, −4, 4万, 4割, 4 k, 4 (千円) or 4 million. Numbers of the text's own items don't count: 4. at the
+// beginning of a line, ステップ4, 第4.
 func saysNumber(text string, n json.Number) bool {
 	return stands(text, n.String(), func(p place) bool {
 		return asID(p) && !calculated(p.left) && !calculated(p.right) && !multiplied(p.left) && !multiplied(p.right) &&
@@ -17,8 +17,8 @@ func saysNumber(text string, n json.Number) bool {
 	})
 }
 
-// calculated reports whether a sign beside a number, beyond spaces, makes another number of it. A dash at a line's
-// beginning marks an item of a list.
+// calculated reports whether a sign next to a number, beyond spaces, makes it another number. A dash at the beginning
+// of a line marks an item of a list.
 func calculated(side []rune) bool {
 	sign := pastSpaces(side)
 	if len(sign) == 0 {
@@ -35,8 +35,8 @@ func calculated(side []rune) bool {
 	return strings.ContainsRune("%％‰/／", r)
 }
 
-// multiplied reports whether the text beside a number, beyond spaces, makes it larger: digits, a word such as million,
-// or a single letter such as k; words and letters also in brackets.
+// multiplied reports whether the text next to a number, beyond spaces, makes the number larger: digits, a word such as
+// million, or a single letter such as k. Words and letters count in brackets, too.
 func multiplied(side []rune) bool {
 	side = pastSpaces(side)
 	if len(side) > 0 && unicode.IsNumber(side[0]) {
@@ -57,8 +57,8 @@ func multiplied(side []rune) bool {
 		"per cent", "ダース", "パーセント"}, func(s string) bool { return strings.HasPrefix(word, s) })
 }
 
-// counts reports whether a number counts the text's own items: at a line's beginning before a mark, behind a word such
-// as step, or before 番目.
+// counts reports whether a number numbers the text's own items: at the beginning of a line before a mark, after a word
+// such as step, or before 番目.
 func counts(p place) bool {
 	if len(p.right) > 0 && strings.ContainsRune(".)．）:：、", p.right[0]) {
 		before := strings.TrimLeft(string(p.left), " \t\u3000#*>_-([（【"+bullets)

@@ -9,13 +9,13 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Limits of a reference's text, of a step's arguments and of what they become.
+// Limits of a reference's text, and of a step's arguments before and after references are replaced.
 const (
 	MaxPath      = 200     // characters
 	MaxArguments = 16_384  // bytes, as planned
-	MaxResolved  = 4 << 20 // bytes, with the results put in
+	MaxResolved  = 4 << 20 // bytes, with references replaced
 	maxDepth     = 32
-	maxNested    = 10_000 // with the results put in; the limit of encoding/json
+	maxNested    = 10_000 // with references replaced; the limit of encoding/json
 )
 
 // Path refers to a value of an earlier step's result: step-1.result.employees.0.email.
@@ -29,8 +29,8 @@ var (
 	keyForm  = lazy.Regexp(`^[A-Za-z0-9_-]{1,100}$`)
 )
 
-// ParsePath reads a reference. Its grammar is `step-<n>.result` followed by any
-// number of `.<name>` and `.<index>`; names are letters, digits, _ and -.
+// ParsePath reads a reference, `step-<n>.result` followed by any number of `.<name>` and `.<index>`. Names are letters,
+// digits, _ and -.
 func ParsePath(text string) (Path, error) {
 	if len(text) > MaxPath {
 		return Path{}, fmt.Errorf("$ref is %d bytes long, the limit is %d", len(text), MaxPath)
@@ -51,7 +51,7 @@ func (p Path) String() string {
 	return strings.Join(append([]string{p.StepID, "result"}, p.Keys...), ".")
 }
 
-// in finds the value that the path names in a decoded result.
+// in returns the value that the path refers to in a decoded result.
 func (p Path) in(result any) (any, error) {
 	at := result
 	for i, key := range p.Keys {

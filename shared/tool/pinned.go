@@ -11,15 +11,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// MaxPinned is the longest a call of an MCP server's tool may take.
+// MaxPinned is the longest time that a call of an MCP server's tool may take.
 const MaxPinned = time.Minute
 
 // textOutput is the output schema of a tool that declares none.
 const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
 
-// Pinned is the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
-// Ringi's own, for one that is off, and for one whose server the settings no longer name with the address at which it
-// was allowed.
+// Pinned returns the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
+// Ringi's own and for a tool that is off. It also does so if the settings no longer name the server with the address at
+// which the tool was allowed.
 func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
 	server, _, foreign := tenancy.ServerTool(p.ToolName)
 	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil ||
@@ -38,7 +38,7 @@ func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) 
 	return s, true
 }
 
-// With is the catalog and more tools. It returns an error as NewCatalog does.
+// With returns the catalog with additional tools. It returns the same errors as NewCatalog.
 func (c *Catalog) With(specs ...Spec) (*Catalog, error) {
 	all, err := NewCatalog(specs...)
 	if err != nil {
@@ -54,9 +54,9 @@ func (c *Catalog) With(specs ...Spec) (*Catalog, error) {
 	return all, nil
 }
 
-// LeftOut are the default values in an MCP server's schema for arguments that a write leaves out,
-// as an object by name; empty if there are none. Cards show them, because people who approve the
-// call have not read the schema. Defaults of nested members are not included.
+// LeftOut returns the default values in an MCP server's schema for the arguments that a write omits, as an object by
+// name; empty if there are none. Cards show them, because people who approve the call have not read the schema.
+// Defaults of nested members are not included.
 func LeftOut(s Spec, a Arguments) aggregate.JSON {
 	if s.Pin == nil || s.Access != aggregate.Write {
 		return ""
@@ -68,7 +68,7 @@ func LeftOut(s Spec, a Arguments) aggregate.JSON {
 	out := map[string]json.RawMessage{}
 	for name, schema := range input.Properties {
 		var member struct{ Default json.RawMessage }
-		if _, given := a.members[name]; given || json.Unmarshal(schema, &member) != nil { // true and false are schemas too
+		if _, given := a.members[name]; given || json.Unmarshal(schema, &member) != nil { // a schema may also be true or false
 			continue
 		}
 		if d := string(member.Default); d != "" && d != "null" {
@@ -79,7 +79,7 @@ func LeftOut(s Spec, a Arguments) aggregate.JSON {
 		return ""
 	}
 	b, err := json.Marshal(out)
-	if err != nil { // of JSON that was read
+	if err != nil { // impossible: the values were read as JSON
 		return ""
 	}
 	return aggregate.JSON(b)

@@ -13,14 +13,14 @@ import (
 	"ringi/shared/tool/schema"
 )
 
-// Arguments are a step's planned arguments, read: values, some of them references. Only Parse makes them; the zero
-// value stands for arguments that cannot be read.
+// Arguments are a step's planned arguments: values, some of which are references. Only Parse makes them. The zero value
+// stands for arguments that can't be read.
 type Arguments struct {
 	members map[string]any
 }
 
-// Parse reads a step's planned arguments. They must be one JSON object of at most
-// MaxArguments bytes; an object with a "$ref" holds nothing else, and a valid path.
+// Parse reads a step's planned arguments. They must be one JSON object of at most MaxArguments bytes. An object in them
+// with a "$ref" must have no other member and a valid path.
 func Parse(raw aggregate.JSON) (Arguments, error) {
 	if len(raw) > MaxArguments {
 		return Arguments{}, fmt.Errorf("arguments are %d bytes, the limit is %d", len(raw), MaxArguments)
@@ -42,7 +42,7 @@ func Parse(raw aggregate.JSON) (Arguments, error) {
 	return Arguments{members}, nil
 }
 
-// Ref is a reference and the argument that holds it.
+// Ref is a reference and the position of its argument.
 type Ref struct {
 	At   []string // from the arguments' root
 	Path Path
@@ -51,7 +51,7 @@ type Ref struct {
 // Refs lists the references in the order of the arguments' names.
 func (a Arguments) Refs() []Ref {
 	var refs []Ref
-	// Parse has seen that every reference is well-formed.
+	// Parse has checked every reference, so walk can't fail.
 	_, _ = walk(a.members, nil, func(p Path, at []string) (any, error) {
 		refs = append(refs, Ref{At: slices.Clone(at), Path: p})
 		return nil, nil
@@ -59,35 +59,34 @@ func (a Arguments) Refs() []Ref {
 	return refs
 }
 
-// Text is an argument that is a text, empty for any other.
+// Text returns an argument that is a text, and an empty text for any other.
 func (a Arguments) Text(name string) string {
 	text, _ := a.members[name].(string)
 	return text
 }
 
-// JSON is the arguments as planned, without insignificant space and with sorted names.
+// JSON returns the planned arguments with sorted names and without insignificant space.
 func (a Arguments) JSON() (aggregate.JSON, error) {
 	b, err := encode(a.members)
 	return aggregate.JSON(b), err
 }
 
-// Resolved are the arguments of a call, as a text and as values. They carry the schema with which they were checked,
-// so that they are read and checked only once. Nobody may change the shared values.
+// Resolved are the arguments of a call, as text and as values. They carry the schema with which they were checked, so
+// that they are read and checked only once. Nobody may change the shared values.
 type Resolved struct {
 	text    json.RawMessage
 	members map[string]any
 	fits    *schema.Schema // nil: not checked yet
-	nulls   []Ref          // references to null that are a whole argument
+	nulls   []Ref          // references that replaced a complete argument by null
 }
 
-// JSON is the arguments' text.
+// JSON returns the arguments as text.
 func (r Resolved) JSON() json.RawMessage { return r.text }
 
-// Members are the arguments by name, with numbers as they are written.
+// Members returns the arguments by name. Numbers keep their notation.
 func (r Resolved) Members() map[string]any { return r.members }
 
-// Resolve puts earlier results in for the references. A result is a value and
-// nothing more: a "$ref" inside of it is not followed.
+// Resolve replaces the references by earlier results. A result is only a value: a "$ref" in it is not followed.
 func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error)) (Resolved, error) {
 	known := map[string]any{}
 	var nulls []Ref
@@ -124,7 +123,7 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	return Resolved{text: text, members: v.(map[string]any), nulls: nulls}, nil
 }
 
-// walk copies a value with every reference replaced, names in sorted order.
+// walk copies a value and replaces every reference, in the order of sorted names.
 func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (any, error) {
 	if len(at) > maxDepth {
 		return nil, fmt.Errorf("arguments are nested deeper than %d", maxDepth)
@@ -165,7 +164,7 @@ func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (a
 	return v, nil
 }
 
-// encode writes JSON for people, with < > & as they are.
+// encode writes JSON for people, without escapes for < > &.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -9,11 +9,10 @@ import (
 	"ringi/shared/tool/schema"
 )
 
-// Unseen reports whether a write has a destination that people have not seen: it stands in none
-// of the texts seen, nor among the values of a constraint. For an MCP server's tool any argument
-// may name the destination, so every text, number and boolean counts, also empty values (many
-// servers take an empty list of people for everybody) and each member name that the schema does
-// not declare. References are not looked at; see Dynamic.
+// Unseen reports whether a write has a destination that people have not seen: none of the texts in seen names it, and
+// it is not among the values of a constraint. Any argument of an MCP server's tool may determine the destination. So
+// every text, number and boolean counts there, empty values (many servers take an empty list of people for everybody),
+// and each member name that the schema does not declare. References are not examined; see Dynamic.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
 	if s.Access != aggregate.Write {
 		return false
@@ -32,14 +31,14 @@ func Unseen(s Spec, a Arguments, seen ...string) bool {
 	return false
 }
 
-// chosenNames are names that the model chose: of members that the tool's schema does not declare, or of all if the
-// schema can't be read.
+// chosenNames returns the member names that the model chose: those that the tool's schema does not declare, or all if
+// the schema can't be read.
 func (s Spec) chosenNames(a Arguments) []string {
 	input, err := schema.Compile(s.Name+".input", s.InputSchema)
 	if err != nil {
 		input, _ = schema.Compile(s.Name+".input", "true")
 	}
-	// Parse has seen that every reference is well-formed.
+	// Parse has checked every reference, so walk can't fail.
 	values, _ := walk(a.members, nil, func(Path, []string) (any, error) { return nil, nil })
 	return input.Undeclared(values)
 }
@@ -54,8 +53,8 @@ func saysEmpty(seen []string, member string) bool {
 	return false
 }
 
-// named reports whether a text has every text, number and boolean of a member, and says of each empty value that it is
-// empty.
+// named reports whether one of the texts names each text, number and boolean of a member, and says of each empty value
+// that it is empty.
 func named(member string, v any, seen []string) bool {
 	switch v := v.(type) {
 	case string:

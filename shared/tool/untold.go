@@ -10,10 +10,10 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Untold reports whether a write would send people something that is not in the policy: a text
-// or a number that the plan gives literally in an argument which people get to read (Spec.Said).
-// A text is in a policy if it stands there as whole lines, sentences or quotations: 支払わない
-// is not in 「支払わないでください」. Spaces make no difference. Arguments that cannot be read count as untold.
+// Untold reports whether a write would send people a text or a number that is not in the policy. It examines the
+// literal values of arguments that people will read (Spec.Said). A text is in a policy only as complete lines,
+// sentences or quotations: 支払わない is not in 「支払わないでください」. Spaces make no difference. Arguments that can't be read count
+// as untold.
 func Untold(s Spec, a Arguments, policy string) bool {
 	if s.Access != aggregate.Write || len(s.Said) == 0 {
 		return false
@@ -44,18 +44,18 @@ func untold(v any, policy string) bool {
 	return false
 }
 
-// spaced is a text in which one space stands for each run of them.
+// spaced replaces each run of spaces by one space.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// listMark is how an item of a list begins.
+// listMark is the beginning of a list item.
 var listMark = lazy.Regexp(`^(?:[-*•・●■]|[0-9]+[.)．）])\s*`)
 
-// tells reports whether a text stands in a policy as whole lines, sentences or quotations.
+// tells reports whether a policy contains a text as complete lines, sentences or quotations.
 func tells(policy, text string) bool {
 	if text == "" {
 		return true
 	}
-	var flat strings.Builder // with one space between lines
+	var flat strings.Builder // the lines, joined by spaces
 	starts, ends := map[int]bool{}, map[int]bool{}
 	for l := range strings.SplitSeq(policy, "\n") {
 		if l = spaced(l); l == "" {
@@ -82,8 +82,8 @@ func tells(policy, text string) bool {
 	}
 }
 
-// Sentences end with one of these; in ASCII, one before a space. Quotations stand between
-// quotes, of which those of ASCII don't say whether they open or close.
+// Sentences end with sentenceEnds, or with asciiEnds before a space. Quotations are between openQuotes and closeQuotes,
+// or between asciiQuotes, which don't show whether they open or close.
 const (
 	sentenceEnds = "。！？"
 	asciiEnds    = ".!?"
@@ -92,7 +92,7 @@ const (
 	asciiQuotes  = "\"'`"
 )
 
-// beginsSentence reports whether a sentence or a quotation begins behind a text.
+// beginsSentence reports whether a sentence or a quotation begins after a text.
 func beginsSentence(before string) bool {
 	apart := strings.TrimSuffix(before, " ")
 	last, size := utf8.DecodeLastRuneInString(apart)
@@ -104,7 +104,7 @@ func beginsSentence(before string) bool {
 		strings.ContainsRune(asciiEnds+":", last)
 }
 
-// endsSentence reports whether all[:end] ends a sentence or a quotation, by its last sign or by the next one.
+// endsSentence reports whether all[:end] ends a sentence or a quotation, with its last character or the next one.
 func endsSentence(all string, end int) bool {
 	after := all[end:]
 	last, _ := utf8.DecodeLastRuneInString(all[:end])
@@ -122,5 +122,5 @@ func endsSentence(all string, end int) bool {
 		(len(after) == size || behind == ' ' || strings.ContainsRune(closeQuotes+asciiQuotes, behind))
 }
 
-// asciiWordly reports whether a quotation mark of ASCII beside a character belongs to its word: don't.
+// asciiWordly reports whether an ASCII quotation mark next to a character belongs to the character's word, as in don't.
 func asciiWordly(r rune) bool { return r < utf8.RuneSelf && wordly(r) }

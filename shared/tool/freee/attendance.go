@@ -13,15 +13,15 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// parallel is how many employees are asked about at once: freee answers bursts with 403.
+// parallel is how many requests about employees run at once: freee answers bursts with 403.
 const parallel = 4
 
-// Record is freee's summary of an employee's month. Fields called mins are minutes.
+// Record is freee's summary of an employee's month. Fields called mins are in minutes.
 type Record struct {
 	EmployeeID  int64   `json:"employee_id"`
 	Num         *string `json:"num"`
 	DisplayName string  `json:"display_name"`
-	// StartDate and EndDate are the days that freee counted: they follow the closing day.
+	// StartDate and EndDate are the first and last day that freee counted. They depend on the closing day.
 	StartDate                         string  `json:"start_date"`
 	EndDate                           string  `json:"end_date"`
 	WorkDays                          float64 `json:"work_days"`
@@ -45,9 +45,9 @@ type Attendance struct {
 	Records []Record `json:"records"`
 }
 
-// ListAttendance fetches each employee's summary of the month that was worked, in the given order. freee names months
-// by their payment, so a person who is paid in the month after is asked for by that month. When departments are given,
-// people outside of them are refused.
+// ListAttendance fetches each employee's summary of the month of work, in the given order. freee names months by their
+// payment, so it requests the following month for a person who is paid in the month after the work. If departments are
+// given, employees outside of them are refused.
 func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee,
 	departments []string) (Attendance, error) {
 	company, err := c.company(ctx)
@@ -86,9 +86,9 @@ func (c *Client) ListAttendance(ctx context.Context, year, month int, employees 
 	return Attendance{Year: year, Month: month, Period: Period(records), Count: len(records), Records: records}, nil
 }
 
-// record is an employee's summary of the month that was worked, by the dates that freee counted. The month of payment
-// may have changed, or be unknown. So if the summary is of the month before or after, it is fetched once more by the
-// other month of payment. A summary of any other month is refused.
+// record returns an employee's summary of the month of work, which it recognizes by the dates that freee counted. The
+// month of payment may have changed or be unknown. So if the summary is of the previous or next month, record fetches
+// once more, with the other month of payment. A summary of any other month is refused.
 func (c *Client) record(ctx context.Context, company int64, year, month int, e Employee) (Record, error) {
 	asked := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 	paid := asked
@@ -117,8 +117,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 	}
 }
 
-// month is a summary's month: the one in which its days end, whatever the closing day. It reports false for days that
-// make no month.
+// month returns the month in which a summary's days end, whatever the closing day is. It reports false if the days
+// don't make a month.
 func (r Record) month() (time.Time, bool) {
 	start, err1 := time.Parse(time.DateOnly, r.StartDate)
 	end, err2 := time.Parse(time.DateOnly, r.EndDate)
@@ -128,12 +128,12 @@ func (r Record) month() (time.Time, bool) {
 	return time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC), true
 }
 
-// monthsBetween counts the months from one to another.
+// monthsBetween returns the number of months from one to another.
 func monthsBetween(from, to time.Time) int {
 	return (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
 }
 
-// Period is the text for the days that records count. Different closing days give several periods.
+// Period returns the days that records count, as a text. Employees with different closing days have different periods.
 func Period(records []Record) string {
 	var all []string
 	for _, r := range records {
@@ -148,5 +148,5 @@ func Period(records []Record) string {
 	return strings.Join(all, ", ")
 }
 
-// maxPeriods is how many periods are written out. A company has a few closing days.
+// maxPeriods is how many periods are listed. A company has only a few closing days.
 const maxPeriods = 5

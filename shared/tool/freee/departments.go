@@ -14,7 +14,7 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// group is a department in freee's words.
+// group is a department, which freee calls a group.
 type group struct {
 	ID     int64   `json:"id"`
 	Name   string  `json:"name"`
@@ -25,10 +25,10 @@ type group struct {
 
 func (d group) called(name string) bool { return d.Name == name || d.Code != nil && *d.Code == name }
 
-// maxDepartments is how many a list may have, as the catalog's max_rows says: freee gives all at once.
+// maxDepartments is the most departments of a list, equal to the catalog's max_rows. freee returns all of them at once.
 const maxDepartments = 5000
 
-// Department is what steps may know of a department; Above is the name of the one that it belongs to.
+// Department has the fields of a department that steps may read. Above is the name of its parent.
 type Department struct {
 	ID    int64   `json:"id"`
 	Code  *string `json:"code"`
@@ -43,8 +43,8 @@ type Departments struct {
 	Departments []Department `json:"departments"`
 }
 
-// ListDepartments lists departments in freee's order: one, by its name or code and with those below it, or all of the
-// company's when none is named. When a constraint lists departments, Above names none outside of them.
+// ListDepartments lists departments in freee's order. If a name or code is given, the list has that department and
+// those below it, or else all of the company's. If a constraint lists departments, Above names only those.
 func (c *Client) ListDepartments(ctx context.Context, department string, listed []string) (Departments, error) {
 	company, err := c.company(ctx)
 	if err != nil {
@@ -77,17 +77,17 @@ func (c *Client) ListDepartments(ctx context.Context, department string, listed 
 	return out, nil
 }
 
-// departments are all that the company has.
+// departments returns all departments of the company.
 func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
 	var all struct{ Groups []group }
 	err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all)
 	return all.Groups, err
 }
 
-// maxNamed is how much of the departments' names a sentence holds, in characters.
+// maxNamed is how many characters of department names an error message has.
 const maxNamed = 150
 
-// unknown says that there is no department of that name, and names those that exist, for the next try.
+// unknown returns the error that no department has that name. It lists existing departments for the next attempt.
 func unknown(name string, all []group) *failedcall.Error {
 	var names []string
 	used := 0
@@ -104,7 +104,7 @@ func unknown(name string, all []group) *failedcall.Error {
 	return failedcall.Fail(failedcall.ProblemNoDepartment, nil, failedcall.Freee, wire.Short(name), cmp.Or(listed, "—"))
 }
 
-// below are the departments of these names or codes, with all that are below them.
+// below returns the departments with these names or codes, and all departments below them.
 func below(all []group, names []string) map[int64]bool {
 	within := map[int64]bool{}
 	for _, d := range all {
@@ -123,8 +123,8 @@ func below(all []group, names []string) map[int64]bool {
 	return within
 }
 
-// members are the ids of those who belong today to departments of these names or codes, or to any below them. Nothing
-// else that freee returns about people here is read.
+// members returns the ids of employees who belong today to departments with these names or codes, or to any below them.
+// It reads no other data of freee's about people here.
 func (c *Client) members(ctx context.Context, company int64, all []group,
 	names []string) (ids map[int64]bool, err error) {
 	within := below(all, names)
@@ -178,8 +178,8 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	return nil
 }
 
-// pages reads a list up to the first page that is not full. read returns a page's length. A list that does not end is
-// an error, since a part of it would look like the whole.
+// pages reads a list up to the first incomplete page. read returns a page's length. A list without an end is an error,
+// because a part of it would look like the complete list.
 func pages(name string, read func(offset int) (int, error)) error {
 	for page := range maxPages {
 		n, err := read(page * pageSize)
@@ -190,11 +190,11 @@ func pages(name string, read func(offset int) (int, error)) error {
 	return tooMany(name, maxPages*pageSize)
 }
 
-// tooMany says that a list has more than a tool gives.
+// tooMany returns the error that a list is longer than a tool returns.
 func tooMany(name string, limit int) *failedcall.Error {
 	return failedcall.Fail(failedcall.ProblemTooLarge, fmt.Errorf("there are more than %d", limit), name,
 		fmt.Sprint(limit))
 }
 
-// today is the date in Japan.
+// today returns the date in Japan.
 func (c *Client) today() string { return c.now().In(tokyo()).Format("2006-01-02") }

@@ -9,13 +9,13 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// pageSize is the most that freee returns at once.
+// pageSize is the most rows that freee returns at once.
 const pageSize = 100
 
-// maxPages is how many pages a list may have. The catalog's max_rows is the number of their rows.
+// maxPages is the most pages of a list. Their number of rows equals the catalog's max_rows.
 const maxPages = 200
 
-// Employee is what steps may know of a person.
+// Employee has the fields of a person that steps may read.
 type Employee struct {
 	ID          int64   `json:"id"`
 	Num         *string `json:"num"`
@@ -23,7 +23,7 @@ type Employee struct {
 	Email       *string `json:"email"`
 	EntryDate   *string `json:"entry_date"`
 	RetireDate  *string `json:"retire_date"`
-	// PaidNextMonth: the work of a month is paid in the month after.
+	// PaidNextMonth says that a month's work is paid in the next month.
 	PaidNextMonth bool `json:"paid_next_month"`
 }
 
@@ -33,8 +33,8 @@ type Employees struct {
 	Employees []Employee `json:"employees"`
 }
 
-// ListEmployees lists people in freee's order: of a department, by its name or code and with those below it, or of the
-// whole company when none is named. activeOnly leaves out those who retired before today.
+// ListEmployees lists people in freee's order. If a department's name or code is given, the list has the people of that
+// department and of those below it, or else of the whole company. activeOnly omits people who retired before today.
 func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department string) (Employees, error) {
 	company, err := c.company(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 }
 
 // paidNextMonth reads month_of_pay_day: next_month in freee's schema, next in older answers, null for people whose pay
-// freee does not compute. Any other value is refused, since the month would be a guess.
+// freee does not compute. Any other value is an error, because the month would be a guess.
 func paidNextMonth(said *string) (bool, error) {
 	if said == nil {
 		return false, nil

@@ -1,5 +1,5 @@
-// Package freee reads employees, their departments and attendance from freee HR. It
-// fetches no pay, bank or address data, and keeps only the fields that steps need.
+// Package freee reads employees, departments, positions and attendance from freee HR. It fetches no pay, bank or
+// address data, and keeps only the fields that steps need.
 package freee
 
 import (
@@ -15,15 +15,15 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// Client is one tenant's access.
+// Client accesses freee for one tenant.
 type Client struct {
 	wire   wire.Client
 	chosen func(context.Context) (string, error)
 	now    func() time.Time
 }
 
-// New makes a client. base is the API's address up to and including /hr; chosen is
-// the id of the company that a person chose when connecting, empty for none.
+// New makes a client. base is the API's address up to and including /hr. chosen returns the id of the company that a
+// person chose when connecting, empty for none.
 func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP,
 	now func() time.Time) *Client {
 	return &Client{
@@ -34,8 +34,8 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 	}
 }
 
-// company finds the company to ask about: the chosen one, or else the first that the token's owner administers, since
-// only administrators may list employees.
+// company returns the id of the company to read: the chosen one, or else the first one that the token's owner
+// administers, since only administrators may list employees.
 func (c *Client) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
@@ -60,19 +60,19 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 		failedcall.Freee)
 }
 
-// tokyo is the zone of freee's dates.
+// tokyo is the time zone of freee's dates.
 func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
-// errCancelled ends the other calls once one has failed.
+// errCancelled cancels the other calls after one has failed.
 var errCancelled = errors.New("another call failed")
 
-// throttle is how long freee refuses with 403 after too many calls in a short time: about ten minutes, says the API's
-// description.
+// throttle is how long freee refuses calls with 403 after too many in a short time: about ten minutes, according to the
+// API's description.
 const throttle = 10 * time.Minute
 
-// explain reads freee's errors, which have two forms: {status_code, errors: [{type,
-// messages}]}, and the flat {error, message, code} of accessDeniedError. The codes are
-// those of developer.freee.co.jp/tips/faq/40x-checkpoint; freee gives them with 401 and 403.
+// explain reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat {error,
+// message, code} of accessDeniedError. The codes are those of developer.freee.co.jp/tips/faq/40x-checkpoint, which
+// freee returns with 401 and 403.
 func explain(_ int, body []byte) wire.Refusal {
 	var e struct {
 		Code    string `json:"code"`
@@ -82,7 +82,7 @@ func explain(_ int, body []byte) wire.Refusal {
 			Messages []string `json:"messages"`
 		} `json:"errors"`
 	}
-	_ = json.Unmarshal(body, &e) // what can't be read says nothing
+	_ = json.Unmarshal(body, &e) // an unreadable body has no message
 	said, kinds := []string{}, []string{e.Code}
 	if e.Message != "" {
 		said = append(said, e.Message)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// maxPositions is how many a list may have, as the catalog's max_rows says: freee gives all at once.
+// maxPositions is the most positions of a list, equal to the catalog's max_rows. freee returns all of them at once.
 const maxPositions = 5000
 
-// Position is what steps may know of a position.
+// Position has the fields of a position that steps may read.
 type Position struct {
 	ID   int64   `json:"id"`
 	Code *string `json:"code"`
