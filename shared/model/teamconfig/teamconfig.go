@@ -13,8 +13,7 @@ type Team struct {
 // Leader is the agent that submits.
 type Leader struct {
 	SystemPrompt *string `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
-	// SystemInstruction is appended to the prompt. If both it and SystemPrompt are nil, the built-in instruction is
-	// used.
+	// SystemInstruction is appended to the prompt; nil: nothing is appended.
 	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"`
 	Model             string  `json:"model" toml:"model"`
 	Call

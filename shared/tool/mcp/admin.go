@@ -13,7 +13,7 @@ import (
 	"ringi/shared/explain/failedcall"
 )
 
-// Rows reads and saves what a tenant's administrators decided.
+// Rows reads and saves the decisions of a tenant's administrators.
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
@@ -21,8 +21,8 @@ type Rows interface {
 		known ...tenancy.Constraint) (tenancy.ToolPermission, error)
 }
 
-// Credentials finds a server's secret for its address. It returns aggregate.ErrNotFound if there never was one, and
-// ErrNotConnected if it was removed or is for another address.
+// Credentials returns the secret of a server at an address. It returns aggregate.ErrNotFound if there never was one,
+// and ErrNotConnected if the secret was removed or is for another address.
 type Credentials interface {
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
@@ -35,7 +35,7 @@ type Admin struct {
 	Now         func() time.Time
 }
 
-// State says whether tasks may call a tool, and if not, why.
+// State says whether tasks may call a tool or why not.
 type State string
 
 const (
@@ -49,18 +49,18 @@ const (
 // Listed is a tool of a server as an administrator sees it.
 type Listed struct {
 	Name    string // <server>.<tool>
-	URL     string // of the server
+	URL     string // the server's address
 	Tool    Tool
-	Hash    string // Allow wants it; empty when the tool is gone
+	Hash    string // required by Allow; empty if the server no longer has the tool
 	State   State
-	Access  aggregate.Access // as it was allowed; empty before
-	Problem string           // why it is unfit
+	Access  aggregate.Access // as allowed; empty if the tool was never allowed
+	Problem string           // why the tool can't be allowed
 	// Contests says that it is listed for contests.
 	Contests bool
 }
 
-// Tools lists a server's tools, including allowed ones that are gone. It returns ErrField for a server that the
-// settings don't name, and *failedcall.Error when the server can't be asked.
+// Tools lists a server's tools, including allowed tools that the server no longer has. It returns ErrField for a server
+// that the settings don't name, and a *failedcall.Error if the server can't be asked.
 func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 	return all, nil
 }
 
-// server is a server of the settings, with its secret if it has one.
+// server returns a server of the settings with its secret, if it has one.
 func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) {
 	settings, err := d.Rows.Settings(ctx, tenant)
 	if err != nil {

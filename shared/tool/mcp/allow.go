@@ -10,15 +10,15 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// MaxAllowed bounds the descriptions and schemas of all servers' tools that a tenant allows, in
-// bytes: the model that plans gets all of them.
+// MaxAllowed bounds the descriptions and schemas of all tools of servers that a tenant allows, in bytes. The model that
+// plans is sent all of them.
 const MaxAllowed = 128 << 10
 
-// ErrChanged says that a tool is not the one that the administrator saw.
+// ErrChanged says that the tool differs from the one that the administrator saw.
 var ErrChanged = errors.New("the tool is not the one that was shown: look at it again")
 
-// Allow lets a tenant's tasks call a tool exactly as it was shown. hash is that of the Listed. Allow returns
-// ErrChanged when the server has another tool now, and ErrField when the tool can't be allowed.
+// Allow lets a tenant's tasks call a tool exactly as it was shown. hash is that of the Listed. Allow returns ErrChanged
+// if the server's tool has changed, and ErrField if the tool can't be allowed.
 func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access,
 	by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
@@ -56,8 +56,8 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
 
-// ForContests puts an allowed tool, exactly as it was shown, on the list for contests, or takes it off. It returns
-// ErrChanged when another tool, or none, is allowed now, and ErrField when the tool can't be listed.
+// ForContests adds an allowed tool, exactly as it was shown, to the list for contests, or removes it. It returns
+// ErrChanged if another tool, or none, is allowed now, and ErrField if the tool can't be listed.
 func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
@@ -87,7 +87,7 @@ func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bo
 	return err
 }
 
-// Forbid switches a tool off; one that is off stays so.
+// Forbid switches a tool off. It changes nothing if the tool is off.
 func (d Admin) Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermi
 	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]
 	}
-	// a changed tool has to be listed for contests anew
+	// a changed tool has to be listed for contests again
 	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false
 	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
 	return err

@@ -1,7 +1,6 @@
-// Package mcp calls the tools of MCP servers over streamable HTTP, and lists them for an
-// administrator. What a server says of itself is not trusted: names, descriptions,
-// schemas and results are bounded, and a tool is called only while its description and
-// schemas are exactly those that were allowed.
+// Package mcp calls the tools of MCP servers over streamable HTTP, and lists them for an administrator. A server's
+// description of itself is not trusted: names, descriptions, schemas and results are bounded, and a tool is called only
+// while its description and schemas are exactly those that were allowed.
 package mcp
 
 import (
@@ -21,19 +20,19 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// Client calls servers.
+// Client calls MCP servers.
 type Client struct {
-	HTTP *http.Client // of the outbound dialer
-	// ReadOnly lets a tool be called only while its server says that the tool only reads. It is for callers without an
-	// administrator who decided that.
+	HTTP *http.Client // must connect through the outbound dialer
+	// ReadOnly allows only calls of tools that the server declares as read-only at that moment. It is for callers
+	// without an administrator who decides what a tool does.
 	ReadOnly bool
 }
 
-// Server is a server with the secret for it.
+// Server is a server and its secret.
 type Server struct {
 	tenancy.MCPServer
-	// Secret is sent with every request: a token for the Authorization header, or a whole header as `Name: value`. Empty:
-	// none is sent.
+	// Secret is sent with every request: a token for the Authorization header, or a complete header as `Name: value`.
+	// If it is empty, nothing is sent.
 	Secret string
 }
 
@@ -42,15 +41,14 @@ func (s Server) provider() failedcall.Provider { return failedcall.Provider(s.Pr
 // Call is one call of a tool.
 type Call struct {
 	Server    Server
-	Tool      string // as the server names it
-	Hash      string // of the tool as it was allowed
+	Tool      string // the server's name for it
+	Hash      string // hash of the tool that was allowed
 	Arguments json.RawMessage
 }
 
-// Call makes the call if the server still has the tool that was allowed, and returns its
-// result: the structured content if the tool declares an output schema, else {"text": …}.
-// Its errors are *failedcall.Error: Failed when the call was not made or was refused, else
-// Unknown.
+// Call makes the call if the server still has the tool that was allowed. The result is the structured content if the
+// tool declares an output schema, else {"text": …}. Errors are *failedcall.Error, with the outcome Failed if the call
+// was not made or was refused, else Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
 	if err != nil {
@@ -72,7 +70,7 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	return result(call.Server.provider(), answer, r, tool.Output != "")
 }
 
-// find looks for the tool that was allowed among those that the server has now.
+// find returns the allowed tool if the server still has it.
 func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 	all, err := s.list(ctx)
 	if err != nil {
@@ -89,8 +87,8 @@ func changed(s Server, tool string, err error) error {
 	return failedcall.Fail(failedcall.ProblemChanged, err, s.provider(), tool)
 }
 
-// result is a call's result. The structured content is taken from the answer's bytes,
-// because the library's decoded copy has lost digits of large numbers.
+// result returns the result of a call. It reads the structured content from the answer's bytes, because the library's
+// decoded copy has lost digits of large numbers.
 func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
@@ -107,7 +105,7 @@ func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declar
 	return map[string]string{"text": said}, nil
 }
 
-// textOf joins the texts of a result; other content is replaced by the name of its type.
+// textOf joins the texts of a result. Any other content is replaced by the name of its type.
 func textOf(parts []sdk.Content) string {
 	var said []string
 	for _, part := range parts {
@@ -137,7 +135,7 @@ func binary(kind, mime string, bytes int) string {
 }
 
 // CallAllowed calls a tenant's tool <server>.<tool> at the address and in the form that was allowed. It calls a server
-// that was never connected without credentials, since the server may need none. Its errors are those of Call.
+// that was never connected without credentials, because the server may need none. Its errors are those of Call.
 func (c Client) CallAllowed(ctx context.Context, of Credentials, tenant, name string, pin tenancy.Pin,
 	arguments json.RawMessage) (any, error) {
 	server, tool, _ := tenancy.ServerTool(name)

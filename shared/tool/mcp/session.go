@@ -25,8 +25,7 @@ type session struct {
 	server Server
 }
 
-// open initializes a session. Nothing is sent after ctx has ended. Its errors are *failedcall.Error with the outcome
-// Failed.
+// open starts a session. Nothing is sent after ctx has ended. Errors are *failedcall.Error with the outcome Failed.
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
@@ -35,7 +34,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
 	client := sdk.NewClient(&sdk.Implementation{Name: "ringi", Version: "1"}, &sdk.ClientOptions{
-		Capabilities:   &sdk.ClientCapabilities{}, // none, so that a server can request nothing
+		Capabilities:   &sdk.ClientCapabilities{}, // none, so that the server can't request anything
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	r := new(record)
@@ -49,7 +48,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	return session{opened, server}, nil
 }
 
-// List returns the tools that a server has now. Its errors are *failedcall.Error.
+// List returns a server's current tools. Its errors are *failedcall.Error.
 func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 	s, err := c.open(ctx, server)
 	if err != nil {
@@ -59,10 +58,9 @@ func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 	return s.list(ctx)
 }
 
-// close ends the session. An error is ignored: a server ends idle sessions by itself.
+// close ends the session. It ignores errors, because a server ends idle sessions by itself.
 func (s session) close() { _ = s.Close() }
 
-// list reads the tools of a server.
 func (s session) list(ctx context.Context) ([]Tool, error) {
 	var all []Tool
 	params := &sdk.ListToolsParams{}
@@ -98,7 +96,7 @@ var (
 	ownHeader = lazy.Regexp(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
 )
 
-// header is the name and value of the header that carries a secret. Its errors quote nothing of the secret.
+// header returns the name and value of the header for a secret. Its errors contain no part of the secret.
 func header(secret string) (name, value string, err error) {
 	secret = strings.TrimSpace(secret)
 	if secret == "" {

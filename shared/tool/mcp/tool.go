@@ -27,13 +27,14 @@ type Tool struct {
 	Name        string
 	Title       string
 	Description string
-	Input       string // JSON, its members sorted
-	Output      string // empty: none is declared
-	// ReadOnly is the server's readOnlyHint. Who allows a tool decides what it does: a server may claim anything.
+	Input       string // JSON with sorted members
+	Output      string // same as Input; empty if the tool declares no output schema
+	// ReadOnly is the server's readOnlyHint. A server may claim anything, so the person who allows the tool decides
+	// whether it writes.
 	ReadOnly bool `json:"-"` // no part of the hash
 }
 
-// read takes a tool's fields. Its other annotations are left out.
+// read reads a tool's fields. Of its annotations it reads only readOnlyHint.
 func read(t *sdk.Tool) Tool {
 	return Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, Input: text(t.InputSchema), Output: text(t.OutputSchema),
@@ -41,7 +42,7 @@ func read(t *sdk.Tool) Tool {
 	}
 }
 
-// Pin is the tool as it is now at an address, allowed for an access.
+// Pin returns the tool in its current form, as allowed at an address for reading or writing.
 func (t Tool) Pin(url string, access aggregate.Access) tenancy.Pin {
 	return tenancy.Pin{
 		URL: url, Title: cmp.Or(t.Title, t.Name), Description: t.Description, Input: aggregate.JSON(t.Input),
@@ -69,11 +70,11 @@ func (t Tool) Hash() string {
 	return aggregate.HashOf(string(b))
 }
 
-// toolForm is what the protocol advises as a name (server/tools, Tool Names), and the
-// slash of servers that group theirs.
+// toolForm is the form of names that the protocol recommends (server/tools, Tool Names), plus the slash of servers that
+// group their tools.
 var toolForm = lazy.Regexp(`^[A-Za-z0-9_./-]{1,128}$`)
 
-// Problem says why a tool can't be allowed; empty if it can.
+// Problem returns why a tool can't be allowed, or an empty text if it can.
 func (t Tool) Problem() string {
 	switch {
 	case !toolForm().MatchString(t.Name):

@@ -21,11 +21,11 @@ import (
 type transport struct {
 	ctx         context.Context
 	next        http.RoundTripper
-	name, value string // the header that authenticates
+	name, value string // the header with the secret
 }
 
-// RoundTrip sends nothing once the session's context has ended: the library would otherwise
-// send a cancellation of the call and wait for a slow server's answer to it.
+// RoundTrip sends nothing after the session's context has ended. The library would otherwise send a cancellation of the
+// call, and wait for a slow server's answer to it.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec, _ := r.Context().Value(recordKey{}).(*record)
 	if rec == nil {
@@ -43,7 +43,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	})
 	r = r.Clone(httptrace.WithClientTrace(r.Context(),
 		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.note(func() { rec.sent = true }) }}))
-	r.GetBody = nil // a request that was sent is not sent again
+	r.GetBody = nil // otherwise net/http may send the request twice
 	if t.name != "" {
 		r.Header.Set(t.name, t.value)
 	}
@@ -57,11 +57,11 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// record is the outcome of an operation's last request. It is kept because the library
-// reports a request whose answer was cut off as one that never arrived.
+// record is the outcome of an operation's last request. It is needed because the library reports a request whose answer
+// was cut off as one that never arrived.
 type record struct {
 	mu     sync.Mutex
-	sent   bool // something may have left
+	sent   bool // part of the request may have reached the server
 	status int
 	header http.Header
 	kind   string
@@ -71,7 +71,7 @@ type record struct {
 
 type recordKey struct{}
 
-// in is a context whose requests are recorded.
+// in returns a context whose requests are recorded.
 func (r *record) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, recordKey{}, r)
 }
@@ -82,7 +82,7 @@ func (r *record) note(change func()) {
 	change()
 }
 
-// tee records a body while it is read. The outbound dialer bounds it.
+// tee records a body while it is read. The outbound dialer limits its size.
 type tee struct {
 	io.ReadCloser
 	record *record
@@ -99,7 +99,7 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// message is a JSON-RPC response as it came.
+// message is a JSON-RPC response in raw form.
 type message struct {
 	Method string `json:"method"`
 	Result *struct {
@@ -124,15 +124,16 @@ func (r *record) response() (m message, found bool) {
 	return m, false
 }
 
-// notBegun are the codes of a call that was not started. The first are JSON-RPC's own. The others are the protocol's:
-// a header that does not match, a capability that the client lacks, a version that the server does not have (schema
-// 2026-07-28), and something that a person has to do first (2025-11-25).
+// notBegun are the error codes of a call that the server did not start. The first four are JSON-RPC's own. The others
+// are the protocol's: a header that does not match, a capability that the client lacks, a version that the server does
+// not support (schema 2026-07-28), and an action that a person has to take first (2025-11-25).
 var notBegun = map[int]bool{
 	-32700: true, -32600: true, -32601: true, -32602: true,
 	-32020: true, -32021: true, -32022: true, -32042: true,
 }
 
-// judge says whether a failed operation can have had an effect; nil when it did not fail.
+// judge returns the error of a failed operation, whose outcome says whether the operation can have had an effect. It
+// returns nil if the operation did not fail.
 func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Error {
 	if err == nil {
 		return nil
@@ -149,7 +150,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 		if cause == nil {
 			cause = ctx.Err()
 		}
-		if cause == nil { // the library had closed the session
+		if cause == nil { // the library has closed the session
 			cause = errors.New("nothing was sent")
 		}
 		return wire.Broken(p, &wire.NotSent{Err: cause})
@@ -182,7 +183,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 		Err: errors.New("the answer is not the protocol's")}
 }
 
-// events are the messages in a body: itself, or the data of each of its events.
+// events are the messages in a body: the body itself, or the data of each event of a stream.
 func events(contentType string, body []byte) [][]byte {
 	if kind, _, _ := mime.ParseMediaType(contentType); kind != "text/event-stream" {
 		return [][]byte{body}

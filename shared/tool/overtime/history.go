@@ -8,11 +8,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// aYear is how many months are judged at most.
+// aYear is the most months that are judged.
 const aYear = 12
 
-// histories finds for each record the person's months before it, the latest first and
-// without a gap. A month is the one in which the days that freee counted end.
+// histories returns for each record the same person's previous months, latest first and up to the first gap. A record's
+// month is the one in which the days that freee counted end.
 func histories(records []freee.Record, earlier [][]freee.Record) (before [][]freee.Record, problems []string) {
 	before = make([][]freee.Record, len(records))
 	if len(earlier) == 0 {
@@ -59,7 +59,7 @@ func histories(records []freee.Record, earlier [][]freee.Record) (before [][]fre
 	return before, problems
 }
 
-// monthOf numbers months: consecutive months have consecutive numbers.
+// monthOf numbers months consecutively.
 func monthOf(r freee.Record) (int, error) {
 	end, err := time.Parse(time.DateOnly, r.EndDate)
 	if err != nil {
@@ -74,7 +74,7 @@ func about(r freee.Record, what string) string {
 	return fmt.Sprintf("%s (%d): %s", r.DisplayName, r.EmployeeID, what)
 }
 
-// note says which limits can't be judged by so many months.
+// note says which limits can't be judged from so many months.
 func note(locale string, months int) string {
 	texts := language.InEach(
 		[]string{

@@ -1,20 +1,19 @@
-// Package overtime works out overtime from attendance records. It calls nobody.
+// Package overtime calculates overtime from attendance records. It calls no vendor.
 //
-// Overtime here is what was worked beyond the hours agreed on: within the legal
-// day (freee's excess_statutory) plus beyond it (overtime_except_normal, and for
-// discretionary work overtime_within_normal). The limits of Article 36 of the Labour
-// Standards Act (労働基準法第36条) count only what is beyond the legal hours:
+// Overtime here is work beyond the agreed hours: within the legal day (freee's excess_statutory) plus beyond it
+// (overtime_except_normal, and for discretionary work overtime_within_normal). The limits of Article 36 of the Labour
+// Standards Act (労働基準法第36条) count only work beyond the legal hours:
 //
-//   - 45 hours a month and 360 hours a year: paragraphs 3 and 4. Work on legal holidays
-//     does not count. Paragraph 5 lets an agreement with special clauses go beyond both, in
-//     six months and to 720 hours a year at most: who is marked need not be in breach.
-//   - under 100 hours a month, work on legal holidays counted in: paragraph 6, item 2.
-//   - at most 80 hours on average over this month and the one to five before it, work
-//     on legal holidays counted in: paragraph 6, item 3.
+//   - 45 hours a month and 360 hours a year, without work on legal holidays: paragraphs 3 and 4. An agreement with
+//     special clauses may exceed both, in at most six months and up to 720 hours a year (paragraph 5). So a person who
+//     is marked need not be in breach.
+//   - under 100 hours a month, including work on legal holidays: paragraph 6, item 2.
+//   - at most 80 hours on average over this month and the one to five before it, including work on legal holidays:
+//     paragraph 6, item 3.
 //
-// What needs more months than were given is not judged, and the result says so. The year is
-// the twelve months that end with this one; an agreement's may begin elsewhere. Rules
-// for single trades and for working hours averaged over a year are not known here.
+// A limit is not judged if it needs more months than were given, and the result says so. The year is the twelve months
+// that end with this one; an agreement's year may begin in another month. The package does not know the rules for
+// single trades and for working hours averaged over a year.
 package overtime
 
 import (
@@ -25,7 +24,7 @@ import (
 	"ringi/shared/tool/freee"
 )
 
-// The marks of a row: the highest limit that its month exceeds, and limits that the months together exceed.
+// The marks of a row: the highest limit that its month exceeds, and the limits that its months together exceed.
 const (
 	over45h        = "> 45h"
 	over80h        = "> 80h" // in a single month
@@ -48,16 +47,16 @@ type Row struct {
 	LegalOvertimeHours float64 `json:"legal_overtime_hours"`
 	HolidayWorkHours   float64 `json:"holiday_work_hours"`
 	LatenightWorkHours float64 `json:"latenight_work_hours"`
-	// MonthsKnown are this month and those before it without a gap, at most 12.
+	// MonthsKnown counts this month and the months before it up to the first gap, at most 12.
 	MonthsKnown int `json:"months_known"`
-	// AverageHours is the highest average over 2 to 6 months, with work on legal
-	// holidays; null when only this month is known.
+	// AverageHours is the highest average over 2 to 6 months, including work on legal holidays; null if only this month
+	// is known.
 	AverageHours *float64 `json:"average_hours"`
 	YearHours    float64  `json:"year_hours"` // of the months known
 	Flag         string   `json:"flag"`       // marks, empty within all limits
 }
 
-// Result is everybody's month. A person above 80 hours is also counted above 45.
+// Result has everybody's month. A person above 80 hours is also counted above 45.
 type Result struct {
 	Mode               string  `json:"mode"`
 	Count              int     `json:"count"`
@@ -73,8 +72,8 @@ type Result struct {
 	Rows               []Row   `json:"rows"`
 }
 
-// Calculate judges everybody's month, together with the months before, which are lists in any order. It keeps the
-// order of the records. problems name months that occur twice or come after; then there is no result.
+// Calculate judges everybody's month together with the previous months, which may be in any order. The result keeps the
+// order of the records. problems names months that occur twice or come later; then there is no result.
 func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) (out Result, problems []string) {
 	before, problems := histories(records, earlier)
 	if len(problems) > 0 {
@@ -107,7 +106,7 @@ func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) 
 	return out, nil
 }
 
-// calculate makes the row of a person's months, the one in question first.
+// calculate makes a person's row from the month in question and those before it.
 func calculate(months []freee.Record) Row {
 	r := months[0]
 	overtime := r.TotalExcessStatutoryWorkMins + legal(r)
@@ -149,7 +148,7 @@ func calculate(months []freee.Record) Row {
 	return row
 }
 
-// legal are the minutes beyond the legal hours.
+// legal returns the minutes beyond the legal hours.
 func legal(r freee.Record) int {
 	return r.TotalOvertimeExceptNormalWorkMins + r.TotalOvertimeWithinNormalWorkMins
 }
@@ -166,5 +165,5 @@ func monthly(legal, holiday int) string {
 	return ""
 }
 
-// hours are minutes in hours, to two decimals.
+// hours converts minutes to hours with two decimals.
 func hours(mins int) float64 { return math.Round(float64(mins)/60*100) / 100 }

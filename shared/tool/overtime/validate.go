@@ -7,17 +7,17 @@ import (
 	"ringi/shared/tool/freee"
 )
 
-// Validated is the result of records without a problem.
+// Validated is the result for records without a problem.
 type Validated struct {
 	Mode  string `json:"mode"`
 	Count int    `json:"count"`
 }
 
-// minutesOfAMonth is the most that anyone can work in a month.
+// minutesOfAMonth is the most minutes that anyone can work in a month.
 const minutesOfAMonth = 31 * 24 * 60
 
-// Validate names what can't be true in a month's records: nobody at all, a person twice, days that don't exist,
-// negative or impossible values, parts above the whole.
+// Validate reports impossible records of a month: no records at all, a person twice, days that don't exist, values that
+// are negative or too large, parts larger than the whole.
 func Validate(records []freee.Record) (problems []string) {
 	if len(records) == 0 {
 		return []string{"no records"}

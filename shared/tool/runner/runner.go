@@ -1,5 +1,5 @@
-// Package runner calls tools: it checks the arguments, finds the tenant's
-// credentials, and says of a call that failed whether it can have had an effect.
+// Package runner calls tools: it checks the arguments and finds the tenant's credentials. If a call fails, it reports
+// whether the call can have had an effect.
 package runner
 
 import (
@@ -19,27 +19,27 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// Credentials finds the token with which a tenant calls a provider, and another one after the provider refused it. It
-// returns aggregate.ErrNotFound when the tenant has not connected the provider.
+// Credentials returns the token for a tenant's calls of a provider, and a new one if the provider refused it. It
+// returns aggregate.ErrNotFound if the tenant has not connected the provider.
 type Credentials interface {
 	Token(ctx context.Context, tenant, provider string) (string, error)
 	Renew(ctx context.Context, tenant, provider, refused string) (string, error)
-	// Refused ends the connection when its token was refused right after it was renewed.
+	// Refused ends the connection because a token that was just renewed was refused.
 	Refused(ctx context.Context, tenant, provider, token string) error
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
 
-// Config says where the vendors are and where their credentials come from.
+// Config has the vendors' addresses and the sources of credentials.
 type Config struct {
 	FreeeURL    string // up to and including /hr
 	SheetsURL   string // without /v4
 	Credentials Credentials
-	// Slack returns the token of a tenant's bot, empty for none, and the Web API's address, which ends with a slash.
+	// Slack returns the token of a tenant's bot, empty for none, and the Web API's address with a slash at its end.
 	Slack func(ctx context.Context, tenant string) (token, address string, err error)
-	// SlackRefused is called when Slack refused the token, and reports whether there is another one now; may be nil.
+	// SlackRefused is called when Slack refused the token. It reports whether there is a new one. It may be nil.
 	SlackRefused func(ctx context.Context) bool
-	Outbound     *http.Client // reaches MCP servers
-	// Company returns the id of the freee company that a tenant chose, empty for none; may be nil.
+	Outbound     *http.Client // for calls to MCP servers
+	// Company returns the id of the freee company that a tenant chose, empty for none. It may be nil.
 	Company func(ctx context.Context, tenant string) (string, error)
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -53,10 +53,10 @@ type Runner struct {
 	tools   map[string]function
 }
 
-// function makes a call and returns the value of its result.
+// function makes a call and returns its result.
 type function func(ctx context.Context, c tool.Call) (any, error)
 
-// New makes a runner. It returns an error when the catalog has a tool that nothing here can call.
+// New makes a runner. It returns an error if the catalog has a tool that the runner can't call.
 func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	r := &Runner{config: config, catalog: catalog, http: wire.NewHTTP()}
 	r.tools = r.calls()
@@ -68,9 +68,8 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	return r, nil
 }
 
-// Run makes one call, within ctx and the tool's own timeout. Its errors are
-// *failedcall.Error with a sentence in the call's language; those of read tools are
-// always Failed.
+// Run makes one call, within ctx and the tool's own timeout. Its errors are *failedcall.Error with a sentence in the
+// call's language. Errors of read tools always have the outcome Failed.
 func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	effect, do, err := r.find(c)
 	if err != nil {
@@ -100,8 +99,8 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// find returns the function that makes a call. Arguments of Ringi's own tools are checked here. Those of a server's
-// tool were checked against the schema that was allowed.
+// find returns the function that makes a call. It checks the arguments of Ringi's own tools. Those of a server's tool
+// have been checked before, against the schema that was allowed.
 func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	if c.Pin != nil {
 		return c.Pin.Access, r.callServer, nil
@@ -120,8 +119,8 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	}, nil
 }
 
-// known turns any error into a *failedcall.Error. An unclassified error doesn't tell whether the call had an effect,
-// so its outcome is Unknown.
+// known converts any error to a *failedcall.Error. The outcome of an unclassified error is Unknown, because it does not
+// tell whether the call had an effect.
 func (r *Runner) known(err error, name string) *failedcall.Error {
 	var e *failedcall.Error
 	if errors.As(err, &e) {
@@ -130,7 +129,7 @@ func (r *Runner) known(err error, name string) *failedcall.Error {
 	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal, Args: []any{name}, Err: err}
 }
 
-// say adds a sentence in the call's language.
+// say adds to an error a sentence in the call's language.
 func (r *Runner) say(c tool.Call, e *failedcall.Error) *failedcall.Error {
 	return e.Say(c.Locale, r.config.Now())
 }

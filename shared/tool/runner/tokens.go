@@ -11,7 +11,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// tokens are the credentials of one call of a tool, read once for all its requests.
+// tokens are the credentials of one tool call, read once for all its requests.
 type tokens struct {
 	runner   *Runner
 	call     tool.Call
@@ -19,14 +19,14 @@ type tokens struct {
 
 	mu     sync.Mutex
 	token  string
-	failed error // why there is no token; asked once for all requests
+	failed error // why there is no token; no further request asks for one
 }
 
 func (r *Runner) tokens(c tool.Call, p failedcall.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
-// Token returns a *failedcall.Error when there is no token; the call must then not be made.
+// Token returns the token. If there is none, it returns a *failedcall.Error, and the call must not be made.
 func (t *tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,7 +37,7 @@ func (t *tokens) Token(ctx context.Context) (string, error) {
 	return t.keep(token, err)
 }
 
-// Renew asks for another token unless another request of this call has one already.
+// Renew asks for a new token, unless another request of this call has got one already.
 func (t *tokens) Renew(ctx context.Context, refused string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,8 +48,7 @@ func (t *tokens) Renew(ctx context.Context, refused string) (string, error) {
 	return t.keep(token, err)
 }
 
-// Refused ends the connection, so that people are asked to connect again and no more tokens
-// are renewed for it.
+// Refused ends the connection, so that people are asked to connect again and its token is not renewed again.
 func (t *tokens) Refused(ctx context.Context, token string) {
 	err := t.runner.config.Credentials.Refused(ctx, t.call.Tenant, string(t.provider), token)
 	if err != nil {
@@ -69,7 +68,7 @@ func (t *tokens) keep(token string, err error) (string, error) {
 	return token, nil
 }
 
-// noTokenError is the error for a call that has no token: why, and what people can do.
+// noTokenError is the error of a call without a token. It says why there is none and what people can do.
 func noTokenError(p failedcall.Provider, err error) *failedcall.Error {
 	e := failedcall.NoToken(p, err)
 	if errors.Is(err, installed.ErrSilent) && e.Problem == failedcall.ProblemLocked {

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/tool/slackdm"
 )
 
-// calls are the tools of Ringi's own, by name.
+// calls returns the functions of Ringi's own tools, by name.
 func (r *Runner) calls() map[string]function {
 	return map[string]function{
 		"list_employees":             r.listEmployees,
@@ -29,8 +29,8 @@ func (r *Runner) calls() map[string]function {
 	}
 }
 
-// read fills in from the call's arguments, which fit the tool's schema. Numbers whose
-// type is left open stay as they are written.
+// read decodes the call's arguments, which fit the tool's schema, into in. Numbers in fields of any type keep their
+// notation.
 func read(c tool.Call, in any) error {
 	d := json.NewDecoder(bytes.NewReader(c.Arguments.JSON()))
 	d.UseNumber()
@@ -124,7 +124,7 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	var e *failedcall.Error
 	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil &&
 		r.config.SlackRefused(ctx) {
-		return r.send(ctx, c, in) // with the refused token nothing was sent
+		return r.send(ctx, c, in) // the refused attempt sent nothing, so it may be repeated
 	}
 	return sent, err
 }
@@ -140,7 +140,7 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }
 
-// callServer calls an MCP server's tool as it was allowed.
+// callServer calls an MCP server's tool in the form that was allowed.
 func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
 	return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin,
 		c.Arguments.JSON())

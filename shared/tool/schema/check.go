@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// check adds the problems of a measurable value at a place.
+// check adds the problems of a value, after measurable, at a place.
 func (p *part) check(v any, at []string, found *problems) {
 	if len(*found) == maxProblems {
 		return
 	}
 	if !p.takes(v) {
 		found.add(at, wrongType(v, p.types))
-		return // nothing else here was meant for it
+		return // the other keywords are not about this type
 	}
 	if p.step != nil && !multiple(v, *p.step) {
 		found.add(at, fmt.Sprintf("%v is no multiple of %v", v, *p.step))
@@ -78,8 +78,8 @@ func (p *part) checkMembers(v map[string]any, at []string, found *problems) {
 	}
 }
 
-// choose counts the forms that a value fits; 1 where there is no choice. If it fits none, nearest are the problems of
-// the form that has the fewest, among those of the value's type.
+// choose counts the forms that a value fits. Without any form it returns 1. If the value fits none, nearest are the
+// problems of the form with the fewest, among the forms for the value's type.
 func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
 	if len(forms) == 0 {
 		return 1, nil
@@ -104,7 +104,7 @@ func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
 	return fits, nearest
 }
 
-// innermost is the library's error without its path in the schema.
+// innermost returns the library's error without its path in the schema.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -115,13 +115,13 @@ func innermost(err error) error {
 	}
 }
 
-// takes reports whether a value is of a type that the part is for.
+// takes reports whether the part accepts values of this type.
 func (p *part) takes(v any) bool {
 	got := kind(v)
 	return len(p.types) == 0 || slices.Contains(p.types, got) || got == "integer" && slices.Contains(p.types, "number")
 }
 
-// multiple compares decimals as they are written: as float64, 0.3 is not three times 0.1.
+// multiple compares decimals in their notation: as float64, 0.3 is not three times 0.1.
 func multiple(v any, step float64) bool {
 	switch v.(type) {
 	case int64, float64:
@@ -136,7 +136,7 @@ func wrongType(v any, want []string) string {
 	return fmt.Sprintf("got %s, want %s", kind(v), strings.Join(want, " or "))
 }
 
-// kind is a value's type in schemas.
+// kind returns a value's type in terms of schemas.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -158,9 +158,9 @@ func kind(v any) string {
 	return "object"
 }
 
-// Undeclared lists the names of members, anywhere in a decoded value, that the schema does not name: whoever made the
-// value chose them. Members that only stand under conditions (if, dependentSchemas) or beside unevaluated… count as
-// not named.
+// Undeclared lists the names of members, anywhere in a decoded value, that the schema does not name and that therefore
+// the author of the value chose. Names that a schema has only under conditions (if, dependentSchemas) or together with
+// unevaluated… don't count.
 func (s *Schema) Undeclared(value any) []string {
 	var names []string
 	undeclared(s.root.whole(), value, &names)
@@ -206,7 +206,7 @@ func undeclared(parts []*part, value any, names *[]string) {
 	}
 }
 
-// whole is a part with all its alternatives and conditions at the same place.
+// whole returns a part with all its alternatives and conditions for the same place.
 func (p *part) whole() []*part {
 	if p == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// Limits of a schema. They bound the memory and the time that checking with it takes.
+// Limits of a schema. They bound the memory and the time of a check.
 const (
 	maxText     = 256 << 10 // bytes
 	maxUnfolded = 1 << 20   // bytes: its data, with perSchema for each schema, as often as it is referred to
@@ -19,7 +19,7 @@ const (
 	maxProgram  = 10_000 // instructions of all patterns: as many may run for each character of a text
 )
 
-// limits count the used part of the limits.
+// limits count how much of the limits is used.
 type limits struct{ written, program int }
 
 func (l *limits) write(bytes int) error {
@@ -29,14 +29,14 @@ func (l *limits) write(bytes int) error {
 	return nil
 }
 
-// data checks a keyword's value that is not a schema.
+// data checks the value of a keyword that is not a schema.
 func (l *limits) data(keyword string, v any) (json.RawMessage, error) {
 	var err error
 	switch keyword {
 	case "type":
 		err = checkTypes(v)
 	case "pattern":
-		text, _ := v.(string) // the library refuses anything else
+		text, _ := v.(string) // the library refuses any other type
 		err = l.pattern(text)
 	case "enum", "const":
 		err = exact(v)
@@ -69,7 +69,7 @@ func (l *limits) pattern(text string) error {
 	return nil
 }
 
-// checkTypes refuses types that no value has.
+// checkTypes refuses unknown types.
 func checkTypes(v any) error {
 	list, ok := v.([]any)
 	if !ok {
@@ -87,8 +87,8 @@ func checkTypes(v any) error {
 	return nil
 }
 
-// exact refuses whole numbers that a float64 can't hold exactly: the library compares numbers as float64, so that
-// another number would equal them.
+// exact refuses integers that a float64 can't represent. The library compares numbers as float64, so other numbers
+// would equal them.
 func exact(v any) error {
 	switch v := v.(type) {
 	case json.Number:

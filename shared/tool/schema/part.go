@@ -12,20 +12,19 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// part is a schema taken apart, so that each place of a value is judged alone and
-// can be named.
+// part is a schema split up so that each place of a value is checked alone and can be named.
 type part struct {
-	types    []string             // one of them; none: any
+	types    []string             // the value has one of them; none: any type
 	step     *float64             // what a number must be a multiple of
-	own      *jsonschema.Resolved // what else it says of the value itself
+	own      *jsonschema.Resolved // other keywords about the value itself
 	all      []*part              // every one
-	any, one []*part              // at least one, exactly one; none: anything
+	any, one []*part              // at least one fits, exactly one fits; none: no condition
 	members  map[string]*part
-	patterns []pattern // members by their names' form
-	closed   bool      // there are no other members
+	patterns []pattern // members by a pattern of their names
+	closed   bool      // no other members are allowed
 	others   *part     // the other members; nil: anything
-	first    []*part   // elements, in order
-	rest     *part     // those after them; nil: anything
+	first    []*part   // the first elements, in order
+	rest     *part     // the elements after first; nil: anything
 }
 
 type pattern struct {
@@ -51,7 +50,7 @@ func compile(text string) (*part, error) {
 	return p, t.err
 }
 
-// taker takes schemas without references apart.
+// taker splits schemas that have no references.
 type taker struct{ err error }
 
 func (t *taker) part(s *jsonschema.Schema) *part {
@@ -102,7 +101,7 @@ func (t *taker) parts(list []*jsonschema.Schema) (out []*part) {
 	return out
 }
 
-// never reports whether no value fits: false is read as {"not": {}}.
+// never reports whether no value fits a schema. The library reads false as {"not": {}}.
 func never(s *jsonschema.Schema) bool {
 	return s != nil && s.Not != nil && reflect.ValueOf(*s.Not).IsZero()
 }

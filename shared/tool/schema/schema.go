@@ -1,5 +1,5 @@
-// Package schema checks JSON against JSON Schemas and names what is wrong in
-// words that a model can repair and a person can read.
+// Package schema checks JSON against JSON Schemas. It describes problems in words that help a model to repair the value
+// and a person to understand it.
 package schema
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Schema is a compiled JSON Schema. It may be used by several goroutines.
+// Schema is a compiled JSON Schema. It is safe for concurrent use.
 type Schema struct{ root *part }
 
-// Problem is one place where a value differs from its schema.
+// Problem is a place where a value does not fit its schema.
 type Problem struct {
 	Path    []string // from the value's root; empty for the root itself
 	Message string
@@ -28,9 +28,9 @@ func (p Problem) String() string {
 	return strings.Join(p.Path, ".") + ": " + p.Message
 }
 
-// Compile reads a schema, whoever wrote it. One that refers to another document
-// is refused: nothing is ever fetched or opened on its behalf. So is one that
-// refers to itself, or is so large that checking with it has no end in sight.
+// Compile reads a schema from any author. It refuses a schema that refers to another document, because nothing is ever
+// fetched or opened for a schema. It also refuses a schema that refers to itself, or that is so large that a check
+// might not end.
 func Compile(name, text string) (*Schema, error) {
 	root, err := compile(text)
 	if err != nil {
@@ -39,7 +39,7 @@ func Compile(name, text string) (*Schema, error) {
 	return &Schema{root}, nil
 }
 
-// Decode reads exactly one JSON value, keeping numbers as they are written.
+// Decode reads exactly one JSON value. Numbers keep their notation.
 func Decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -56,12 +56,11 @@ func Decode(text []byte) (any, error) {
 	return v, nil
 }
 
-// maxProblems is how many places Check names at most.
+// maxProblems is the most places that Check names.
 const maxProblems = 1000
 
-// Check returns the places where a decoded value differs from the schema, each
-// with the first thing that is wrong there: a value before what is in it, members
-// by name. It returns none when the value fits.
+// Check returns the places where a decoded value does not fit the schema, each with its first problem. A value comes
+// before its parts, and members are sorted by name. If the value fits, there are none.
 func (s *Schema) Check(value any) []Problem {
 	var found problems
 	if v := found.measurable(value, nil); len(found) == 0 {
@@ -70,7 +69,7 @@ func (s *Schema) Check(value any) []Problem {
 	return found
 }
 
-// problems are what was found so far.
+// problems are those found so far.
 type problems []Problem
 
 func (f *problems) add(at []string, message string) {
@@ -83,8 +82,8 @@ func (f *problems) take(more problems) {
 	*f = append(*f, more[:min(len(more), maxProblems-len(*f))]...)
 }
 
-// measurable copies a value with comparable numbers in the place of their texts. A number beyond a float64 is
-// a problem.
+// measurable copies a value and converts its numbers so that they can be compared. A number that exceeds float64 is a
+// problem.
 func (f *problems) measurable(v any, at []string) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -112,8 +111,7 @@ func (f *problems) measurable(v any, at []string) any {
 	return v
 }
 
-// clip leaves out the middle of a long message: its begin says what was looked at,
-// its end what is wrong.
+// clip removes the middle of a long message. The beginning says which value was checked, and the end what is wrong.
 func clip(s string) string {
 	const begin, end = 60, 160
 	if r := []rune(s); len(r) > begin+end {

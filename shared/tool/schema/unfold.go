@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// unfold reads a schema and replaces each reference by what it refers to. It drops keywords that don't concern values,
-// and spells older drafts' keywords as the newest draft does.
+// unfold reads a schema and replaces each reference by its target. It drops keywords that don't concern values, and
+// renames keywords of older drafts as in the newest draft.
 func unfold(text string) (any, error) {
 	if len(text) > maxText {
 		return nil, fmt.Errorf("it is %d bytes long, the limit is %d", len(text), maxText)
@@ -26,7 +26,7 @@ func unfold(text string) (any, error) {
 
 type unfolder struct {
 	document  any
-	following []string // pointers, the outermost first
+	following []string // pointers of the open references, the outermost first
 	limits
 }
 
@@ -48,7 +48,7 @@ func (u *unfolder) schema(v any, depth int) (any, error) {
 
 func (u *unfolder) object(in map[string]any, depth int) (any, error) {
 	out := map[string]any{}
-	var all []any // further schemas that a value must fit
+	var all []any // further schemas that the value must fit
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
 		var more []any
 		var err error
@@ -141,8 +141,8 @@ func (u *unfolder) named(keyword string, v any, depth int) (map[string]any, erro
 	return out, nil
 }
 
-// follow unfolds the target of a reference. References stay within the document and can't form circles, so that a
-// schema has an end.
+// follow unfolds the target of a reference. References can't leave the document or form circles, so that every schema
+// is finite.
 func (u *unfolder) follow(v any, depth int) ([]any, error) {
 	ref, _ := v.(string)
 	fragment, here := strings.CutPrefix(ref, "#")
@@ -169,7 +169,7 @@ func (u *unfolder) follow(v any, depth int) ([]any, error) {
 	return []any{x}, nil
 }
 
-// locate finds what a JSON pointer names.
+// locate returns the target of a JSON pointer.
 func locate(v any, pointer string) (any, bool) {
 	steps := strings.Split(pointer, "/")
 	if steps[0] != "" {

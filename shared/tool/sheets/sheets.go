@@ -1,6 +1,5 @@
-// Package sheets writes rows into Google spreadsheets. It writes one fixed range, so that a repeated call leaves what
-// one call leaves. Cells below or beside that range stay, since they may be a person's; the result says how many rows
-// stand below.
+// Package sheets writes rows into Google spreadsheets. It writes one fixed range, so repeating a call changes nothing.
+// Cells below or next to that range are kept, because they may be a person's. The result says how many rows are below.
 package sheets
 
 import (
@@ -15,10 +14,10 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// MaxCells is Google's limit of a spreadsheet: the grids of all its tabs, empty cells too.
+// MaxCells is Google's limit for a spreadsheet. It counts the cells of all tabs, including empty ones.
 const MaxCells = 10_000_000
 
-// Client is one tenant's access.
+// Client accesses Google Sheets for one tenant.
 type Client struct{ wire wire.Client }
 
 // New makes a client. base is the API's address without /v4.
@@ -29,13 +28,13 @@ func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
 	}}
 }
 
-// Column is one column: which member of each row, under which title.
+// Column says which member of each row a column shows, and its title.
 type Column struct {
 	Key   string `json:"key"`
 	Title string `json:"title"`
 }
 
-// Table is what is written, the titles first.
+// Table is the input of a write. The titles are written first.
 type Table struct {
 	SpreadsheetID string           `json:"spreadsheet_id"`
 	Sheet         string           `json:"sheet"`
@@ -43,7 +42,7 @@ type Table struct {
 	Rows          []map[string]any `json:"rows"`
 }
 
-// Written is the result of write_rows_to_google_sheet. UpdatedRows leaves the titles out.
+// Written is the result of write_rows_to_google_sheet. UpdatedRows does not count the titles.
 type Written struct {
 	SpreadsheetID string `json:"spreadsheet_id"`
 	UpdatedRange  string `json:"updated_range"`
@@ -54,8 +53,8 @@ type Written struct {
 	MoreBelow     bool   `json:"more_below,omitempty"` // there may be more than those
 }
 
-// Write puts the table at A1 of its tab. It makes a missing tab, and enlarges one that is too small. It writes nothing
-// into a spreadsheet without room. Values are stored raw, so that none becomes a formula.
+// Write writes the table at A1 of its tab. It makes a missing tab and enlarges a tab that is too small. If the
+// spreadsheet would exceed its limit, Write changes nothing. Values are stored raw, so that none becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm().MatchString(t.SpreadsheetID) {
 		return Written{}, failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet",
@@ -87,12 +86,12 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	}, nil
 }
 
-// idForm is the form of a spreadsheet's id: letters, digits, hyphens and underscores, says Google's guide on Sheets
-// concepts. Any other character could change the address of the call.
+// idForm is the form of a spreadsheet's id: letters, digits, hyphens and underscores, according to Google's guide on
+// Sheets concepts. Any other character could change the address of the call.
 var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,200}$`)
 
-// explain reads Google's errors: {error: {code, message, status, details: [{reason}]}},
-// and in older answers errors: [{reason}]. A 403 can be a quota's.
+// explain reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers errors:
+// [{reason}]. A 403 may also mean that a quota is used up.
 func explain(status int, body []byte) wire.Refusal {
 	type reasons []struct {
 		Reason string `json:"reason"`
@@ -105,7 +104,7 @@ func explain(status int, body []byte) wire.Refusal {
 			Errors  reasons `json:"errors"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal(body, &e) // what can't be read says nothing
+	_ = json.Unmarshal(body, &e) // an unreadable body has no message
 	r := wire.Refusal{Said: e.Error.Message}
 	for _, why := range append(e.Error.Details, e.Error.Errors...) {
 		switch why.Reason {

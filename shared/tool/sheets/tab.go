@@ -15,7 +15,7 @@ import (
 	"ringi/shared/explain/failedcall"
 )
 
-// The grid of a new tab, if the table is no larger: Google's own default.
+// The size of a new tab unless the table is larger. It is Google's own default.
 const defaultRows, defaultColumns = 1000, 26
 
 // grid is a tab's size.
@@ -26,21 +26,21 @@ type grid struct {
 
 func (g grid) cells() int { return g.RowCount * g.ColumnCount }
 
-// atLeast is the grid enlarged to hold so much.
+// atLeast enlarges the grid to a number of rows and columns.
 func (g grid) atLeast(rows, columns int) grid {
 	return grid{max(g.RowCount, rows), max(g.ColumnCount, columns)}
 }
 
-// properties are what the API knows of a tab.
+// properties are a tab's properties in the API.
 type properties struct {
 	SheetID int    `json:"sheetId"`
 	Title   string `json:"title"`
 	Grid    grid   `json:"gridProperties"`
 }
 
-// tab makes a missing tab, and enlarges one that is too small. It returns the spreadsheet's address for people, and
-// how many rows the tab had. If the outcome of that is unknown, the whole call has failed: no row was written, and the
-// next call finds the tab.
+// tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, and
+// the previous height of the tab in rows. If the outcome of making or enlarging is unknown, the call fails: no row was
+// written, and the next call finds the tab.
 func (c *Client) tab(ctx context.Context, t Table) (address string, height int, err error) {
 	var s struct {
 		SpreadsheetURL string `json:"spreadsheetUrl"`
@@ -91,7 +91,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 	return s.SpreadsheetURL, height, err
 }
 
-// values are the table's rows as the API takes them, the titles first.
+// values returns the table's rows for the API, the titles first.
 func (t Table) values() [][]any {
 	titles := make([]any, len(t.Columns))
 	for i, c := range t.Columns {
@@ -108,8 +108,8 @@ func (t Table) values() [][]any {
 	return rows
 }
 
-// cell is a value in the form of a cell. A null becomes an empty text, since null would leave the old value. Cells
-// hold numbers as float64, so an integer that would change is written as text.
+// cell converts a value to a cell. A null becomes an empty text, because null would leave the old value. Cells hold
+// numbers as float64, so an integer that would change is written as text.
 func cell(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -125,7 +125,7 @@ func cell(v any) any {
 	return fmt.Sprint(v)
 }
 
-// holds reports whether a float64 holds an integer exactly. A fraction need not be exact.
+// holds reports whether a float64 represents an integer exactly. Fractions may be rounded.
 func holds(f float64, n json.Number) bool {
 	want, whole := new(big.Int).SetString(n.String(), 10)
 	if !whole {
@@ -135,12 +135,12 @@ func holds(f float64, n json.Number) bool {
 	return got.Cmp(want) == 0
 }
 
-// a1 is the range of the first columns from row first to row last, in A1 notation.
+// a1 returns the range of the first columns from row first to row last in A1 notation.
 func a1(sheet string, first, columns, last int) string {
 	return fmt.Sprintf("'%s'!A%d:%s%d", strings.ReplaceAll(sheet, "'", "''"), first, letters(columns), last)
 }
 
-// letters names a column: 1 is A, 27 is AA.
+// letters returns the name of a column: 1 is A, 27 is AA.
 func letters(n int) string {
 	if n == 0 {
 		return ""
@@ -149,16 +149,16 @@ func letters(n int) string {
 	return letters(n/26) + string(rune('A'+n%26))
 }
 
-// Limits of reading below a table: the number of cells, and the time.
+// Limits for reading the rows below a table: the number of cells, and the time.
 const (
 	cellsBelow  = 50_000
 	belowWithin = 10 * time.Second
 )
 
-// below counts the rows below a table in its columns. whole is false when the tab goes on below the rows that were
-// read. height is the tab's height before the table was written. count is nil when the rows can't be counted, which is
-// no failure of the write. Rows without a value don't count: Google leaves them out at the end, and returns nothing or
-// empty texts for others (spreadsheets.values.get, "Empty trailing rows and columns are omitted").
+// below counts the rows below a table in its columns. whole is false if the tab has more rows than were read. height is
+// the tab's height before the write. If the rows can't be counted, count is nil, and the write has still succeeded.
+// Rows without a value don't count: at the end Google omits them, and elsewhere it returns nothing or empty texts
+// (spreadsheets.values.get, "Empty trailing rows and columns are omitted").
 func (c *Client) below(ctx context.Context, t Table, height int) (count *int, whole bool) {
 	first := len(t.Rows) + 2
 	last := min(height, first+max(1, cellsBelow/len(t.Columns))-1)

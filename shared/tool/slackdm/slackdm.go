@@ -1,5 +1,5 @@
-// Package slackdm sends one person a direct message, and finds it again when the
-// same call is made twice.
+// Package slackdm sends a direct message to one person. If the same call is made again, it finds the message that was
+// sent.
 package slackdm
 
 import (
@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// EventType names the metadata of messages that steps send.
+	// EventType identifies the metadata of messages that steps send.
 	EventType = "ringi_dm"
-	// pages and pageSize are how far back a repeated call looks for its message.
+	// pages and pageSize limit how many messages a repeated call searches for its own.
 	pages    = 5
 	pageSize = 200
-	// answerTime is the time that another try after a wait needs.
+	// answerTime is the time reserved for the next attempt after a wait.
 	answerTime = 5 * time.Second
 )
 
-// Client is one workspace's bot.
+// Client acts as the bot of one workspace.
 type Client struct{ reads, writes *slack.Client }
 
 // New makes a client. base is the Web API's address and ends with a slash.
@@ -40,19 +40,19 @@ func New(base, token string, http wire.HTTP) *Client {
 	}
 }
 
-// Detail is one line below the text.
+// Detail is one line after the text.
 type Detail struct {
 	Label string `json:"label"`
 	Value any    `json:"value"`
 }
 
-// Message is what is sent. Recipient is a user id or an e-mail address.
+// Message is the message to send. Recipient is a user id or an e-mail address.
 type Message struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
 	Details   []Detail `json:"details"`
-	// Locale and Thread are of the request: a message that is cut says so in the language
-	// and links there. The runner knows them, no argument does.
+	// Locale and Thread belong to the request. A message that is cut says so in Locale and links to Thread. The runner
+	// sets them; they are not arguments.
 	Locale string      `json:"-"`
 	Thread tool.Thread `json:"-"`
 }
@@ -65,8 +65,7 @@ type Sent struct {
 	AlreadySent bool   `json:"already_sent"`
 }
 
-// Send posts the message unless the DM holds one with this key. Members can read
-// the key: it holds ids only.
+// Send posts the message unless the DM already has one with this key. Members can read the key, so it holds only ids.
 func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
 	user := m.Recipient
 	if strings.Contains(user, "@") {
@@ -104,7 +103,8 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 	return out, nil
 }
 
-// fitting is the message's text. A cut text gets a link to the request's thread, unless Slack gives no link now.
+// fitting returns the message's text. If the text is cut, it ends with a link to the request's thread, unless Slack
+// returns no link.
 func (c *Client) fitting(ctx context.Context, m Message) string {
 	text, cut := m.text()
 	if cut == 0 {
@@ -120,12 +120,12 @@ func (c *Client) fitting(ctx context.Context, m Message) string {
 	return text + "\n" + rest(m.Locale, cut, link)
 }
 
-// patiently makes a call and counts it. When Slack says that it did nothing and when to ask again, patiently repeats
-// the call, unless the remaining time is too short.
+// patiently makes a call and counts it. If Slack says that it did nothing and when to call again, patiently waits and
+// repeats the call, unless too little time is left.
 func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
 		got, err := call()
-		_ = slackapi.Count(err) // classify judges the error
+		_ = slackapi.Count(err) // classify handles the error
 		var limited *slack.RateLimitedError
 		if !errors.As(err, &limited) || limited.RetryAfter <= 0 {
 			return got, err
@@ -140,7 +140,7 @@ func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 }
 
 // find looks for the message of an earlier call with the same key. Any app may post a message with that key, so only
-// messages of Ringi's bot count.
+// messages from Ringi's bot count.
 func (c *Client) find(ctx context.Context, channel, key string) (ts string, err error) {
 	var self *slack.AuthTestResponse
 	cursor := ""
@@ -174,15 +174,15 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 	return "", nil
 }
 
-// before classifies the error of a call before the post: nothing was sent.
+// before classifies an error before the post, when nothing was sent yet.
 func before(err error, recipient string) error {
 	e := classify(err, recipient)
 	e.Outcome = failedcall.Failed
 	return e
 }
 
-// classify tells whether a failed call can have had an effect. For fatal_error and internal_error Slack says that some
-// of the work may have been done.
+// classify determines whether a failed call can have had an effect. For fatal_error and internal_error Slack says that
+// some of the work may have been done.
 func classify(err error, recipient string) *failedcall.Error {
 	var limited *slack.RateLimitedError
 	if errors.As(err, &limited) {

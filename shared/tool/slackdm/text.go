@@ -14,17 +14,18 @@ import (
 )
 
 const (
-	// maxText is the limit of a message, in characters as Slack counts them. Slack splits longer messages, and truncates
-	// from 40,000 on.
+	// maxText is the length limit of a message, in characters as Slack counts them. Slack splits longer messages, and
+	// truncates those of 40,000 or more.
 	maxText = 4000
-	// maxValue is the limit of a detail, in characters.
+	// maxValue is the length limit of a detail, in characters.
 	maxValue = 500
-	// tail is reserved for the line about the rest, and its link.
+	// tail is the length reserved for the line about omitted text and for its link.
 	tail = 400
 )
 
-// text is the message in Slack's markup, by the rule of cards, except that web addresses link: those in the text, and
-// a detail's value that is one. cut is the number of characters that Slack's limits leave out.
+// text returns the message in Slack's markup. It follows the rules of cards, except that web addresses become links:
+// those in the text, and a detail whose value is an address. cut is how many characters are omitted because of Slack's
+// limits.
 func (m Message) text() (text string, cut int) {
 	var lines []string
 	left := maxText - tail
@@ -58,8 +59,8 @@ func (m Message) text() (text string, cut int) {
 	return strings.Join(lines, "\n"), cut
 }
 
-// beginning is the longest beginning of a value that fits: it has at most most characters, and its form with an ellipsis
-// has at most room. It is the whole value if that fits.
+// beginning returns as much of the beginning of a value as fits: at most most characters, and at most room in its form
+// with an ellipsis. If the complete value fits, it returns that.
 func beginning(value string, most, room int, form func(string) string) string {
 	fits := func(s string) bool { return card.Units(form(s)) <= room }
 	if len(value) <= utf8.UTFMax*maxText && utf8.RuneCountInString(value) <= most && fits(value) {
@@ -72,10 +73,11 @@ func beginning(value string, most, room int, form func(string) string) string {
 
 func plain(s string) string { return card.Line(s, maxText) }
 
-// address finds web addresses in a line. A space need not follow.
+// address finds web addresses in a line. They need not be followed by a space.
 var address = regexp.MustCompile("https?://[^\\x00-\\x20<>|\"`\\x7f-\\x{10FFFF}]+")
 
-// addressed is a line in which web addresses link, just as people stamped them. A cut address does not link.
+// addressed turns the web addresses in a line into links, exactly as people stamped them. A truncated address is no
+// link.
 func addressed(line string) string {
 	var b strings.Builder
 	done := 0
@@ -92,7 +94,8 @@ func addressed(line string) string {
 	return strings.Trim(b.String()+spaced(line[done:]), " ")
 }
 
-// spaced is plain for a part of a line. It keeps a space at either end, which separates the part from its neighbours.
+// spaced applies plain to a part of a line. It keeps a space at either end, which separates the part from its
+// neighbours.
 func spaced(s string) string {
 	shown := plain(s)
 	if shown == "" && s != "" {
@@ -107,7 +110,7 @@ func spaced(s string) string {
 	return shown
 }
 
-// linked is a value in the form of a line. A whole web address links, and shows its target.
+// linked returns a value in the form of a line. A value that is a web address becomes a link that shows its target.
 func linked(value string) string {
 	u, err := url.Parse(value)
 	odd := func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune("<>|\"`", r) }
@@ -118,7 +121,7 @@ func linked(value string) string {
 	return plain(value)
 }
 
-// rest says how much of the message was left out, and links to the whole; link may be empty.
+// rest says how many characters of the message were omitted, and links to the full text; link may be empty.
 func rest(locale string, cut int, link string) string {
 	said := fmt.Sprintf(language.InEach("…(以下 %d 文字を省略しました)", "… (%d more characters were left out)").In(locale), cut)
 	if link == "" {

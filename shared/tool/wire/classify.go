@@ -16,11 +16,11 @@ import (
 	"ringi/shared/explain/failedcall"
 )
 
-// maxSaid is how much of a vendor's own words is shown, in characters.
+// maxSaid is how much of a vendor's error message is shown, in characters.
 const maxSaid = 200
 
-// Broken is the error of a call without an answer. The outcome is Failed only for a
-// request that was never sent, otherwise Unknown.
+// Broken returns the error of a call without an answer. The outcome is Failed only if the request was never sent,
+// otherwise Unknown.
 func Broken(p failedcall.Provider, err error) *failedcall.Error {
 	e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemLost, Args: []any{p}, Err: plain(err)}
 	var notSent *NotSent
@@ -35,7 +35,7 @@ func Broken(p failedcall.Provider, err error) *failedcall.Error {
 	return e
 }
 
-// plain removes quotations from an error: the URL, which holds ids, and numbers from the vendor, which may be pay or
+// plain removes quotations from an error: the URL, which contains ids, and the vendor's numbers, which may be pay or
 // phone numbers.
 func plain(err error) error {
 	var u *url.Error
@@ -54,7 +54,7 @@ func plain(err error) error {
 	return err
 }
 
-// Refused is a call that was answered with a status of 300 or more.
+// Refused returns the error of a call that was answered with a status of 300 or more.
 func Refused(p failedcall.Provider, status int, header http.Header, said string) *failedcall.Error {
 	e := &failedcall.Error{
 		Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
@@ -66,7 +66,7 @@ func Refused(p failedcall.Provider, status int, header http.Header, said string)
 		e.Problem, e.Args = failedcall.ProblemUnauthorized, []any{p}
 	case http.StatusForbidden:
 		e.Problem, e.Args = failedcall.ProblemForbidden, []any{p}
-		if e.RetryAfter > 0 { // freee throttles with 403, and this 403 says so
+		if e.RetryAfter > 0 { // freee throttles with 403, and this header says so
 			e.Problem = failedcall.ProblemRateLimited
 		}
 	case http.StatusNotFound:
@@ -80,8 +80,8 @@ func Refused(p failedcall.Provider, status int, header http.Header, said string)
 	return e
 }
 
-// RetryAfter is how long the vendor asks to wait: Retry-After in seconds, or freee's
-// X-Ratelimit-Reset, a time, once nothing Remains. 0 when it says nothing usable.
+// RetryAfter returns how long the vendor asks to wait. It reads Retry-After in seconds or, if none Remain, freee's
+// X-Ratelimit-Reset, which is a time. It returns 0 if neither is usable.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	n, err := strconv.Atoi(h.Get("Retry-After"))
 	if d := time.Duration(n) * time.Second; err == nil && d > 0 && d <= longest {
@@ -94,11 +94,11 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// longest is the longest wait that a vendor may ask for; a longer one is ignored.
+// longest is the longest wait that a vendor may ask for. A longer one is ignored.
 const longest = 24 * time.Hour
 
-// backoff is the wait before the next attempt: the vendor's, or half a second, doubled each time. Up to half of it is
-// added at random so that clients don't retry together.
+// backoff returns the wait before the next attempt: the time that the vendor asks for, or else half a second, doubled
+// at each attempt. Up to half of the latter is added at random, so that clients don't retry at the same time.
 func backoff(attempt int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -107,7 +107,7 @@ func backoff(attempt int, asked time.Duration) time.Duration {
 	return d + rand.N(d/2)
 }
 
-// Short is a vendor's text on one line, cut.
+// Short returns a vendor's text on one line, truncated.
 func Short(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > maxSaid {
@@ -116,16 +116,16 @@ func Short(s string) string {
 	return string(r)
 }
 
-// Refusal is the content of a refusal's body in the vendor's own form.
+// Refusal is the content of an error's body, read from the vendor's own format.
 type Refusal struct {
-	Said string // the vendor's words, for people
-	// Problem is what the body tells beyond the status: ProblemUnauthorized, ProblemDenied or ProblemRateLimited; empty
-	// if nothing.
+	Said string // the vendor's message
+	// Problem is more specific than the status: ProblemUnauthorized, ProblemDenied or ProblemRateLimited; empty if the
+	// body does not tell.
 	Problem failedcall.Problem
 }
 
-// refused makes the error of an answer. A vendor that throttles with 403 gives the same status for
-// a missing permission: if the same endpoint was allowed before, the 403 counts as throttling.
+// refused returns the error for an answer. A vendor that throttles with 403 uses the same status for a missing
+// permission. If an earlier read of the same endpoint was allowed, the 403 counts as throttling.
 func (c *Client) refused(res *http.Response, path string, body []byte) *failedcall.Error {
 	var r Refusal
 	if c.Explain != nil {
@@ -144,7 +144,7 @@ func (c *Client) refused(res *http.Response, path string, body []byte) *failedca
 	return e
 }
 
-// allow records that the endpoint of a path was read: a later 403 there is throttling.
+// allow records that the endpoint of a path could be read, so that a later 403 counts as throttling.
 func (c *Client) allow(path string) { c.mayRead.Store(endpoint(path), true) }
 
 func (c *Client) allowed(path string) bool {
@@ -152,7 +152,7 @@ func (c *Client) allowed(path string) bool {
 	return ok
 }
 
-// endpoint is a path without what differs from page to page: its query and its numbers.
+// endpoint removes from a path the query and the numbers, which differ from page to page.
 func endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")

@@ -1,5 +1,5 @@
-// Package wire makes the HTTP calls of tools and says, of every call that failed,
-// whether it can have had an effect.
+// Package wire makes the HTTP calls of tools. For every call that failed it reports whether the call can have had an
+// effect.
 package wire
 
 import (
@@ -22,40 +22,40 @@ import (
 // attemptWithin bounds one attempt of a read.
 const attemptWithin = 20 * time.Second
 
-// maxAttempts is how often a read is tried.
+// maxAttempts is how often a read is attempted.
 const maxAttempts = 3
 
-// Client talks to one vendor with JSON.
+// Client calls one vendor's API with JSON.
 type Client struct {
 	Provider failedcall.Provider
-	Base     string // without a slash at the end
+	Base     string // no slash at its end
 	Tokens   Tokens
 	HTTP     HTTP
-	// Explain reads the body of a refusal.
+	// Explain reads the body of an error.
 	Explain func(status int, body []byte) Refusal
-	// Throttle is how long calls are refused with 403 after too many in a short time; 0
-	// for a vendor that does no such thing.
+	// Throttle is how long the vendor refuses calls with 403 after too many in a short time; 0 for a vendor that does
+	// not do so.
 	Throttle time.Duration
 
-	mayRead sync.Map // endpoints that were read
+	mayRead sync.Map // endpoints that could be read
 }
 
-// Tokens are the credentials of one tenant for one vendor. Their errors are *failedcall.Error with the outcome Failed:
-// without a token nothing is called.
+// Tokens are the credentials of one tenant for one vendor. Errors are *failedcall.Error with the outcome Failed,
+// because without a token nothing is called.
 type Tokens interface {
 	Token(ctx context.Context) (string, error)
-	// Renew returns another token than the refused one.
+	// Renew returns a new token in place of the refused one.
 	Renew(ctx context.Context, refused string) (string, error)
-	// Refused notes that a token was refused which had just been renewed.
+	// Refused records that a token was refused although it had just been renewed.
 	Refused(ctx context.Context, token string)
 }
 
-// HTTP is the pair of clients that all vendors share.
+// HTTP is the pair of HTTP clients that all vendors share.
 type HTTP struct{ Reads, Writes *http.Client }
 
-// NewHTTP makes clients that follow no redirect and return *NotSent for requests that
-// were never sent. Writes never repeats a request by itself and opens a connection for each,
-// since the server may close an idle one just as a request is sent on it.
+// NewHTTP makes clients that follow no redirect and return *NotSent for requests that were never sent. Writes never
+// repeats a request by itself. It opens a connection for each request, because the server may close an idle one just as
+// a request is sent on it.
 func NewHTTP() HTTP {
 	reads := http.DefaultTransport.(*http.Transport).Clone()
 	reads.MaxResponseHeaderBytes = 64 << 10
@@ -68,10 +68,10 @@ func NewHTTP() HTTP {
 	}
 }
 
-// once sends a request at most one time.
+// once sends a request at most once.
 type once struct{ next http.RoundTripper }
 
-// NotSent is the error of a request of which not a byte was sent.
+// NotSent is the error of a request of which no byte was sent.
 type NotSent struct{ Err error }
 
 func (e *NotSent) Error() string { return "not sent: " + e.Err.Error() }
@@ -82,7 +82,7 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 	connected := false
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 	r = r.Clone(httptrace.WithClientTrace(r.Context(), trace))
-	r.GetBody = nil // net/http replays only what it can read again
+	r.GetBody = nil // net/http repeats only a request whose body it can read again
 	res, err := o.next.RoundTrip(r)
 	if err != nil && !connected {
 		return nil, &NotSent{err}
@@ -90,8 +90,8 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Read makes a call that changes nothing. It repeats a call that failed for a passing reason, up to
-// maxAttempts, while ctx allows. Its errors are *failedcall.Error with the outcome Failed.
+// Read makes a call that changes nothing. If the failure may be temporary, Read repeats the call, up to maxAttempts,
+// while ctx allows. Its errors are *failedcall.Error with the outcome Failed.
 func (c *Client) Read(ctx context.Context, path string, out any) error {
 	for attempt := 1; ; attempt++ {
 		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
@@ -107,8 +107,8 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 	}
 }
 
-// Write makes a call that changes something, once. Its errors are *failedcall.Error:
-// Failed when it cannot have been done, else Unknown.
+// Write makes a call that changes something, once. Its errors are *failedcall.Error: Failed if the change can't have
+// been made, else Unknown.
 func (c *Client) Write(ctx context.Context, method, path string, in, out any) error {
 	if err := c.call(ctx, method, path, in, out); err != nil {
 		return err
@@ -116,8 +116,8 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 	return nil
 }
 
-// call makes a call with the tenant's token, and repeats it with another token if the vendor refused the first: a call
-// without a valid token has no effect. It returns a nil *failedcall.Error only when out is filled.
+// call makes a call with the tenant's token. If the vendor refuses the token, call tries once more with a new one,
+// because a call without a valid token has no effect. It returns a nil *failedcall.Error only if out is filled.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) *failedcall.Error {
 	token, err := c.Tokens.Token(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *fa
 	return refused
 }
 
-// without is the error of a call that was not made because there is no token.
+// without returns the error of a call that was not made because there is no token.
 func (c *Client) without(err error) *failedcall.Error {
 	var e *failedcall.Error
 	if !errors.As(err, &e) {
@@ -147,7 +147,7 @@ func (c *Client) without(err error) *failedcall.Error {
 		Err: noToken{e.Err}}
 }
 
-// noToken marks a call that was not made because there is no token; it is not repeated.
+// noToken marks a call that was not made because there is no token. It is not repeated.
 type noToken struct{ error }
 
 func (e noToken) Unwrap() error { return e.error }
@@ -201,7 +201,7 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 	return nil
 }
 
-// again reports whether a read that failed so may work a moment later.
+// again reports whether a read that failed may work a moment later.
 func again(e *failedcall.Error) bool {
 	if errors.As(e.Err, new(noToken)) {
 		return false
