@@ -1,6 +1,5 @@
-// Package compatible calls models behind an endpoint with OpenAI's Chat Completions:
-// Ollama, vLLM, Azure, Gemini. It makes the HTTP calls itself: the protocol is small,
-// and the SDK would double a function's size.
+// Package compatible calls models behind an endpoint with OpenAI's Chat Completions: Ollama, vLLM, Azure, Gemini. It
+// makes the HTTP calls itself: the protocol is small, and the SDK would double a function's size.
 package compatible
 
 import (

@@ -1,7 +1,6 @@
-// Package managed calls Claude Managed Agents. A session's agent goes through approved
-// steps by requesting tool calls, which Ringi makes itself, so that no credential of a tool
-// reaches the agent. A caller starts a session, polls it, answers and interrupts it;
-// nothing here waits or loops.
+// Package managed calls Claude Managed Agents. A session's agent goes through approved steps by requesting tool calls,
+// which Ringi makes itself, so that no credential of a tool reaches the agent. A caller starts a session, polls it,
+// answers and interrupts it; nothing here waits or loops.
 package managed
 
 import (

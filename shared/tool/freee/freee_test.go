@@ -58,8 +58,7 @@ func (p *renewableTokens) Renew(context.Context, string) (string, error) {
 }
 func (p *renewableTokens) Refused(context.Context, string) { p.ended++ }
 
-// The bodies are those of freee's schema; the codes beside its example are from its page
-// on errors of the 400s.
+// The bodies are those of freee's schema; the codes beside its example are from its page on errors of the 400s.
 func TestWhatFreeesRefusalsMean(t *testing.T) {
 	api := expect.Value(published.Open("freee"))(t)
 	flat := func(code string) map[string]any {

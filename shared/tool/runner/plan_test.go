@@ -89,8 +89,7 @@ func TestEveryToolIsTried(t *testing.T) {
 	}
 }
 
-// TestTheDemosPlansRun plans each kind of request and runs every step of it, with
-// the results of the steps before.
+// TestTheDemosPlansRun plans each kind of request and runs every step of it, with the results of the steps before.
 func TestTheDemosPlansRun(t *testing.T) {
 	for text, test := range requests {
 		t.Run(text, func(t *testing.T) {
