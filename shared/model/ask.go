@@ -34,8 +34,8 @@ type question struct {
 	accept func(answer []byte) (problems []string)
 }
 
-// ask makes the call. If the answer is unusable, it calls once more with the problems. usage covers the calls that were
-// made, even when ask returns an error.
+// ask makes the call, and a second one with the problems if the answer is unusable. usage covers all calls, even beside
+// an error.
 func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {
@@ -156,8 +156,7 @@ func unfenced(text []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(inner, []byte("json")))
 }
 
-// fenced writes data as JSON without invisible characters. No text in it can end the fence, because JSON escapes < and
-// >.
+// fenced writes data as JSON without invisible characters. No text can end the fence, because JSON escapes < and >.
 func fenced(data any) (string, error) {
 	b, err := json.MarshalIndent(data, "", " ")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"ringi/shared/model/demo"
 )
 
-// Demonstration is the provider that needs no network and no key. Its answers depend only on the message, and are
-// checked like any other model's.
+// Demonstration is the provider that needs no network and no key. Its answers are checked like any other model's.
 type Demonstration struct{}
 
 // Say answers with JSON of the purpose's schema.

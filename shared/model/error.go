@@ -11,8 +11,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Error describes a call without an answer, in the same form for every provider. It contains no text of the request or
-// the answer.
+// Error describes a call without an answer, in one form for every provider. It has no text of the request or the
+// answer.
 type Error struct {
 	Provider   string // the name of its key in the model secret: openai, compatible.gemini
 	Model      string

@@ -47,6 +47,5 @@ func Instruct(in SessionInput) (Instructions, error) {
 	return Instructions{p.Text, message, p.Name()}, err
 }
 
-// SessionSummary returns a session's last message for a card: without control characters and personal data, cut to
-// MaxSummary.
+// SessionSummary returns a session's last message, cut to MaxSummary and without control characters and personal data.
 func SessionSummary(said string) string { return legible.Clip(mask.Text(prose(said)), MaxSummary) }

@@ -108,5 +108,4 @@ func readExtract(answer []byte) (task.Extract, []string) {
 // tokyo is the time zone of relative dates such as 今月. Japan has only one.
 func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
-// stamp formats a time for models, to the minute.
 func stamp(t time.Time) string { return t.In(tokyo()).Format("2006-01-02T15:04-07:00") }

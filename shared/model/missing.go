@@ -49,7 +49,6 @@ func (e *LackError) never() bool {
 	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Why == lackTool || l.Why == lackValue })
 }
 
-// sentence tells people what can't be done.
 func (e *LackError) sentence() string {
 	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
 	var said []string

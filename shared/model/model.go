@@ -108,8 +108,8 @@ type Tool struct {
 	Foreign bool
 }
 
-// Identifier replaces each rune that vendors don't accept in names, which is any but letters, digits, _ and -. If
-// instead is negative, it removes them.
+// Identifier replaces (or, if instead is negative, removes) each rune of a name that vendors refuse: any but A-Z, a-z,
+// 0-9, _ and -.
 func Identifier(name string, instead rune) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -119,8 +119,7 @@ func Identifier(name string, instead rune) string {
 	}, name)
 }
 
-// Shape splits an object's schema into the parts that have fields in Anthropic's SDK and the rest, which omits the
-// type.
+// Shape splits an object's schema into the parts for which Anthropic's SDK has fields and the rest, without the type.
 func Shape(schema json.RawMessage) (properties map[string]any, required []string, rest map[string]any, err error) {
 	var shape struct {
 		Properties map[string]any

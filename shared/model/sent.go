@@ -11,8 +11,7 @@ import (
 // Keep stores the body of a request that was sent to a model, and returns where.
 type Keep = func(ctx context.Context, body []byte) (aggregate.Blob, error)
 
-// keepWithin limits how long storing one body may take, counted from when it is sent. Most models take longer to
-// answer.
+// keepWithin limits the time to store one body, counted from when it is sent. Most models take longer to answer.
 const keepWithin = 5 * time.Second
 
 // keepGrace is how much longer storing may take after the caller's deadline, because the call may have cost something.
@@ -37,7 +36,6 @@ type keeping struct {
 	keep Keep
 }
 
-// Say calls the wire and stores the request.
 func (k keeping) Say(ctx context.Context, r Request, onText func(string)) (out Response, err error) {
 	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r, onText) })
 	out.Usage.Sent = sent

@@ -53,8 +53,8 @@ func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, err
 	return withPeriods(summary, in), usage, nil
 }
 
-// withPeriods adds the days that Ringi's own tools counted, unless the summary states them: they may differ from the
-// calendar month.
+// withPeriods adds the days that Ringi's own tools counted, which may differ from the calendar month, if they are
+// missing.
 func withPeriods(summary string, in SummaryInput) string {
 	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {
@@ -97,8 +97,7 @@ func summaryData(in SummaryInput) SummaryData {
 // maxFact is the longest text or name that counts as a fact, in bytes. maxFacts is the most facts of one result.
 const maxFact, maxFacts = 300, 50
 
-// Facts returns the short single values at the first level of a result, by name. A summary needs no more. Lists of
-// people are left out.
+// Facts returns the short single values at the first level of a result, by name. Lists of people are left out.
 func Facts(result json.RawMessage) map[string]any {
 	facts := map[string]any{}
 	v, err := schema.Decode(result)

@@ -39,8 +39,8 @@ type Spec struct {
 	// Bound names the argument that each constraint limits. The name is empty if the tool itself has to check the
 	// constraint against the vendor's data.
 	Bound map[tenancy.Constraint]string
-	// Bounds are the constraints of a tenant's permission. They don't change the version, because they only narrow what
-	// people approved.
+	// Bounds are the constraints of a tenant's permission. They only narrow what people approved, so Version ignores
+	// them.
 	Bounds tenancy.Constraints
 	// Pin is the form of an MCP server's tool that an administrator allowed; nil for Ringi's own tools.
 	Pin *tenancy.Pin

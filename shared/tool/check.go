@@ -61,8 +61,7 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 	return nil
 }
 
-// returns refuses a path that a tool's output schema does not have. If the schema does not describe a place, any path
-// is possible there.
+// returns refuses a path that a tool's output schema excludes. Where the schema says nothing, any path is possible.
 func (c *Catalog) returns(name string, p Path) error {
 	at := c.outputs[name]
 	for i, key := range p.Keys {

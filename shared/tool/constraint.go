@@ -11,9 +11,9 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Under returns a tenant's catalog: without the tools that its permissions forbid (see tenancy.Standing), and with the
-// constraints of the others. Tools whose constraints can't be read are left out; the error, which does not invalidate
-// the catalog, names them.
+// Under returns a tenant's catalog: without tools that its permissions forbid (see tenancy.Standing), with the
+// constraints of the others. It leaves out tools whose constraints can't be read, and returns an error that names them
+// beside the catalog.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error

@@ -80,8 +80,8 @@ func isID(value string) bool {
 	return mark || letter && digit
 }
 
-// place is an occurrence of a value in a text: the value's first and last rune, and the visible runes on either side,
-// the nearest first.
+// place is an occurrence of a value in a text: its first and last rune, and the visible runes on either side, nearest
+// first.
 type place struct {
 	first, last rune
 	left, right []rune
@@ -136,8 +136,7 @@ func (p place) unmarked() place {
 	return p
 }
 
-// asName reports whether the value is a complete name: with quotes on both sides or on none, and without further words
-// beyond spaces on either side.
+// asName reports whether the value is a complete name: quotes on both sides or on none, and no words next to it.
 func asName(p place) bool {
 	if len(p.left) > 0 && len(p.right) > 0 {
 		if i := slices.Index(opening, p.left[0]); i >= 0 && closing[i] == p.right[0] {
@@ -214,8 +213,8 @@ const (
 	stops   = "、，,;；()（）[]［］<>＜＞\"“”‘’„«»「」『』｢｣【】〈〉《》〔〕…‥："
 )
 
-// joins reports whether a character may join the parts of an address, a path or a number. Only spaces, bullets and
-// stops don't.
+// joins reports whether a character may join parts of an address, a path or a number: all but spaces, bullets and
+// stops.
 func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
 // sheetForm is the beginning of a Google spreadsheet's address.
@@ -227,8 +226,8 @@ func opensSheet(left string) bool {
 	return strings.HasSuffix(left, "/d/") && sheetForm().MatchString(left[max(0, len(left)-100):])
 }
 
-// closesID reports whether an id in an address ends here. A path with dots or escapes may lead elsewhere, so it does
-// not end the id.
+// closesID reports whether an id in an address ends here. A path with dots or escapes may lead elsewhere, so it is
+// refused.
 func closesID(right string) bool {
 	if path, ok := strings.CutPrefix(right, "/"); ok {
 		return !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "%")

@@ -29,8 +29,7 @@ var (
 	keyForm  = lazy.Regexp(`^[A-Za-z0-9_-]{1,100}$`)
 )
 
-// ParsePath reads a reference, `step-<n>.result` followed by any number of `.<name>` and `.<index>`. Names are letters,
-// digits, _ and -.
+// ParsePath reads a reference: `step-<n>.result` and any number of `.<name>` ([A-Za-z0-9_-]) and `.<index>`.
 func ParsePath(text string) (Path, error) {
 	if len(text) > MaxPath {
 		return Path{}, fmt.Errorf("$ref is %d bytes long, the limit is %d", len(text), MaxPath)
@@ -51,7 +50,6 @@ func (p Path) String() string {
 	return strings.Join(append([]string{p.StepID, "result"}, p.Keys...), ".")
 }
 
-// in returns the value that the path refers to in a decoded result.
 func (p Path) in(result any) (any, error) {
 	at := result
 	for i, key := range p.Keys {

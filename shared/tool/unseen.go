@@ -31,8 +31,7 @@ func Unseen(s Spec, a Arguments, seen ...string) bool {
 	return false
 }
 
-// chosenNames returns the member names that the model chose: those that the tool's schema does not declare, or all if
-// the schema can't be read.
+// chosenNames returns the member names that the tool's schema does not declare, or all if the schema can't be read.
 func (s Spec) chosenNames(a Arguments) []string {
 	input, err := schema.Compile(s.Name+".input", s.InputSchema)
 	if err != nil {
@@ -43,7 +42,6 @@ func (s Spec) chosenNames(a Arguments) []string {
 	return input.Undeclared(values)
 }
 
-// saysEmpty reports whether one of the texts says that a member is empty.
 func saysEmpty(seen []string, member string) bool {
 	for _, word := range []string{"なし", "無し", "null", "none", "[]", "{}"} {
 		if slices.ContainsFunc(seen, func(text string) bool { return saysMember(text, member, word) }) {
@@ -53,8 +51,8 @@ func saysEmpty(seen []string, member string) bool {
 	return false
 }
 
-// named reports whether one of the texts names each text, number and boolean of a member, and says of each empty value
-// that it is empty.
+// named reports whether the texts name each text, number and boolean of a member, and say that each empty value is
+// empty.
 func named(member string, v any, seen []string) bool {
 	switch v := v.(type) {
 	case string:

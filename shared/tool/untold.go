@@ -44,13 +44,11 @@ func untold(v any, policy string) bool {
 	return false
 }
 
-// spaced replaces each run of spaces by one space.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // listMark is the beginning of a list item.
 var listMark = lazy.Regexp(`^(?:[-*•・●■]|[0-9]+[.)．）])\s*`)
 
-// tells reports whether a policy contains a text as complete lines, sentences or quotations.
 func tells(policy, text string) bool {
 	if text == "" {
 		return true

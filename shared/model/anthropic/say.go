@@ -99,7 +99,6 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 	return e
 }
 
-// hearing collects a streamed answer.
 type hearing struct {
 	out    *model.Response
 	onText func(string)

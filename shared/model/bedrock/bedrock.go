@@ -131,7 +131,6 @@ func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, o
 	return io.ErrUnexpectedEOF
 }
 
-// hearing collects a streamed answer.
 type hearing struct {
 	out    *model.Response
 	onText func(string)

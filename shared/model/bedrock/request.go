@@ -13,8 +13,7 @@ import (
 	"ringi/shared/model"
 )
 
-// form selects the optional parts of a request: cache points, a schema for the answer, sampling. Not every model
-// supports them.
+// form selects optional parts of a request that some models don't support: cache points, an answer's schema, sampling.
 type form struct{ marked, formed, sampled bool }
 
 // simpler drops a part that the model may have refused. It reports false when none is left.

@@ -90,7 +90,6 @@ type format struct {
 	} `json:"json_schema"`
 }
 
-// formOf is the format of an answer that follows a schema.
 func formOf(schema json.RawMessage) *format {
 	f := &format{Type: "json_schema"}
 	f.JSONSchema.Name, f.JSONSchema.Strict, f.JSONSchema.Schema = "answer", true, schema

@@ -109,8 +109,8 @@ func refused(res *http.Response) bool {
 	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
 }
 
-// open sends a request. unknown is the parameter that a refusal names, or filtered. A response that is returned with an
-// error has no body left to read.
+// open sends a request. unknown is the parameter that a refusal names, or filtered. With an error, the response has no
+// body.
 func (c *Client) open(ctx context.Context, q request) (res *http.Response, unknown string, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -184,7 +184,6 @@ func (c *Client) hear(body io.Reader, out model.Response, onText func(string)) (
 	return out, c.problem(model.FromTransport(c.provider(), errors.New("no reason to stop")), out.Usage.RequestID)
 }
 
-// hearing collects a streamed answer.
 type hearing struct {
 	out    *model.Response
 	onText func(string)

@@ -30,8 +30,7 @@ const (
 	maxObject  = 2 << 20
 )
 
-// Bucket returns a function that opens a prefix of a bucket as a file system. A file is read completely when it is
-// opened.
+// Bucket returns a function that opens a prefix of a bucket as a file system. Opening a file reads all of it.
 func Bucket(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
 	return func(bucket, prefix string) (fs.FS, error) {
 		return folder{s3.NewFromConfig(cfg), bucket, prefix}, nil
@@ -43,7 +42,6 @@ type folder struct {
 	bucket, prefix string
 }
 
-// Open reads an object.
 func (f folder) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

@@ -64,8 +64,7 @@ type fact struct {
 	Facts map[string]any `json:"facts"`
 }
 
-// Answer returns JSON of the purpose's schema. It returns ErrAsked if the message asks for a failure, and another error
-// if the data can't be read.
+// Answer returns JSON of the purpose's schema, or ErrAsked if the message asks for a failure.
 func Answer(q Question) (string, error) {
 	in, err := q.input()
 	if err != nil {

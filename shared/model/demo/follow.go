@@ -66,7 +66,6 @@ var (
 	idForm   = lazy.Regexp(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
 )
 
-// line reads one line of a policy.
 func (r *reading) line(t words, line string) {
 	for _, form := range []string{t.Period, t.PeriodSoFar} {
 		if said, ok := within(line, form); ok {

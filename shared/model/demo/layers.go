@@ -70,10 +70,8 @@ func (r reading) when() string {
 	return strings.Join(all, t.And)
 }
 
-// withMonth reports whether the topic is about months' records.
 func (r reading) withMonth() bool { return r.topic == attendance || r.topic == overtime }
 
-// withSheet reports whether results are written to the sheet.
 func (r reading) withSheet() bool {
 	return (r.withMonth() || r.topic >= lists) && !r.noSheet
 }
@@ -173,7 +171,7 @@ const maxUnread = 8
 // maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
 const maxParts = task.MaxSteps / 5
 
-// maxTables is the most tables that a card of steps can show in full. Nobody may stamp steps that are not shown in
+// maxTables is the most tables that a card of steps can show in full. Nobody may stamp steps that they can't see in
 // full.
 const maxTables = 9
 
@@ -254,7 +252,6 @@ func draft(r reading) string {
 	return strings.Join(lines, "\n")
 }
 
-// head states the purpose, the people and the period.
 func (r reading) head() []string {
 	t := r.words
 	scope := or(r.of(t.ofList(r.topic.read(), "scopeOf")), t.ofList(r.topic.read(), "scope"))
@@ -285,7 +282,6 @@ func (r reading) head() []string {
 	return lines
 }
 
-// addressees mentions the people who are notified.
 func (r reading) addressees() string {
 	var out []string
 	if r.copied && r.topic != message {
@@ -297,7 +293,6 @@ func (r reading) addressees() string {
 	return or(strings.Join(out, r.words.And), r.words.Requester)
 }
 
-// how describes the actions of the policy, one line each.
 func (r reading) how() []string {
 	t := r.words
 	if r.topic == message {

@@ -12,12 +12,11 @@ import (
 	"ringi/shared/domain/catalog"
 )
 
-// list is a tool that the demo plans from its catalog file. One call reads it; its rows go to the sheet, and the notice
-// tells their number.
+// list is a tool that the demo plans from its catalog file. Its rows go to the sheet, and the notice tells their
+// number.
 type list struct {
 	catalog.File
-	asks *regexp.Regexp
-	// departments says that the tool has an argument for a department.
+	asks        *regexp.Regexp
 	departments bool
 }
 
@@ -63,7 +62,6 @@ func listOf(tool string) *list {
 	return allLists()[i]
 }
 
-// takesDepartments reports whether the topic can be about some departments only.
 func (t topic) takesDepartments() bool { return t < lists || t.list().departments }
 
 // ofList fills in the list's own form of that name, or else the form that all lists share.

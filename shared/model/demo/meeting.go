@@ -53,8 +53,7 @@ var (
 	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
 )
 
-// slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names,
-// although a meeting has one of each.
+// slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
 	out = slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
 	day, second := s.day(now)
@@ -116,7 +115,6 @@ func (s slot) wrong(now time.Time) bool {
 	return begin.Before(now)
 }
 
-// minutes reads a time of the day.
 func minutes(half, hour, minute, japanese, meridiem string) int {
 	h, m := number(hour), number(minute)
 	switch {

@@ -89,7 +89,6 @@ func (s *scanner) mentions(r *reading) {
 	}
 }
 
-// groups takes out the groups to notify.
 func (s *scanner) groups(r *reading) {
 	for _, m := range s.take(groupForm) {
 		r.people = append(r.people, m[1]+m[2])
@@ -117,7 +116,6 @@ func (s *scanner) staff() (departments []string) {
 	return departments
 }
 
-// named takes the departments out of a text.
 func (s *scanner) named() (departments []string) {
 	s.take(freeeForm)
 	keep := []string{}

@@ -22,7 +22,6 @@ func (m month) first() time.Time  { return time.Date(m.year(), m.name(), 1, 0, 0
 func (m month) days() int         { return m.first().AddDate(0, 1, -1).Day() }
 func thisMonth(n time.Time) month { return monthOf(n.Year(), n.Month()) }
 
-// maxMonths is how many months one request may be about.
 const maxMonths = 12
 
 // period is the time that a text names.
@@ -234,8 +233,7 @@ func (s *scanner) years(now time.Time, p *period) {
 	}
 }
 
-// begun shortens the end of a range to the months that have begun. A range that lies completely in the future keeps its
-// end.
+// begun cuts the end of a range to the months that have begun. A range that is completely in the future keeps its end.
 func (p *period) begun(from, to, here month) month {
 	if from <= here && here < to {
 		return here

@@ -43,8 +43,7 @@ type planner struct {
 	missing   []lack
 }
 
-// kind identifies the steps that one reason of a person leaves out, by the tool and the arguments that say what the
-// step is about.
+// kind identifies the steps that a reason leaves out: by the tool, and the arguments that say what the step is about.
 func kind(tool string, input object) string {
 	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"],
 		input["recipient"])

@@ -68,8 +68,7 @@ type scope struct {
 
 func (s scope) empty() bool { return len(s.months)+len(s.departments)+len(s.recipients) == 0 }
 
-// takeOne follows a reason if all of it was understood. needed reports that the reason is against steps that others
-// need.
+// takeOne follows a reason that was understood completely. needed reports that it is against steps that others need.
 func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	rest, said, matched := quotations(v.Reason)
 	wanted, unwanted := rather(scan(rest).text)

@@ -22,8 +22,7 @@ type words struct {
 
 	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string // of the task
 	Describe                                                          string // request
-	// forms that all lists share, by name; {things}, {tab}, {from} and {handled} are replaced by words of the list's
-	// file
+	// forms shared by all lists, by name; {things}, {tab}, {from} and {handled} stand for words of the list's file
 	List map[string]string
 
 	// {lists} is replaced by the known lists

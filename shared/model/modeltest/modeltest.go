@@ -1,5 +1,4 @@
-// Package modeltest runs one test suite against every provider's client, with a small server that speaks the vendor's
-// protocol.
+// Package modeltest runs one test suite against every provider's client, with a server that speaks its protocol.
 package modeltest
 
 import (
@@ -326,8 +325,7 @@ func (w Vendor) RunNoCredit(t *testing.T) {
 	w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false)
 }
 
-// Expect tests that a 200 answer with this body becomes an error of the given kind. again says whether the call may be
-// repeated.
+// Expect tests that a 200 answer with this body becomes an error of a kind, and whether the error is Retryable.
 func Expect(t *testing.T, client func(url string) model.Wire, body string, kind model.Kind, again bool) {
 	t.Helper()
 	_, err := Vendor{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {

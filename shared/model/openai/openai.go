@@ -17,8 +17,7 @@ import (
 	"ringi/shared/model"
 )
 
-// thinking is how many tokens are allowed in addition to the answer's, because reasoning models count their reasoning
-// as output.
+// thinking is how many tokens reasoning models may use in addition to the answer's: they count reasoning as output.
 const thinking = 16_384
 
 // Config describes one model of OpenAI's.

@@ -177,8 +177,7 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	return p, nil
 }
 
-// itemsOf translates a message to items. Each call, each result, and each text of a single question is an item of its
-// own.
+// itemsOf translates a message to items: one for each call, each result, and each text of a single question.
 func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUnionParam) {
 	var content responses.ResponseInputMessageContentListParam
 	for _, part := range m.Parts {

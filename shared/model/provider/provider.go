@@ -1,5 +1,4 @@
-// Package provider opens the client for a model's name. Only functions that call models import it, because it links the
-// vendors' SDKs.
+// Package provider opens the client for a model's name. It links the vendors' SDKs, so few functions import it.
 package provider
 
 import (
@@ -154,8 +153,7 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded passes the bodies of requests to model.Sent, because the vendors' SDKs write them. It cuts answers off at
-// outbound.MaxBody bytes.
+// bounded passes requests' bodies, which the SDKs write, to model.Sent. It cuts answers off at outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -114,8 +114,7 @@ func hashed(name string) string {
 	return spoken(name[:min(len(name), maxName-digits-1)]) + "_" + aggregate.HashOf(name)[:digits]
 }
 
-// schemaOf returns the schema of a tool's arguments. It always has properties, because some vendors refuse an object
-// without them.
+// schemaOf returns the schema of a tool's arguments, always with properties: some vendors refuse a schema without them.
 func schemaOf(s tool.Spec) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(s.InputSchema), &members) != nil || members == nil {
@@ -193,8 +192,7 @@ func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
 	return catalog.Check(s.Name, arguments)
 }
 
-// failed returns the error that a member reads. If the server has changed the tool, failed switches the tool off, as
-// tasks do.
+// failed returns the error that a member reads. Like tasks, it switches off a tool that the server has changed.
 func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error) error {
 	var e *failedcall.Error
 	if !errors.As(err, &e) {

@@ -76,8 +76,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	return score, failure(Evaluator, err)
 }
 
-// The answer schemas of the evaluator and the judge. The prompts state their bounds, since not all vendors accept
-// bounds in a schema.
+// The answer schemas of evaluator and judge. Bounds are in the prompts, since not all vendors accept them in a schema.
 var (
 	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
 	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)

@@ -195,8 +195,7 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 
-// savable removes the longest talks if the submissions are too long to be saved together, because the round must be
-// saved.
+// savable removes the longest talks if the submissions are too long to be saved, because the round must be saved.
 func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	sizes, sum := make([]int, len(all)), 0
 	for i, s := range all {

@@ -35,8 +35,7 @@ func (p prompt) with(configured string) prompt {
 	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// configured replaces the part about the agent by instead, and appends beside to that part. A text that is blank or nil
-// changes nothing.
+// configured replaces the part about the agent by instead and appends beside. A blank or nil text changes nothing.
 func (p prompt) configured(instead, beside *string) prompt {
 	if instead != nil && legible.Text(*instead) {
 		p = p.with(*instead)
@@ -53,8 +52,7 @@ func (p prompt) and(configured string) prompt {
 	return prompt{p.name, strings.TrimSpace(about) + "\n\n" + strings.TrimSpace(configured) + "\n" + mark + rules}
 }
 
-// fenced returns data in the form that models read. JSON escapes every <, so that nothing in the data can end the
-// fence.
+// fenced returns data in the form that models read. No text can end the fence, because JSON escapes every <.
 func fenced(data any) string {
 	b, err := json.Marshal(data)
 	if err != nil {

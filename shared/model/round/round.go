@@ -65,8 +65,7 @@ type Reads interface {
 	Tools() []model.Tool
 	// Lacking tells people why there are no tools; empty: none are listed.
 	Lacking() string
-	// Read returns Refused for a tool that may no longer be called. Any other error is shown to the model, which may go
-	// on.
+	// Read returns Refused for a tool that may no longer be called. The model sees any other error and may go on.
 	Read(ctx context.Context, tool string, input json.RawMessage) (text string, err error)
 }
 
@@ -114,8 +113,7 @@ const (
 	toolCalls   = 20      // calls of tools by a member for one call of the leader's
 	maxSaid     = 2 << 20 // bytes of all members' talks, which the round's size-limited record has twice
 	maxCalls    = 100     // calls of members in one round
-	// maxSubmission is a submission's limit in bytes. The contest's summary, whose size is limited, has the submissions
-	// of all teams.
+	// maxSubmission limits a submission, in bytes: the contest's size-limited summary has those of all teams.
 	maxSubmission = 128 << 10
 	mostAgain     = 2 // how often a model is asked again after an unusable answer
 )

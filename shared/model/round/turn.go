@@ -28,8 +28,7 @@ type agent struct {
 	sampling model.Sampling
 }
 
-// called sets the model's settings from the configuration. tokens is the limit of answers if the configuration has
-// none.
+// called sets the model's settings from the configuration. tokens is the limit of answers if it has none.
 func (a agent) called(c teamconfig.Call, tokens int) agent {
 	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
 	a.sampling = model.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
@@ -204,8 +203,7 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads a saved value into v. If the value is missing or unreadable, it reports false, and the caller makes the
-// value anew.
+// kept reads a saved value into v. If it is missing or unreadable, kept reports false and the caller makes a new one.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil
@@ -221,8 +219,7 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	return true, nil
 }
 
-// keep saves a value and its cost. It does so even if the context has ended, since the value is paid for. If v is nil,
-// only the cost is saved.
+// keep saves a value and its cost, even if the context has ended, since it is paid for. A nil v saves only the cost.
 func (p *playing) keep(ctx context.Context, key string, v any, spent model.Usage) error {
 	if p.Kept == nil {
 		return nil

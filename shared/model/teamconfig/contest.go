@@ -105,8 +105,7 @@ func (r *reading) teams(s *section) []Team {
 	return teams
 }
 
-// fileOr reads the file that a field names or, if the field is not set, the usual file. It returns nil if there is none
-// or if the file can't be read.
+// fileOr reads the file that a field names or, if it is not set, the usual one. It returns nil if it reads none.
 func (s *section) fileOr(key, usual string) (string, map[string]any) {
 	name := s.text(key)
 	if name == nil {

@@ -149,8 +149,7 @@ func (s *section) metric(model string) Metric {
 	return m
 }
 
-// weigh gives equal weights to metrics without weights. It refuses weights that only some metrics have, and weights
-// that don't sum to 1.
+// weigh gives equal weights to metrics without any. It refuses weights of only some metrics, and sums other than 1.
 func (s *section) weigh(metrics []Metric, weighed int) {
 	switch {
 	case len(metrics) == 0:

@@ -18,8 +18,7 @@ type Finding struct {
 	Err     error  `json:"-"` // why a file can't be read; nil: it was
 }
 
-// maxSaid bounds a finding's text, in characters. Rows and answers contain findings, and a file may consist of one long
-// name.
+// maxSaid bounds a finding's text, in characters, because rows and answers hold findings and a name may be very long.
 const maxSaid = 1000
 
 // String returns the file, the field, the mistake and the value.

@@ -54,8 +54,7 @@ func (w Workspace) Contests() (files []string, more bool, err error) {
 	return files, false, err
 }
 
-// describesContest reports whether a file has the table of a contest. A file that is not valid TOML counts if it seems
-// to have one.
+// describesContest reports whether a file has a contest's table, or seems to have one although it is not valid TOML.
 func (w Workspace) describesContest(name string) bool {
 	f, err := w.FS.Open(name)
 	if err != nil {

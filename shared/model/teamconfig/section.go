@@ -34,8 +34,7 @@ func (r *reading) section(file, path string, keys map[string]any) *section {
 	return &section{r: r, file: file, path: path, keys: keys, taken: map[string]bool{}}
 }
 
-// topTable returns the only table of a file. If there is none, it records a finding and returns nil. what names the
-// kind of file.
+// topTable returns a file's only table. Without one it records a finding and returns nil. what names the kind of file.
 func (r *reading) topTable(file, path, key, what string, tables map[string]any) *section {
 	if tables == nil {
 		return nil
@@ -99,8 +98,7 @@ func typed[T any](s *section, key, what string) (value T, ok bool) {
 	return value, ok
 }
 
-// listed returns a key's list of Ts, or nil if the key is not set. Any other value gives nil and a finding, whose
-// message says that it must be what.
+// listed returns a key's list of Ts, nil if the key is not set. Any other value is recorded: it "must be" what.
 func listed[T any](s *section, key, what string) []T {
 	all, ok := typed[[]any](s, key, what)
 	if !ok {

@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Server is an MCP server for members of type web-search. It is used where contests run on one machine without an
-// administrator who lists tools.
+// Server is an MCP server for members of type web-search, for contests on one machine without an administrator.
 type Server struct {
 	Name string `json:"name"` // the table's
 	URL  string `json:"url"`

@@ -57,8 +57,7 @@ type Evaluator struct {
 	Call
 }
 
-// Call has the settings of an agent's model. A nil field is left to the model; for a metric, the evaluator's setting is
-// used first.
+// Call has the settings of an agent's model. A nil field is left to the model, for a metric first to its evaluator.
 type Call struct {
 	Temperature    *float64 `json:"temperature" toml:"temperature"`
 	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`

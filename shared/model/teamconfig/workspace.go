@@ -93,8 +93,7 @@ func (w Workspace) Locate(file string) (string, error) {
 	return inside(file)
 }
 
-// inside normalizes a path in a configuration file. It returns an error for a path that is absolute or leaves the
-// workspace.
+// inside normalizes a path in a configuration file. An absolute path, or one that leaves the workspace, is an error.
 func inside(name string) (string, error) {
 	short := path.Clean(name)
 	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {

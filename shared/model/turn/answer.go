@@ -65,8 +65,8 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	}
 }
 
-// take puts the usable parts of an answer into the reply. It returns the messages for asking the model again, nil if
-// that is not necessary.
+// take puts the usable parts of an answer into the reply. If the model has to be asked again, take returns the
+// messages.
 func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
 	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may omit its text

@@ -13,8 +13,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Demo is an agent without a model. It says that it is a demo, and for a few fixed phrases proposes an action, always
-// the same one.
+// Demo is an agent without a model. It says so, and proposes the same action each time for each of a few fixed phrases.
 type Demo struct{}
 
 var (

@@ -117,8 +117,7 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 	}
 }
 
-// month returns the month in which a summary's days end, whatever the closing day is. It reports false if the days
-// don't make a month.
+// month returns the month in which a summary's days end. It reports false if the days don't make a month.
 func (r Record) month() (time.Time, bool) {
 	start, err1 := time.Parse(time.DateOnly, r.StartDate)
 	end, err2 := time.Parse(time.DateOnly, r.EndDate)
@@ -128,7 +127,6 @@ func (r Record) month() (time.Time, bool) {
 	return time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC), true
 }
 
-// monthsBetween returns the number of months from one to another.
 func monthsBetween(from, to time.Time) int {
 	return (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
 }

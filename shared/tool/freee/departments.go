@@ -77,7 +77,6 @@ func (c *Client) ListDepartments(ctx context.Context, department string, listed 
 	return out, nil
 }
 
-// departments returns all departments of the company.
 func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
 	var all struct{ Groups []group }
 	err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all)
@@ -196,5 +195,4 @@ func tooMany(name string, limit int) *failedcall.Error {
 		fmt.Sprint(limit))
 }
 
-// today returns the date in Japan.
 func (c *Client) today() string { return c.now().In(tokyo()).Format("2006-01-02") }

@@ -66,8 +66,8 @@ func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
 // errCancelled cancels the other calls after one has failed.
 var errCancelled = errors.New("another call failed")
 
-// throttle is how long freee refuses calls with 403 after too many in a short time: about ten minutes, according to the
-// API's description.
+// throttle is how long freee refuses calls with 403 after too many: about ten minutes, according to the API's
+// description.
 const throttle = 10 * time.Minute
 
 // explain reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat {error,

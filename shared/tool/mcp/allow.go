@@ -10,8 +10,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// MaxAllowed bounds the descriptions and schemas of all tools of servers that a tenant allows, in bytes. The model that
-// plans is sent all of them.
+// MaxAllowed bounds all descriptions and schemas of a tenant's allowed tools, in bytes: the planning model is sent them
+// all.
 const MaxAllowed = 128 << 10
 
 // ErrChanged says that the tool differs from the one that the administrator saw.

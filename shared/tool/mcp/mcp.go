@@ -31,8 +31,7 @@ type Client struct {
 // Server is a server and its secret.
 type Server struct {
 	tenancy.MCPServer
-	// Secret is sent with every request: a token for the Authorization header, or a complete header as `Name: value`.
-	// If it is empty, nothing is sent.
+	// Secret is sent with every request if not empty: a token for Authorization, or a whole header as `Name: value`.
 	Secret string
 }
 

@@ -19,7 +19,6 @@ const (
 	maxTools = 200
 )
 
-// session is an open connection to one server.
 type session struct {
 	*sdk.ClientSession
 	server Server

@@ -70,8 +70,7 @@ func (t Tool) Hash() string {
 	return aggregate.HashOf(string(b))
 }
 
-// toolForm is the form of names that the protocol recommends (server/tools, Tool Names), plus the slash of servers that
-// group their tools.
+// toolForm is the form of names that the protocol recommends (server/tools, Tool Names), and slashes that group tools.
 var toolForm = lazy.Regexp(`^[A-Za-z0-9_./-]{1,128}$`)
 
 // Problem returns why a tool can't be allowed, or an empty text if it can.

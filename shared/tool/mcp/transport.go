@@ -71,7 +71,6 @@ type record struct {
 
 type recordKey struct{}
 
-// in returns a context whose requests are recorded.
 func (r *record) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, recordKey{}, r)
 }

@@ -49,8 +49,7 @@ type Row struct {
 	LatenightWorkHours float64 `json:"latenight_work_hours"`
 	// MonthsKnown counts this month and the months before it up to the first gap, at most 12.
 	MonthsKnown int `json:"months_known"`
-	// AverageHours is the highest average over 2 to 6 months, including work on legal holidays; null if only this month
-	// is known.
+	// AverageHours is the highest average over 2 to 6 months, with work on legal holidays; null with only this month.
 	AverageHours *float64 `json:"average_hours"`
 	YearHours    float64  `json:"year_hours"` // of the months known
 	Flag         string   `json:"flag"`       // marks, empty within all limits
@@ -165,5 +164,4 @@ func monthly(legal, holiday int) string {
 	return ""
 }
 
-// hours converts minutes to hours with two decimals.
 func hours(mins int) float64 { return math.Round(float64(mins)/60*100) / 100 }

@@ -13,7 +13,6 @@ type Validated struct {
 	Count int    `json:"count"`
 }
 
-// minutesOfAMonth is the most minutes that anyone can work in a month.
 const minutesOfAMonth = 31 * 24 * 60
 
 // Validate reports impossible records of a month: no records at all, a person twice, days that don't exist, values that

@@ -29,8 +29,7 @@ func (r *Runner) calls() map[string]function {
 	}
 }
 
-// read decodes the call's arguments, which fit the tool's schema, into in. Numbers in fields of any type keep their
-// notation.
+// read decodes the call's arguments, which fit the tool's schema, into in. Numbers in an any stay as they are written.
 func read(c tool.Call, in any) error {
 	d := json.NewDecoder(bytes.NewReader(c.Arguments.JSON()))
 	d.UseNumber()
@@ -140,7 +139,6 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }
 
-// callServer calls an MCP server's tool in the form that was allowed.
 func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
 	return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin,
 		c.Arguments.JSON())

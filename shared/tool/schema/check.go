@@ -115,7 +115,6 @@ func innermost(err error) error {
 	}
 }
 
-// takes reports whether the part accepts values of this type.
 func (p *part) takes(v any) bool {
 	got := kind(v)
 	return len(p.types) == 0 || slices.Contains(p.types, got) || got == "integer" && slices.Contains(p.types, "number")
@@ -136,7 +135,6 @@ func wrongType(v any, want []string) string {
 	return fmt.Sprintf("got %s, want %s", kind(v), strings.Join(want, " or "))
 }
 
-// kind returns a value's type in terms of schemas.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:

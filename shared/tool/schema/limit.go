@@ -19,7 +19,6 @@ const (
 	maxProgram  = 10_000 // instructions of all patterns: as many may run for each character of a text
 )
 
-// limits count how much of the limits is used.
 type limits struct{ written, program int }
 
 func (l *limits) write(bytes int) error {
@@ -87,8 +86,7 @@ func checkTypes(v any) error {
 	return nil
 }
 
-// exact refuses integers that a float64 can't represent. The library compares numbers as float64, so other numbers
-// would equal them.
+// exact refuses integers that a float64 can't represent, because the library compares numbers as float64.
 func exact(v any) error {
 	switch v := v.(type) {
 	case json.Number:

@@ -69,7 +69,6 @@ func (s *Schema) Check(value any) []Problem {
 	return found
 }
 
-// problems are those found so far.
 type problems []Problem
 
 func (f *problems) add(at []string, message string) {
@@ -82,8 +81,7 @@ func (f *problems) take(more problems) {
 	*f = append(*f, more[:min(len(more), maxProblems-len(*f))]...)
 }
 
-// measurable copies a value and converts its numbers so that they can be compared. A number that exceeds float64 is a
-// problem.
+// measurable copies a value with numbers that can be compared. A number that exceeds float64 is a problem.
 func (f *problems) measurable(v any, at []string) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -141,8 +141,7 @@ func (u *unfolder) named(keyword string, v any, depth int) (map[string]any, erro
 	return out, nil
 }
 
-// follow unfolds the target of a reference. References can't leave the document or form circles, so that every schema
-// is finite.
+// follow unfolds a reference's target. References can't leave the document or form circles, so each schema is finite.
 func (u *unfolder) follow(v any, depth int) ([]any, error) {
 	ref, _ := v.(string)
 	fragment, here := strings.CutPrefix(ref, "#")
@@ -169,7 +168,6 @@ func (u *unfolder) follow(v any, depth int) ([]any, error) {
 	return []any{x}, nil
 }
 
-// locate returns the target of a JSON pointer.
 func locate(v any, pointer string) (any, bool) {
 	steps := strings.Split(pointer, "/")
 	if steps[0] != "" {

@@ -18,7 +18,6 @@ import (
 // The size of a new tab unless the table is larger. It is Google's own default.
 const defaultRows, defaultColumns = 1000, 26
 
-// grid is a tab's size.
 type grid struct {
 	RowCount    int `json:"rowCount"`
 	ColumnCount int `json:"columnCount"`
@@ -26,7 +25,6 @@ type grid struct {
 
 func (g grid) cells() int { return g.RowCount * g.ColumnCount }
 
-// atLeast enlarges the grid to a number of rows and columns.
 func (g grid) atLeast(rows, columns int) grid {
 	return grid{max(g.RowCount, rows), max(g.ColumnCount, columns)}
 }

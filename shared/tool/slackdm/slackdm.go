@@ -1,5 +1,4 @@
-// Package slackdm sends a direct message to one person. If the same call is made again, it finds the message that was
-// sent.
+// Package slackdm sends a direct message to one person. If the call is repeated, it finds the message already sent.
 package slackdm
 
 import (
@@ -51,8 +50,8 @@ type Message struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
 	Details   []Detail `json:"details"`
-	// Locale and Thread belong to the request. A message that is cut says so in Locale and links to Thread. The runner
-	// sets them; they are not arguments.
+	// Locale and Thread are the request's. A message that is cut says so in Locale and links to Thread. The runner sets
+	// them.
 	Locale string      `json:"-"`
 	Thread tool.Thread `json:"-"`
 }

@@ -59,8 +59,8 @@ func (m Message) text() (text string, cut int) {
 	return strings.Join(lines, "\n"), cut
 }
 
-// beginning returns as much of the beginning of a value as fits: at most most characters, and at most room in its form
-// with an ellipsis. If the complete value fits, it returns that.
+// beginning returns the longest beginning of a value that fits, which may be all of it. The beginning has at most most
+// characters, and takes up at most room in its form with an ellipsis.
 func beginning(value string, most, room int, form func(string) string) string {
 	fits := func(s string) bool { return card.Units(form(s)) <= room }
 	if len(value) <= utf8.UTFMax*maxText && utf8.RuneCountInString(value) <= most && fits(value) {
@@ -76,8 +76,7 @@ func plain(s string) string { return card.Line(s, maxText) }
 // address finds web addresses in a line. They need not be followed by a space.
 var address = regexp.MustCompile("https?://[^\\x00-\\x20<>|\"`\\x7f-\\x{10FFFF}]+")
 
-// addressed turns the web addresses in a line into links, exactly as people stamped them. A truncated address is no
-// link.
+// addressed turns the web addresses in a line into links, unchanged. A truncated address is no link.
 func addressed(line string) string {
 	var b strings.Builder
 	done := 0
@@ -94,8 +93,7 @@ func addressed(line string) string {
 	return strings.Trim(b.String()+spaced(line[done:]), " ")
 }
 
-// spaced applies plain to a part of a line. It keeps a space at either end, which separates the part from its
-// neighbours.
+// spaced applies plain to a part of a line. It keeps a space at either end, because other parts of the line follow.
 func spaced(s string) string {
 	shown := plain(s)
 	if shown == "" && s != "" {

@@ -19,8 +19,8 @@ import (
 // maxSaid is how much of a vendor's error message is shown, in characters.
 const maxSaid = 200
 
-// Broken returns the error of a call without an answer. The outcome is Failed only if the request was never sent,
-// otherwise Unknown.
+// Broken returns the error of a call without an answer. Its outcome is Unknown, or Failed if the request was never
+// sent.
 func Broken(p failedcall.Provider, err error) *failedcall.Error {
 	e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemLost, Args: []any{p}, Err: plain(err)}
 	var notSent *NotSent
@@ -35,8 +35,7 @@ func Broken(p failedcall.Provider, err error) *failedcall.Error {
 	return e
 }
 
-// plain removes quotations from an error: the URL, which contains ids, and the vendor's numbers, which may be pay or
-// phone numbers.
+// plain removes quotations from an error: the URL, which contains ids, and a vendor's numbers, which may be private.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -119,8 +118,7 @@ func Short(s string) string {
 // Refusal is the content of an error's body, read from the vendor's own format.
 type Refusal struct {
 	Said string // the vendor's message
-	// Problem is more specific than the status: ProblemUnauthorized, ProblemDenied or ProblemRateLimited; empty if the
-	// body does not tell.
+	// Problem is more specific than the status: ProblemUnauthorized, ProblemDenied or ProblemRateLimited; may be empty.
 	Problem failedcall.Problem
 }
 

@@ -22,7 +22,6 @@ import (
 // attemptWithin bounds one attempt of a read.
 const attemptWithin = 20 * time.Second
 
-// maxAttempts is how often a read is attempted.
 const maxAttempts = 3
 
 // Client calls one vendor's API with JSON.
@@ -33,8 +32,7 @@ type Client struct {
 	HTTP     HTTP
 	// Explain reads the body of an error.
 	Explain func(status int, body []byte) Refusal
-	// Throttle is how long the vendor refuses calls with 403 after too many in a short time; 0 for a vendor that does
-	// not do so.
+	// Throttle is how long the vendor refuses calls with 403 after too many in a short time; 0: it does not.
 	Throttle time.Duration
 
 	mayRead sync.Map // endpoints that could be read
@@ -107,8 +105,8 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 	}
 }
 
-// Write makes a call that changes something, once. Its errors are *failedcall.Error: Failed if the change can't have
-// been made, else Unknown.
+// Write makes a call that changes something, once. Its errors are *failedcall.Error: Failed if nothing changed, or
+// Unknown.
 func (c *Client) Write(ctx context.Context, method, path string, in, out any) error {
 	if err := c.call(ctx, method, path, in, out); err != nil {
 		return err
