@@ -18,7 +18,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// think runs the first three layers on a message, with rejections of the second and third.
+// think runs the first three layers on a message. l2 and l3 are reasons for rejecting the second and third layer's
+// versions.
 func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, policy string, steps []task.Step) {
 	t.Helper()
 	g := demo(t)
@@ -42,7 +43,7 @@ func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, 
 	return e, policy, steps
 }
 
-// shown are the steps' lines on a card.
+// shown returns the lines about the steps on a card.
 func shown(steps []task.Step) (lines []string) {
 	for _, s := range steps {
 		mark := ""
@@ -116,7 +117,7 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	}
 }
 
-// The policy of a meeting says that its tools are missing, while they are.
+// A policy about a meeting says that the tools for meetings are missing, as long as they are.
 func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true}, {ToolName: "rooms.book_room", Allowed: true}}
 	for text, says := range map[string]string{"明日の会議室を予約して": "注意: 会議室のツール rooms.list_rooms と rooms.book_room を管理者が許可していない", "book a meeting room": "Note: an administrator allows no rooms.list_rooms"} {
@@ -150,7 +151,7 @@ func TestDemoListensToRejections(t *testing.T) {
 		"5. Sheet 書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
 	for name, test := range map[string]struct {
 		l2, l3 []string
-		line   string // in the policy
+		line   string // expected in the policy
 		want   []string
 	}{
 		"validation at L3":       {nil, []string{"データの検証を追加して"}, "", validated},
@@ -181,7 +182,7 @@ func TestDemoListensToRejections(t *testing.T) {
 	}
 }
 
-// The remarks say what became of every reason, older ones too; no step's title does.
+// The remarks say what the demo did about every reason, including older ones. No step's title repeats a reason.
 func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 	for locale, tt := range map[string]struct {
 		request string

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Fifty rejected versions of the greatest length make a prompt that every model takes. People who reject again and
-// again don't pay for all of it each time.
+// Fifty rejected versions of the maximum length still make a prompt that every model accepts. People who reject again
+// and again don't pay for the full text each time.
 func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	var drafts []Version
 	var plans []PlanVersion
@@ -45,8 +45,8 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	}
 }
 
-// English has about four characters a token, Japanese one. Too high an estimate cuts a reason, too low a one makes a
-// prompt too long.
+// English has about four characters to a token, Japanese one. An estimate that is too high cuts a reason unnecessarily;
+// one that is too low makes the prompt too long.
 func TestTheEstimateOfTokens(t *testing.T) {
 	for text, atLeast := range map[string]int{
 		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Models are told the limit that their steps are held against.
+// Prompts state the same limit of steps that is enforced.
 func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 	told, err := filepath.Glob("prompts/plan.*.md")
 	expect.Must(t, err == nil && len(told) == len(language.All), "%d prompts, %v", len(told), err)

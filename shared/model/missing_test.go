@@ -19,7 +19,7 @@ func lacking(t *testing.T, steps []step, lacks ...model.LackData) string {
 	return string(b)
 }
 
-// withoutDM is a plan's input for a tenant that sends no messages.
+// withoutDM returns the input for a plan of a tenant that forbids messages.
 func withoutDM(t *testing.T) model.PlanInput {
 	t.Helper()
 	in := confined(t, "list_employees", `{"departments":["営業部"]}`)
@@ -28,7 +28,7 @@ func withoutDM(t *testing.T) model.PlanInput {
 	return in
 }
 
-// A request that no steps can do ends in a sentence, never in steps for a part of it.
+// A request that steps can't carry out gets an explanation, never steps for a part of it.
 func TestWhatCantBePlannedIsSaid(t *testing.T) {
 	in := withoutDM(t)
 	dm := model.LackData{What: "依頼者への\n通知", Tool: "send_slack_dm", Why: "forbidden"}
@@ -65,7 +65,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 	expect.Must(t, strings.Contains(in.Forbidden[0], "dm"), "%v", in.Forbidden)
 }
 
-// A model can't claim that tools are missing that it has, nor plan something other than was asked for.
+// A model can't claim that available tools are missing, nor plan something other than what was asked for.
 func TestALackMustBeOne(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer, told string

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// now is 2026-04-01 08:30 in Tokyo, still March in London.
+// now is 08:30 on 1 April 2026 in Tokyo, when it is still March in London.
 func now() time.Time { return time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC) }
 
 func demo(t testing.TB) model.Wire {
@@ -32,7 +32,7 @@ func catalog(t testing.TB) *tool.Catalog {
 	return expect.Value(tool.Builtin())(t)
 }
 
-// scripted answers with the given texts in turn, and keeps what it was asked.
+// scripted returns the given texts one after another and records the requests.
 type scripted struct {
 	answers []model.Response
 	err     error
@@ -55,7 +55,7 @@ func says(texts ...string) *scripted {
 	return s
 }
 
-// told are the problems of the first answer that the model is sent.
+// told returns the problems of the first answer that the model is sent.
 func told(t *testing.T, again model.Request) string {
 	t.Helper()
 	_, data, _ := strings.Cut(again.Messages[2].Parts[0].Text, "<data>")
@@ -73,7 +73,7 @@ func TestExtractChecksTheAnswer(t *testing.T) {
 	long := strings.Repeat("あ", 151)
 	for name, test := range map[string]struct {
 		first string
-		told  string // what the model is told is wrong; empty: the answer is taken
+		told  string // problem that the model is sent; empty: the answer is accepted
 		want  task.Extract
 	}{
 		"a good one": {goodExtract, "", task.Extract{Kind: task.KindTask, Title: "t", Description: "d", Priority: "high", TaskType: "standard"}},
@@ -179,7 +179,7 @@ func TestACallLeavesTimeToWriteDownWhatBecameOfIt(t *testing.T) {
 	}
 }
 
-// generator looks at a call's context and answers nothing.
+// generator examines a call's context and returns no answer.
 type generator func(context.Context)
 
 func (g generator) Say(ctx context.Context, _ model.Request, _ func(string)) (model.Response, error) {
@@ -216,7 +216,7 @@ func TestAThreadIsCutToItsLimits(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		thread []model.Said
-		want   []int // characters of each message
+		want   []int // number of characters of each message
 		first  string
 	}{
 		{"none", nil, []int{}, ""},
@@ -270,7 +270,7 @@ func TestHowLongAVendorAsksToWait(t *testing.T) {
 	}
 }
 
-// A vendor's code gets into logs; a text that quotes the request does not.
+// A vendor's error code is logged. A text in its place, which may quote the request, is not.
 func TestAVendorsSentenceIsNoCode(t *testing.T) {
 	for _, code := range []string{"himitsu no irai", "秘密", "a/b", string(make([]byte, 100))} {
 		e := model.FromStatus("openai", http.StatusBadRequest, nil, code)

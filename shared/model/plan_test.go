@@ -76,7 +76,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// A request that needs more than a card shows seldom succeeds at another try. People are told to ask for less.
+// Another attempt seldom helps if a request needs more steps than a card shows. So people are told to ask for less.
 func TestPeopleAreToldOfStepsThatNoCardShowsWhole(t *testing.T) {
 	many, long := []step{}, []step{}
 	for n := range 61 {
@@ -138,7 +138,7 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	}
 }
 
-// confined is a plan's input under a tenant's constraints.
+// confined returns the input for a plan under a tenant's constraints.
 func confined(t *testing.T, tool string, constraints aggregate.JSON) model.PlanInput {
 	t.Helper()
 	in := planInput(t)
@@ -173,7 +173,7 @@ func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 func TestTheDemoKeepsToConstraints(t *testing.T) {
 	for name, test := range map[string]struct {
 		tool, constraints, request string
-		want                       string // in some step
+		want                       string // expected in some step
 		without                    string
 	}{
 		"the one that is asked": {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて", `"department":"営業部"`, "人事部"},
@@ -241,7 +241,7 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	expect.Is(t, len([]rune(model.Plain(in))), model.MaxSummary, "characters")
 }
 
-// A server's results may go back to the same server unseen; others' results may not.
+// A server's results may be passed to the same server without a human check, but not to another.
 func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	in := planInput(t)
 	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
@@ -263,7 +263,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	}
 }
 
-// FuzzAnswers: a model's answer is taken only if its steps could be run.
+// FuzzAnswers checks that a model's answer is accepted only if its steps can be run.
 func FuzzAnswers(f *testing.F) {
 	c := catalog(f)
 	f.Add(answer(f, listStep(1)))
@@ -314,7 +314,7 @@ func hidden(t *testing.T, texts ...string) {
 	}
 }
 
-// A step includes the defaults of a server's schema for arguments that a write leaves out, so that they are stamped.
+// If a write omits arguments, its step shows the defaults in the server's schema, so that people stamp them, too.
 func TestAServersDefaultsArePlanned(t *testing.T) {
 	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})

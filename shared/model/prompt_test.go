@@ -22,13 +22,13 @@ import (
 
 var update = flag.Bool("update", false, "write the sums of the prompts as they are")
 
-// A log must tell the words of a prompt, so a prompt whose words change gets another version. The file has a line for
-// each version, with the hash of its words.
+// A logged version must identify the wording of a prompt, so each change of the wording needs a new version. The file
+// has a line for each version with the hash of its wording.
 func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	const kept = "testdata/prompts.txt"
 	names, err := filepath.Glob("prompts/*.md")
 	expect.Must(t, err == nil && len(names) != 0, "%d prompts, %v", len(names), err)
-	before := map[string]string{} // by name and version
+	before := map[string]string{} // hashes by name and version
 	old, err := os.ReadFile(kept)
 	expect.Must(t, err == nil || *update, "%v", err)
 	for line := range strings.Lines(string(old)) {
@@ -81,8 +81,8 @@ func mentioning(n int) string {
 	return string(text)
 }
 
-// A policy that mentions too many people goes back to the model with the limit, and at
-// the second time people are told how many there were.
+// If a policy mentions too many people, the model is asked again with the limit. After the second such policy people
+// are told how many there were.
 func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	in := model.DraftInput{Task: task.Task{Title: "t", Description: "d"}, Request: "r", Locale: "ja", Now: now()}
 	g := says(mentioning(21), mentioning(20))
@@ -102,7 +102,7 @@ func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	}
 }
 
-// The demo model says so itself, of a request that names so many.
+// The demo model itself refuses a request that names too many people.
 func TestTheDemoTellsOnlySoMany(t *testing.T) {
 	request := "今月の勤怠をまとめて"
 	for i := range 21 {
@@ -113,7 +113,7 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 		"%+v, %v", got, err)
 }
 
-// People who asked for more than a card shows are told so, and not that the answer was unusable.
+// If a policy is too long for a card, people are told so, instead of that the model's answer was unusable.
 func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
 	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {

@@ -12,10 +12,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// sender sends requests to a model that answers with each text in turn, and then not at all.
+// sender reports each request as sent, first in a form that is refused, and then answers as scripted does.
 type sender struct {
 	*scripted
-	sending func() // done once the request is sent
+	sending func() // called when the request is sent; may be nil
 }
 
 func (s sender) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
@@ -27,7 +27,7 @@ func (s sender) Say(ctx context.Context, r model.Request, _ func(string)) (model
 	return s.scripted.Say(ctx, r, nil)
 }
 
-// extract asks about a message, with what is sent kept.
+// extract runs the first layer, and stores with keep what it sends.
 func extract(ctx context.Context, t *testing.T, g model.Wire, keep model.Keep) (model.Usage, error) {
 	t.Helper()
 	g, err := model.Within(tenancy.Settings{}, func(string) (model.Wire, error) { return g, nil }, "demo", keep)
@@ -36,7 +36,7 @@ func extract(ctx context.Context, t *testing.T, g model.Wire, keep model.Keep) (
 	return usage, err
 }
 
-// whole keeps a body in the row, so that a test can read it.
+// whole saves a body in the row, so that a test can read it.
 func whole(_ context.Context, body []byte) (aggregate.Blob, error) {
 	return aggregate.Blob{JSON: aggregate.JSON(body), Bytes: len(body)}, nil
 }

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// bought answers as a vendor's model would.
+// bought is a model of a vendor's with a price.
 func bought(name string, texts ...string) *scripted {
 	s := says(texts...)
 	for i := range s.answers {
@@ -27,7 +27,7 @@ func bought(name string, texts ...string) *scripted {
 
 func TestEveryCallIsPaidFor(t *testing.T) {
 	cut := bought("claude-sonnet-4-6", "no", goodExtract)
-	cut.answers = cut.answers[:1] // then it fails
+	cut.answers = cut.answers[:1] // further calls fail
 	refused := bought("claude-sonnet-4-6", "")
 	refused.answers[0].Stop = model.StopRefused
 	for name, tt := range map[string]struct {
@@ -82,7 +82,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	expect.That(t, e.Description == "依頼内容: 今月の勤怠をまとめて", "what was asked of the demo is in %q", e.Description)
 }
 
-// aliased answers under another name than the requested one, as vendors' snapshots, fallbacks and gateways do.
+// aliased answers under a name that differs from the requested one, as snapshots, fallbacks and gateways do.
 type aliased string
 
 func (name aliased) Say(context.Context, model.Request, func(string)) (model.Response, error) {
@@ -130,7 +130,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 	}
 }
 
-// counting answers with these counts of tokens, like a gateway that counts wrong or evades the limit of costs.
+// counting reports these token counts, as a gateway may that counts wrong or evades the cost limit.
 type counting model.Usage
 
 func (c counting) Say(context.Context, model.Request, func(string)) (model.Response, error) {

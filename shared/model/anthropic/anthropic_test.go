@@ -45,7 +45,7 @@ func wire() modeltest.Vendor {
 	}
 }
 
-// message is an answer with the members that Anthropic always gives.
+// message is an answer with the members that every answer of Anthropic's has.
 func message(content, stop, details, usage string) string {
 	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6-20260217","container":null,"diagnostics":null,"content":[` + content + `],
 		"stop_reason":` + stop + `,"stop_sequence":null,"stop_details":` + details + `,"usage":{` + usage + `,"cache_creation":null,"inference_geo":null,
@@ -54,7 +54,7 @@ func message(content, stop, details, usage string) string {
 
 func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
 
-// There is no code for an account without money, only a sentence.
+// Anthropic reports an account without money only in the message, with no code of its own.
 func TestTheCreditBalance(t *testing.T) {
 	w := wire()
 	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."},"request_id":"req_2"}`

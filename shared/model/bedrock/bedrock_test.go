@@ -27,7 +27,7 @@ func open(url string) model.Wire {
 	return bedrock.New(bedrock.Config{AWS: cfg, BaseURL: url, Model: name, HTTP: provider.VendorClient()})
 }
 
-// signer is the access key that signed a request.
+// signer returns the access key that signed a request.
 func signer(h http.Header) string {
 	_, credential, _ := strings.Cut(h.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
 	id, scope, _ := strings.Cut(credential, "/")
@@ -37,7 +37,7 @@ func signer(h http.Header) string {
 	return id
 }
 
-// converse is an answer with the members that Converse always gives.
+// converse is an answer with the members that every answer of Converse has.
 func converse(content, stop, cache string) string {
 	return `{"output":{"message":{"role":"assistant","content":[` + content + `]}},"stopReason":"` + stop + `",
 		"usage":{"inputTokens":12,"outputTokens":7,"totalTokens":2119` + cache + `},"metrics":{"latencyMs":1}}`
@@ -77,8 +77,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// The status of these errors is misleading: AWS refuses an unknown key with 403, and reports a model's failure with
-// 424.
+// AWS returns misleading statuses for these errors: 403 for an unknown key, 424 for a failure of the model.
 func TestWhatAWSMeansByItsErrors(t *testing.T) {
 	for _, tt := range []struct {
 		code, body string
@@ -112,7 +111,7 @@ func TestWhatAWSMeansByItsErrors(t *testing.T) {
 	}
 }
 
-// A model that takes no schema and no cache points is asked in words.
+// A model that supports no schema and no cache points gets the request without them, and the schema in words.
 func TestAModelThatTakesLess(t *testing.T) {
 	var asked []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -151,7 +150,7 @@ func TestAModelThatIsNone(t *testing.T) {
 	expect.That(t, f.Reason == "model_unknown" && f.Detail == name && calls == 1, "%d calls: %v", calls, err)
 }
 
-// Outside of AWS there is no role, but a key, which goes over TLS alone.
+// Outside AWS there is no role, and a key is used instead. It is sent only over TLS.
 func TestAKeyInsteadOfARole(t *testing.T) {
 	var sent string
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -28,8 +28,8 @@ func open(at string) model.Wire {
 	})
 }
 
-// completion is an answer with the members that OpenAI's schema of Chat Completions requires.
-// Its input is 2112 tokens: 2000 from the cache, 100 that were put there, 12 of neither.
+// completion is an answer with the members that OpenAI's schema of Chat Completions requires. Its input is 2112 tokens:
+// 2000 read from the cache, 100 written to it, and 12 others.
 func completion(content, refusal, finish string) string {
 	return `{"id":"c_1","object":"chat.completion","created":1790000000,"model":"llama3.2:3b-q4","choices":[{"index":0,"finish_reason":"` + finish + `","logprobs":null,
 		"message":{"role":"assistant","content":` + content + `,"refusal":` + refusal + `}}],
@@ -83,8 +83,8 @@ func TestAnAnswerThatSaysLittle(t *testing.T) {
 	}
 }
 
-// Azure refuses what its filter stops with 400, in the form that learn.microsoft.com shows
-// under content filtering; its errors hold their status as a number.
+// For a filtered request Azure returns 400 in the form that learn.microsoft.com shows under content filtering. Its
+// errors have the status as a number.
 func TestARequestThatAzureFilters(t *testing.T) {
 	refused := func(code string) (model.Response, error) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -102,7 +102,7 @@ func TestARequestThatAzureFilters(t *testing.T) {
 	}
 }
 
-// A request that is read into OpenAI's type and written again stays the same.
+// A request stays the same when it is decoded into OpenAI's type and encoded again.
 func TestRequestsAreAsPublished(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent, again any
@@ -123,7 +123,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 	}
 }
 
-// Each server refuses the parameters that it does not know.
+// Each of these servers refuses the parameters that it does not know.
 func TestAServerThatKnowsLess(t *testing.T) {
 	var asked []map[string]any
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +160,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 	expect.That(t, err == nil, "%v", err)
 }
 
-// An endpoint in a private network is not called, and people are told that it is misplaced.
+// An endpoint in a private network is not called, and people are told that its address is not allowed.
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1", "http://example.com", "https://user:pass@example.com", "::"} {
 		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})
@@ -171,7 +171,7 @@ func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: nothing that a server says breaks the client, and nothing of it gets into an error.
+// FuzzAnswer checks that no answer of a server breaks the client, and that no part of it gets into an error.
 func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{strings.ReplaceAll(good, "%TEXT%", `"{}"`), `{"choices":[{}]}`, `[{"error":{"code":404,"status":"NOT_FOUND"}}]`, `{"error":{"code":7}}`, `{"error":"no"}`, `{`, `null`, `[]`} {
 		f.Add(200, body)
@@ -187,7 +187,7 @@ func FuzzAnswer(f *testing.F) {
 	c := open(s.URL)
 	f.Fuzz(func(t *testing.T, code int, text string) {
 		if code < 200 || code > 599 || code == 204 || code == 304 || code/100 == 3 {
-			return // no answer with a body
+			return // an answer with this status has no body
 		}
 		status, body = code, text
 		r, err := c.Say(t.Context(), modeltest.Request(), nil)

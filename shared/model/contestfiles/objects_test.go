@@ -23,7 +23,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestContestsOfABucketAreListed: below the workspace's prefix, in folders too, and none of another's.
+// The list has the contests below the workspace's prefix, including those in folders, and none of another prefix.
 func TestContestsOfABucketAreListed(t *testing.T) {
 	url := moto.ForTests(t)
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
@@ -50,15 +50,14 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 	}
 }
 
-// rows know T1, the deployment's own, and T2.
+// rows has T1, the deployment's own workspace, and T2, a further one.
 type rows struct{ err error }
 
 func (r rows) Further(_ context.Context, tenant string) (tenancy.Tenant, bool, error) {
 	return tenancy.Tenant{TeamID: "T" + tenant}, tenant != "1", r.err
 }
 
-// TestFilesAreTheOwnWorkspacesUnlessShared: a further workspace has only files that are shared with it by name, and
-// none when shared.toml can't be read.
+// A further workspace sees only files that are shared with it by name, and none if shared.toml can't be read.
 func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {
@@ -86,7 +85,7 @@ func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	}
 }
 
-// While the bucket is down no contest is shared, and the error does not blame a file.
+// While the bucket is unavailable no contest is shared, and the error does not blame a file.
 func TestNobodyKnowsWhatIsSharedWhileTheFileIsOutOfReach(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)

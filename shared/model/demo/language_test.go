@@ -29,7 +29,7 @@ func TestTheLanguageIsThatOfTheSentence(t *testing.T) {
 	expect.That(t, English("123", "en"), "a text in no language does not follow the locale")
 }
 
-// English words have no Japanese in them, except for names of data.
+// The English words contain no Japanese, except for names in the data.
 func TestEnglishWordsAreEnglish(t *testing.T) {
 	said := 0
 	var walk func(v reflect.Value)
@@ -98,7 +98,7 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 	}
 }
 
-// A word that one language lacks is only missed when the demo wants to say it.
+// A word that is missing in one language would otherwise be noticed only when the demo needs it.
 func TestEachLanguageHasAllWords(t *testing.T) {
 	languagetest.Whole[words](t, files, "words")
 	for _, locale := range language.All {

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// acts are a plan's tools, with the arguments of those that write.
+// acts lists a plan's tools, those that write with their arguments.
 func acts(steps []planned) (out []string) {
 	for _, s := range steps {
 		var in struct {
@@ -20,7 +20,7 @@ func acts(steps []planned) (out []string) {
 			Department, Date              string
 			Earlier                       []any
 		}
-		_ = json.Unmarshal([]byte(s.ToolInput), &in) // what is missing is empty
+		_ = json.Unmarshal([]byte(s.ToolInput), &in) // unreadable members stay empty
 		switch s.Tool {
 		case "list_employees":
 			out = append(out, "list "+in.Department)
@@ -43,7 +43,7 @@ func acts(steps []planned) (out []string) {
 	return out
 }
 
-// allowed is data in which every tool is allowed.
+// allowed returns data in which every tool is allowed.
 func allowed(t *testing.T) input {
 	t.Helper()
 	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
@@ -54,7 +54,7 @@ func allowed(t *testing.T) input {
 	return in
 }
 
-// carriedOut runs a request through policy and plan, with reasons for rejecting the policy.
+// carriedOut drafts a policy for a request, with these reasons for rejecting earlier ones, and plans its steps.
 func carriedOut(t *testing.T, text string, reasons ...string) (policy string, did []string) {
 	t.Helper()
 	r, in := understood(t, text), allowed(t)
@@ -74,7 +74,7 @@ const october = "2026年10月の勤怠集計が完了しました。"
 
 func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 	for text, want := range map[string]struct {
-		line string // of the policy
+		line string // expected in the policy
 		did  []string
 	}{
 		"先月の勤怠をまとめて。通知はDMで結構です":                    {"依頼者に Slack の DM で知らせます", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
@@ -130,7 +130,7 @@ func TestMonthsAreThoseThatWereMeant(t *testing.T) {
 	}
 }
 
-// notPlanned are requests with an unknown word that excludes, delays or adds, and the demo's answers.
+// notPlanned maps requests with an unknown word that excludes, delays or adds something to the demo's answers.
 var notPlanned = map[string]string{
 	"Attendance for everyone but the sales department, October": "“but the”",
 	"October overtime for all but the HR team":                  "“but the”",
@@ -235,7 +235,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 	}
 }
 
-// A step stays while others use or announce its result, and the remarks say so.
+// A step is kept if others use or announce its result, and the remarks say so.
 func TestAStepThatOthersUseStays(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
@@ -243,7 +243,7 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 	}{{"ステップ1は不要です", true}, {"ステップ2は不要です", true}, {"ステップ3は不要です", true}, {"ステップ4だけにして", true}, {"ステップ4は不要です", false}, {"ステップ5は不要です", false}, {"ステップ1だけにして", false}} {
 		r, in := understood(t, "10月の残業をまとめて"), allowed(t)
 		first, _, _ := plan(in, r)
-		// of the older one the steps aren't told
+		// the older version has only its reason, no steps
 		in.Earlier = []version{{Reason: tt.reason}, {Steps: first, Reason: "もっと簡潔に"}}
 		r.take(in, true)
 		steps, _, remarks := plan(in, r)

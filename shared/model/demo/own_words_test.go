@@ -10,9 +10,9 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A request is planned as it was meant, or the card names the part that is not.
+// The demo plans a request as it was meant, or the card names the part that it did not plan.
 func TestRequestsInOnesOwnWords(t *testing.T) {
-	// honest: the policy is refused, or quotes the words that it didn't take.
+	// honest checks that the policy is refused, or quotes the words that were not understood
 	honest := func(text string, words ...string) {
 		t.Run(text, func(t *testing.T) {
 			r := understood(t, text)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// written is Friday, 20 November 2026, nine in the morning in Japan.
+// written is 09:00 on Friday, 20 November 2026, in Japan.
 const written = "2026-11-20T09:00+09:00"
 
 func understood(t *testing.T, text string) reading {

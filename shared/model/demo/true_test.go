@@ -11,7 +11,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The steps bring what the policy promises: all columns of the sheet, or without a sheet only counts.
+// The steps deliver what the policy promises: all columns of the sheet or, without a sheet, only counts.
 func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	for text, tt := range map[string]struct{ says, silent []string }{
 		"先月の勤怠をまとめて":                       {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"}, []string{"スプレッドシートには書き込みません", "入社日です"}},
@@ -45,7 +45,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	}
 }
 
-// A column's title depends on the list: another list may have another title for the same member, or none.
+// The title of a column depends on the list. Another list may have another title for the same member, or none.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	for _, locale := range language.All {
 		w := spoken(locale)
@@ -58,7 +58,7 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	}
 }
 
-// A notice or a summary leaves out tables that don't fit as a whole, and says so.
+// A notice or a summary never shows a part of a table. It leaves out tables that don't fit, and says so.
 func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 	for text, more := range map[string]string{
 		"2026年2月から2026年10月の残業":                        "ほか %d か月分: シートをご覧ください",
@@ -96,7 +96,7 @@ func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 	}
 }
 
-// results are what the steps of a plan could have returned, in a workspace of the other language.
+// results returns facts that the steps of a plan may return in a workspace of the other language.
 func results(steps []planned) (out []fact) {
 	for i, s := range steps {
 		f := fact{Title: s.Title, Tool: s.Tool, Facts: map[string]any{"count": 42.0}}
@@ -111,7 +111,7 @@ func results(steps []planned) (out []fact) {
 	return out
 }
 
-// A summary is in the request's language, whatever the workspace's is.
+// A summary is in the request's language, even if the workspace has another.
 func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 	for text, want := range map[string]string{"Overtime for October": "Judged by 3 months.", "10月の残業": "3 か月分で判定。"} {
 		r := understood(t, text)

@@ -24,7 +24,7 @@ import (
 
 const said = "今月の勤怠をまとめて"
 
-// vendor is a server and a client that has its key.
+// vendor starts a server, and makes a client with its key.
 func vendor(t *testing.T) (*agents.Server, *managed.Client, *atomic.Int32) {
 	t.Helper()
 	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
@@ -38,7 +38,7 @@ func vendor(t *testing.T) (*agents.Server, *managed.Client, *atomic.Int32) {
 	return v, client(s.URL, v.Key), &requests
 }
 
-// client never uses a connection twice: net/http repeats a GET that meets a dead one.
+// client makes a client that never reuses a connection: net/http repeats a GET on a connection that was closed.
 func client(url, key string) *managed.Client {
 	reach := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return managed.New(managed.Config{BaseURL: url, HTTP: reach, Key: func(context.Context) (string, error) { return key, nil }})
@@ -51,7 +51,7 @@ func plan() managed.Plan {
 	}
 }
 
-// start makes a session in a new place.
+// start makes an agent and a session.
 func start(t *testing.T, c *managed.Client) (managed.Place, string) {
 	t.Helper()
 	at := expect.Value(c.CreateAgent(t.Context(), "T", "claude-sonnet-4-6"))(t)
@@ -103,7 +103,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	findsItsOwn(t, c, at, id)
 }
 
-// findsItsOwn looks for a session by its tags.
+// findsItsOwn checks that Find returns a session only for its own tags and no time after its creation.
 func findsItsOwn(t *testing.T, c *managed.Client, at managed.Place, id string) {
 	t.Helper()
 	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {
@@ -134,8 +134,8 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 	expect.Is(t, v.Sessions()[0].Interrupts, 2, "interrupts")
 }
 
-// A request that creates or sends something is sent once, even if it fails. Errors have a kind, and quote neither key
-// nor text.
+// A request that creates or sends something is sent only once, even if it fails. Errors have a kind, and contain
+// neither the key nor a text.
 func TestWhatGoesWrong(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault     agents.Fault
@@ -213,7 +213,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Poll reads events in all the ways in which the vendor may list them.
+// Poll accepts each order and repetition in which the vendor may list events.
 func TestPoll(t *testing.T) {
 	const (
 		at       = `"processed_at":"2026-11-20T00:00:00Z"`

@@ -48,8 +48,8 @@ type failure struct {
 	Error responses.Error `json:"error"`
 }
 
-// response is an answer with the members that OpenAI always gives. Its input is 2112
-// tokens: 2000 from the cache, 100 that were put there, 12 of neither.
+// response is an answer with the members that every answer of OpenAI's has. Its input is 2112 tokens: 2000 read from
+// the cache, 100 written to it, and 12 others.
 func response(status, failed, incomplete, output string) string {
 	return `{"id":"resp_1","object":"response","created_at":1790000000,"model":"gpt-5.4-2026-03-05","status":` + status + `,"error":` + failed + `,"incomplete_details":` + incomplete + `,
 		"output":[` + output + `],"usage":{"input_tokens":2112,"input_tokens_details":{"cached_tokens":2000,"cache_write_tokens":100},"output_tokens":7,
@@ -61,7 +61,7 @@ func said(content, status string) string {
 	return `{"type":"message","id":"msg_1","role":"assistant","status":"` + status + `","content":[` + content + `]}`
 }
 
-// A response that failed on the way came with 200. A request's fault fails again, a server's may not.
+// A response with status 200 may still have failed. A retry helps only if the failure was the server's.
 func TestAResponseThatFailed(t *testing.T) {
 	for code, want := range map[string]struct {
 		kind  model.Kind
@@ -80,7 +80,7 @@ func TestAResponseThatFailed(t *testing.T) {
 	}
 }
 
-// A response that failed because of a policy counts as refused, just as a message of refusal does.
+// A response that failed because of a policy counts as refused, as a refusal in a message does.
 func TestAResponseThatAPolicyEnded(t *testing.T) {
 	for _, code := range []string{"bio_policy", "misalignment_policy_violation"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

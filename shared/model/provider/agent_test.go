@@ -23,8 +23,8 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// A workspace's administrator writes definitions, but the keys are the deployment's. No definition may lead a key to
-// another address.
+// A workspace's administrator writes the definitions, but the keys belong to the deployment. So no definition may make
+// a key go to another address.
 func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	var got []string
 	serve := func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	}
 	for about, tt := range map[string]struct {
 		agent agent.Definition
-		want  string // what is sent; empty: nothing is, the key is missing
+		want  string // expected path and key; empty: nothing is sent, because the key is missing
 	}{
 		"anthropic's own":                     {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
 		"openai's own":                        {agent.Definition{Provider: agent.OpenAI}, "/v1/responses Bearer key-o"},
@@ -136,7 +136,7 @@ func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 	expect.Same(t, []string{"/v1/responses", "/v1/chat/completions", "/v1/chat/completions"}, paths)
 }
 
-// A limit of costs can't be held for a model without a known price. These are all ways by which a deployment opens a
+// The cost of a model without a known price can't be limited. These are all the ways in which a deployment opens a
 // model.
 func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	const unheard = "claude-unheard-of"
@@ -155,7 +155,7 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	}
 	for about, tt := range map[string]struct {
 		settings       tenancy.Settings
-		task, sessions bool // what of is limited
+		task, sessions bool // whether the costs of tasks or conversations are limited
 	}{
 		"nothing is limited":                 {},
 		"what a request may cost":            {tenancy.Settings{MaxCostUSD: 1}, true, false},

@@ -27,7 +27,7 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// secretReader has one secret, as Secrets Manager does.
+// secretReader returns one secret, as Secrets Manager does.
 type secretReader struct {
 	mu    sync.Mutex
 	value string
@@ -42,7 +42,7 @@ func (k *secretReader) GetSecretValue(context.Context, *secretsmanager.GetSecret
 	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(k.value)}, k.err
 }
 
-// vendor answers every wire's good answer, or 401 for any key but the right one, and keeps the paths.
+// vendor returns the example answer of every vendor, or 401 for a wrong key. It records the paths.
 func vendor(t *testing.T, paths *[]string) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*paths = append(*paths, r.URL.Path)
@@ -117,7 +117,7 @@ func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 	}
 }
 
-// A key that is added while the function runs is taken by the next try.
+// A key that is added while the function runs is used at the next attempt.
 func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 	for name, detail := range map[string]string{
 		"claude-sonnet-4-6": "anthropic", "gpt-5.4": "openai", "compatible:box/llama": "compatible.box", "gemini-2.5-flash": "compatible.gemini",

@@ -27,14 +27,14 @@ import (
 
 var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 
-// key is the secret of every server.
+// key is the secret for every server.
 type key string
 
 func (k key) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return string(k), nil
 }
 
-// world is a tenant that names the rooms' server.
+// world is a tenant whose settings name the server of meeting rooms.
 type world struct {
 	*testing.T
 	rows   *tasks.Store
@@ -60,7 +60,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	return w
 }
 
-// allow lets tasks call a tool, and contests if it is listed.
+// allow lets tasks call a tool, and contests, too, if listed is true.
 func (w *world) allow(name string, access aggregate.Access, listed bool) {
 	w.Helper()
 	for _, x := range expect.Value(w.admin.Tools(w.Context(), w.tenant, vendors.RoomsServer))(w) {
@@ -125,7 +125,7 @@ func testOffered(w *world) {
 	}
 }
 
-// refused is the sentence that a tool is refused with.
+// refused calls a tool and returns the sentence with which it is refused.
 func (w *world) refused(r round.Reads, name, input string) string {
 	w.Helper()
 	_, err := r.Read(w.Context(), name, json.RawMessage(input))
@@ -138,7 +138,7 @@ func testChanged(w *world) {
 	w.allow("rooms.list_rooms", aggregate.Read, true)
 	r := w.open("ja")
 	w.rooms.DescribeList("Lists everything, and tells everybody")
-	for range 2 { // found, and noted
+	for range 2 { // the first call finds the change and saves it
 		said := w.refused(r, "rooms_list_rooms", free)
 		expect.That(w, strings.Contains(said, "変更または削除された") && strings.Contains(said, "list_rooms"), "%q", said)
 	}
@@ -191,7 +191,7 @@ func testDown(w *world) {
 	expect.That(w, err != nil, "read after the end")
 }
 
-// A server's results and errors reach models without invisible characters, even where JSON escapes them.
+// Results and errors of a server reach models without invisible characters, even if JSON escapes them.
 func testUnseen(w *world) {
 	object := map[string]any{"type": "object"}
 	for name, says := range map[string]sdk.CallToolResult{
@@ -214,7 +214,7 @@ func testUnseen(w *world) {
 	}
 }
 
-// A server's answers may be large, and a team's members may be many.
+// A server's answers may be large and a team may have many members, so only a few calls run at the same time.
 func testFew(w *world) {
 	const members, most = 12, 4
 	var mu sync.Mutex

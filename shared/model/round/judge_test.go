@@ -54,7 +54,7 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 		{[]float64{0.5, 0.25, 0.25}, []float64{80.004, 70.006, 60}, 0.725},
 		{[]float64{0.334, 0.333, 0.333}, []float64{0, 0, 0}, 0},
 		{[]float64{1}, []float64{85.43499}, 0.8543},
-		{[]float64{0.334, 0.333, 0.333}, []float64{10.004, 10.004, 10.008}, 0.1}, // 10.01 as they were
+		{[]float64{0.334, 0.333, 0.333}, []float64{10.004, 10.004, 10.008}, 0.1}, // the unrounded scores come to 10.01
 	} {
 		p.Evaluator.Metrics = nil
 		m := models{}

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// Each answer is saved before the next call. A round that crashed anywhere ends like one that did not, and no saved
+// Each answer is saved before the next call. So a round that crashed at any call ends as if it had not, and no saved
 // answer is paid for again.
 func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	p := play(member("analyst", contest.Plain), member("coder", contest.CodeExec), member("search", contest.WebSearch))

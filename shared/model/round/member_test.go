@@ -58,7 +58,7 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 		x.Model = name
 		p.Team.Members = append(p.Team.Members, x)
 	}
-	used := map[string]string{} // by member: what it called, and how that ended
+	used := map[string]string{} // how the call of a tool ended, by member
 	out := expect.Value(round.Runner{Models: m, Sandbox: shell{}, Reads: reads{}, Watch: func(e round.Event) {
 		if e.Kind == round.ToolUsed {
 			used[e.Agent] = fmt.Sprintf("%s %s %.10s%.16s", e.Tool, e.Input, e.Text, e.Failed)
@@ -89,7 +89,7 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 	expect.That(t, s.Status == contest.Error && n == 8 && s.Usage.Requests == 8, "%d: %+v", n, s)
 }
 
-// counting is a sandbox that counts what it ran, and ran is told of each.
+// counting is a sandbox that counts its runs. It passes each script to ran.
 type counting struct {
 	shell
 	n   *int
@@ -160,7 +160,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 		"%d bytes of %d submissions, %d with what was said", kept, len(out.Record.Submissions), with)
 }
 
-// room stands in for isolation: it answers what a test says.
+// room replaces isolation: a function of the test answers.
 type room struct {
 	orders []isolated.Order
 	lines  []string

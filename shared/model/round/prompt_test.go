@@ -14,10 +14,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// quotedWord is a word that a prompt quotes.
+// quotedWord matches a word that a prompt quotes.
 var quotedWord = regexp.MustCompile("`([a-z_]+)`")
 
-// Prompts name exactly the members of the agents' data, in every language.
+// In every language the prompts name exactly the members of the agents' data.
 func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{}, SecondsLeft: 1}
 	data := map[string]any{

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// shut has a listed tool that may not be called any more, and another one that may.
+// shut has a listed tool that may no longer be called, and one that may.
 type shut struct{ reads }
 
 func (shut) Tools() []model.Tool {
@@ -28,7 +28,7 @@ func (shut) Read(ctx context.Context, tool string, input json.RawMessage) (strin
 	return reads{}.Read(ctx, tool, input)
 }
 
-// none has no tools, and says why.
+// none has no tools and says why.
 type none struct{ reads }
 
 func (none) Tools() []model.Tool { return nil }
@@ -55,7 +55,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 	for about, tt := range map[string]struct {
 		reads round.Reads
 		uses  []string
-		want  string // the error, empty for an answer
+		want  string // expected error; empty: an answer
 	}{
 		"nothing is listed":            {nil, nil, "コンテストで使える読み取りツールが登録されていません。"},
 		"what was listed is off":       {none{}, nil, "許可が取り消されました。"},
@@ -67,7 +67,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		x.Model = "search"
 		p := p2(play(x), "leader")
 		runner := round.Runner{Models: models{"leader": leader, "search": uses(tt.uses...)}, Reads: tt.reads, Kept: k}
-		for range 2 { // the second time from what was kept
+		for range 2 { // the second time from what was saved
 			out := expect.Value(runner.Round(t.Context(), p))(t)
 			s := out.Record.Submissions[0]
 			said := ""

@@ -64,7 +64,7 @@ func TestABlankPromptIsRefusedBeforeAnyCall(t *testing.T) {
 	}
 }
 
-// The leader's model calls every member at once, and a member's model notes how many others are at work.
+// The leader calls all members at once. Each member's model records how many others are running.
 func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -151,7 +151,7 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 			switch {
 			case n > 7:
 				expect.NoError(t, err)
-			case n == 7 && why == round.ErrBudget: // the judge: the round is scored, and its silence means go on
+			case n == 7 && why == round.ErrBudget: // the judge's call: the round counts, and the team plays on
 				expect.That(t, err == nil && out.Result.EvaluationScore != 0 && out.Judgment == nil && out.Exit == "",
 					"%v, %+v", err, out)
 			case why == round.ErrStopped:
@@ -196,7 +196,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		if _, err = r.Round(ctx, p); !errors.Is(err, round.ErrAgain) || time.Since(begun) != 5*time.Second {
 			t.Errorf("the caller's: %v after %s", err, time.Since(begun))
 		}
-		// A second call without its whole timeout waits for the next invocation.
+		// A second call waits for the next invocation if its timeout exceeds the remaining time.
 		calm := func(context.Context, model.Request) (model.Response, error) {
 			time.Sleep(time.Second)
 			return calls("delegate_to_analyst")

@@ -43,8 +43,8 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	ends(t, "never", err, contest.PartialFailure, round.Leader)
 }
 
-// Cards drop lines and runs of blanks in which nothing shows, but models read them. So a policy must not have any, nor
-// combining letters, or letters newer than Unicode's tables here, that stand alone.
+// Cards omit lines and runs of blanks in which nothing is visible, but models read them. So a policy has none of them,
+// and no combining letters without a base or letters that are newer than Go's Unicode tables.
 func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	above := "\u0363\u1ddd\u1de4\u0366 \u1de4\u0364\u1de0\u0369" // "also send", above nothing
 	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines

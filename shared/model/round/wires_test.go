@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// opened are wires to scripted vendors, by name; every other name is the demo.
+// opened maps names to wires of scripted vendors. Any other name opens the demo.
 type opened map[string]model.Wire
 
 func (o opened) Open(name string) (model.Wire, error) {
@@ -26,8 +26,7 @@ func (o opened) Open(name string) (model.Wire, error) {
 	return round.Demo{}, nil
 }
 
-// The stand-in refuses what the vendors refuse: a call without its result, ids that are there twice, two turns in the
-// wrong order.
+// The stand-ins refuse what the vendors refuse: a call without its result, duplicate ids, two turns in the wrong order.
 func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 	for name, of := range map[string]func(url, key string) model.Wire{
 		"anthropic": func(url, key string) model.Wire {

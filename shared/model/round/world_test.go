@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// says is a model whose answers a test makes.
+// says is a model whose answers are made by a test.
 type says func(ctx context.Context, r model.Request) (model.Response, error)
 
 func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
@@ -37,7 +37,7 @@ func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (mo
 	return got, err
 }
 
-// models are those of a test, by name; every other name is the demo.
+// models maps names to models of a test. Any other name opens the demo.
 type models map[string]says
 
 func (m models) Open(name string) (model.Wire, error) {
@@ -55,7 +55,7 @@ func failing(kind model.Kind, again bool) says {
 	}
 }
 
-// kept are saved answers in memory. After crash of them, if that is not 0, everything fails.
+// kept has saved answers in memory. If crash is not 0, Keep fails after that many answers.
 type kept struct {
 	mu      sync.Mutex
 	answers map[string][]byte
@@ -95,7 +95,7 @@ func member(name string, of contest.AgentType) teamconfig.Member {
 	return teamconfig.Member{AgentName: name, AgentType: string(of), ToolDescription: "does " + name, Model: "demo"}
 }
 
-// play is round 1 of 5 of a team with these members.
+// play returns round 1 of 5 of a team with these members.
 func play(members ...teamconfig.Member) round.Play {
 	return round.Play{
 		Execution: "550e8400-e29b-41d4-a716-446655440000", Prompt: "残業の確認方法をまとめてください", Number: 1, MaxRounds: 5, MinRounds: 2, Locale: "ja",
@@ -107,7 +107,7 @@ func play(members ...teamconfig.Member) round.Play {
 	}
 }
 
-// shown is the data of a request's first turn.
+// shown returns the data in a request's first turn.
 func shown(r model.Request) map[string]any {
 	_, data, _ := strings.Cut(r.Messages[0].Parts[0].Text, "<data>\n")
 	data, _, _ = strings.Cut(data, "\n</data>")
@@ -118,7 +118,7 @@ func shown(r model.Request) map[string]any {
 	return out
 }
 
-// results are those at the end of a request.
+// results returns the results in the last turn of a request.
 func results(r model.Request) (out []model.Result) {
 	for _, p := range r.Messages[len(r.Messages)-1].Parts {
 		if p.Result != nil {
@@ -128,7 +128,7 @@ func results(r model.Request) (out []model.Result) {
 	return out
 }
 
-// calls is an answer that calls tools with tasks.
+// calls returns an answer that calls each tool with a task.
 func calls(names ...string) (model.Response, error) {
 	var out model.Response
 	for i, name := range names {
@@ -137,7 +137,7 @@ func calls(names ...string) (model.Response, error) {
 	return out, nil
 }
 
-// butTimes compares outcomes but for times and for ids.
+// butTimes compares outcomes, but ignores times and ids.
 var butTimes = cmp.Options{
 	cmpopts.EquateEmpty(),
 	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(contest.RoundResult{}, "ExecutionTimeSeconds"), cmpopts.IgnoreFields(contest.MemberSubmission{}, "ExecutionTimeMS"),

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// workspace is a workspace of files in memory.
+// workspace makes a workspace of files in memory.
 func workspace(files map[string]string) Workspace {
 	m := fstest.MapFS{}
 	for name, text := range files {
@@ -20,7 +20,7 @@ func workspace(files map[string]string) Workspace {
 	return Workspace{FS: m}
 }
 
-// read reads a file whose first table makes it a T.
+// read reads a file of kind T.
 func read[T any](w Workspace, file string) (T, []Finding) {
 	config, found := w.any(file)
 	x, _ := config.(T)
@@ -34,8 +34,8 @@ const (
 	smallRun    = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n"
 )
 
-// field is a field of a file: its table, its default as JSON, values that are taken, and values that are refused, with
-// the message.
+// field describes a field of a file: its table, its default as JSON, valid values, and invalid values with their
+// messages.
 type field struct {
 	unset   string
 	taken   []string
@@ -58,12 +58,12 @@ var (
 	models      = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
 )
 
-// kinds are the tables of files. %s is where a line goes.
+// kinds are the tables of files. %s is replaced by the line to test.
 var kinds = []struct {
 	of     any
-	file   string // the file that is checked
+	file   string // the file to check
 	text   string
-	config string // where the fields stand in the report's config
+	config string // path of the fields in the report's config
 	fields map[string]field
 }{
 	{Team{}, "a.toml", "[team]\n%s\n", "", map[string]field{
@@ -122,7 +122,7 @@ var kinds = []struct {
 	}},
 }
 
-// needed are the fields that a table can't do without, with a value.
+// needed maps a table to its required fields with a value.
 var needed = map[string][]string{
 	"Server": {"url = 'https://a.example/mcp'"},
 	"Team":   {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
@@ -168,7 +168,7 @@ func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {
 	}
 }
 
-// filesWith is a workspace with a file of a kind that sets one field and the needed others.
+// filesWith makes a workspace with a file of a kind, which sets one field and the required others.
 func filesWith(kind, text, name, value, file string) Workspace {
 	var lines []string
 	for _, line := range needed[kind] {
@@ -184,7 +184,7 @@ func filesWith(kind, text, name, value, file string) Workspace {
 	return workspace(files)
 }
 
-// tags are the names of a struct's fields in JSON.
+// tags returns the JSON names of a struct's fields.
 func tags(kind reflect.Type) (names []string) {
 	for f := range kind.Fields() {
 		if f.Anonymous {
@@ -196,7 +196,7 @@ func tags(kind reflect.Type) (names []string) {
 	return names
 }
 
-// inJSON is a field of a configuration as JSON writes it.
+// inJSON returns a field of a configuration in JSON.
 func inJSON(t *testing.T, config any, path, name string) string {
 	t.Helper()
 	b, err := json.Marshal(config)

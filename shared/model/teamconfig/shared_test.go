@@ -14,7 +14,7 @@ import (
 
 const contestFile = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'teams/a.toml'\n"
 
-// sharing is a workspace of three contests whose shared.toml is the text.
+// sharing makes a workspace of three contests with this shared.toml.
 func sharing(text string) Workspace {
 	files := fstest.MapFS{
 		"ours.toml": {Data: []byte(contestFile)}, "theirs.toml": {Data: []byte(contestFile)}, "all.toml": {Data: []byte(contestFile)},
@@ -26,7 +26,7 @@ func sharing(text string) Workspace {
 	return Workspace{FS: files}
 }
 
-// A contest is shared with all files that its file names. No other contest can be listed or opened.
+// A contest is shared with all files that it names. No other contest can be listed or opened.
 func TestContestsAreSharedByName(t *testing.T) {
 	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = ['any']\n'teams/a.toml' = 'T2'\n")
 	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"}, "any": {"all.toml"}, "": {"all.toml"}} {
@@ -58,7 +58,7 @@ func TestWithoutAFileThatSharesThemThereAreNoContests(t *testing.T) {
 
 var errDown = errors.New("the bucket does not answer")
 
-// down is a bucket that doesn't answer.
+// down is a bucket that does not answer.
 type down struct{}
 
 func (down) Open(name string) (fs.File, error) {
@@ -105,7 +105,7 @@ func TestAllThatIsWrongWithAFileOfServersIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// The files have the shapes of those that mixseek publishes, in other words.
+// The files have the structure of those that mixseek publishes, but other texts.
 func TestFilesOfMixseekAreReadAsTheyAre(t *testing.T) {
 	w, err := Open("testdata/mixseek", nil)
 	expect.NoError(t, err)

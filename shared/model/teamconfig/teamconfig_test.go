@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// said are all errors of a report, a line each.
+// said returns all errors of a report, one per line.
 func said(r Report) string {
 	var lines []string
 	for _, e := range r.Errors {
