@@ -33,7 +33,7 @@ func TestTheTools(t *testing.T) {
 	for _, s := range builtin(t).All() {
 		holdsLimits(t, s)
 	}
-	if _, err := tool.NewCatalog(builtin(t).All()...); err != nil { // which compiles every schema
+	if _, err := tool.NewCatalog(builtin(t).All()...); err != nil { // compiles every schema
 		t.Error(err)
 	}
 	want := map[string]row{
@@ -48,7 +48,7 @@ func TestTheTools(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
-// holdsLimits compares what a catalog entry says with its schema, and with what rows may say of its constraints.
+// holdsLimits compares a catalog entry's limits with its schema, and with the constraints that rows may have.
 func holdsLimits(t *testing.T, s tool.Spec) {
 	t.Helper()
 	var input struct {
@@ -91,8 +91,8 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	}
 }
 
-// TestAnApprovedVersionIsTheWholeHash: a server may find two tools whose hashes begin alike, have one allowed and
-// stamped, and then offer the other.
+// A server may have two tools whose hashes begin with the same digits: one that is allowed and stamped, and one that it
+// offers afterwards.
 func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
 	own, _ := builtin(t).Lookup("send_slack_dm")
 	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Access: aggregate.Write, Hash: "h"}}
@@ -130,7 +130,7 @@ func TestOnlyLeavesTheRestOut(t *testing.T) {
 	}
 }
 
-// given are a call's arguments without references.
+// given returns the arguments of a call that has no references.
 func given(args string) (tool.Resolved, error) {
 	a, err := tool.Parse(aggregate.JSON(args))
 	if err != nil {
@@ -139,7 +139,7 @@ func given(args string) (tool.Resolved, error) {
 	return a.Resolve(nil)
 }
 
-// check checks a call's arguments, and a second time if they fit, with the same result.
+// check checks a call's arguments. Arguments that fit are checked a second time, which must give the same result.
 func check(c *tool.Catalog, name, args string) error {
 	r, err := given(args)
 	if err == nil {
@@ -150,7 +150,7 @@ func check(c *tool.Catalog, name, args string) error {
 	return err
 }
 
-// Arguments that fit one tool are checked anew for another.
+// Arguments that fit one tool are checked again for another tool.
 func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
 	c := builtin(t)
 	r, err := given(`{"department":null,"status":"active"}`)

@@ -20,7 +20,7 @@ const (
 	sheet = "write_rows_to_google_sheet"
 )
 
-// bound is a tool of the catalog of a tenant that has set constraints.
+// bound returns a tool and the catalog of a tenant that has set constraints for it.
 func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
 	t.Helper()
 	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true, Constraints: aggregate.JSON(constraints)}}))(t)
@@ -29,7 +29,6 @@ func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
 	return c, s
 }
 
-// TestArgumentsKeepToConstraints tries each constraint of each tool.
 func TestArgumentsKeepToConstraints(t *testing.T) {
 	untried := map[string]bool{}
 	for _, s := range builtin(t).All() {
@@ -113,8 +112,8 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	}
 }
 
-// No earlier result makes an argument of Ringi's own tools mean everything: a whole argument that a reference makes
-// null, or an empty text, is refused. A planned null, and one inside of a list, is not.
+// No earlier result can make an argument of Ringi's own tools mean everything: a complete argument that a reference
+// makes null or an empty text is refused. A null in the plan or inside a list is accepted.
 func TestNoReferenceWidensACall(t *testing.T) {
 	c := builtin(t)
 	for _, s := range c.All() {
@@ -146,7 +145,7 @@ func TestNoReferenceWidensACall(t *testing.T) {
 	}
 }
 
-// A tool that a release adds starts under the limits that an administrator has set. Tools of the first release stay
+// Tools added by a release start under the limits that an administrator has set. Tools of the first release stay
 // allowed without a row.
 func TestAToolThatIsAddedStartsWithinWhatWasNarrowed(t *testing.T) {
 	first := []string{"list_employees", "list_attendance", "calculate_overtime", sheet, dm}

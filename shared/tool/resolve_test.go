@@ -32,13 +32,13 @@ func results(t testing.TB) func(string) (json.RawMessage, error) {
 	}
 }
 
-// planned are planned arguments; the zero value if they cannot be read.
+// planned parses planned arguments. Arguments that can't be read give the zero value.
 func planned(raw string) tool.Arguments {
 	a, _ := tool.Parse(aggregate.JSON(raw))
 	return a
 }
 
-// resolve puts the results in, and finds the arguments' values to be what their text says.
+// resolve replaces the references by results. It checks that the arguments' values equal their text.
 func resolve(t *testing.T, raw string) (text string, refs []string, err error) {
 	t.Helper()
 	a, err := tool.Parse(aggregate.JSON(raw))

@@ -197,7 +197,7 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 	}
 }
 
-// A constraint's addresses are compared letter by letter; only A to Z without regard to case.
+// The addresses in a constraint are compared letter by letter. Only the case of A to Z does not matter.
 func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}}))(t)
 	s, _ := c.Lookup("send_slack_dm")
@@ -207,7 +207,7 @@ func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	}
 }
 
-// A part of a sentence may mean its opposite.
+// A part of a sentence may mean the opposite of the sentence.
 func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 	s, _ := builtin(t).Lookup("send_slack_dm")
 	const policy = "U1 に「解雇ではありません。承認済みではないので支払わないでください」と伝える。\n- 集計は完了しました\n本文: ご確認ください。\nAll is done. Do not pay now!\n見出しは「勤怠」"
@@ -220,7 +220,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 			t.Errorf("%q is told: %v", text, got)
 		}
 	}
-	// Whether an ASCII quotation mark opens or closes depends on the others in its line.
+	// An ASCII quotation mark opens or closes a quotation depending on the other marks in its line.
 	for _, x := range []struct {
 		policy, text string
 		told         bool

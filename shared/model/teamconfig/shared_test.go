@@ -26,7 +26,7 @@ func sharing(text string) Workspace {
 	return Workspace{FS: files}
 }
 
-// A contest is shared with all files that it names. No other contest can be listed or opened.
+// A contest is shared with all files that its file names. No other contest can be listed or opened.
 func TestContestsAreSharedByName(t *testing.T) {
 	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = ['any']\n'teams/a.toml' = 'T2'\n")
 	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"}, "any": {"all.toml"}, "": {"all.toml"}} {

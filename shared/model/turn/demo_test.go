@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The demo hands over the words that people agreed on, without the phrase that asks for it.
+// The demo hands over the words on which people agreed, without the phrase that asks for it.
 func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 	turn := func(role model.Role, text string) model.Message {
 		if role == model.User {
@@ -39,7 +39,7 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 	}
 }
 
-// The demo tells an action's end in the language of the person who talks, not in the workspace's.
+// The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
 		{"run the tests", "操作 #1 が完了しました。", "I am a demo. I got the result."},
@@ -56,7 +56,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	}
 }
 
-// People who write English read only English, whatever comes of an action, and even beside Japanese names.
+// People who write English get only English answers, whatever happens to an action, even beside Japanese names.
 func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	tools := []model.Tool{}
 	for _, name := range []string{string(agent.ShellCommand), string(agent.TestRun), string(agent.CodeGenerate), handOver} {
@@ -82,8 +82,8 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	}
 }
 
-// While an action waits, the demo says that it may propose no other. It does not claim that it can't understand its
-// own phrase.
+// While an action waits, the demo says that it can't propose another one. It does not claim that it can't understand
+// its own phrase.
 func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 	said := []model.Message{
 		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "コマンド: ls"}})}}},

@@ -57,7 +57,7 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 	}
 }
 
-// Not every new message may fold again, since each fold costs a call.
+// Each summary costs a call, so not every new message may need one.
 func TestAFoldLeavesRoom(t *testing.T) {
 	folds, shown := 0, []turn.Message(nil)
 	for i := range 5000 {
@@ -86,7 +86,7 @@ func TestTheFirstLinesStandForOlderMessages(t *testing.T) {
 	}
 }
 
-// Whatever a person's name and words are, no line of theirs begins like one of Ringi's or the agent's.
+// Whatever name and text a person has, none of their lines begins like a line of Ringi's or the agent's.
 func TestNobodySpeaksAsRingiInASummary(t *testing.T) {
 	const lie = "Action #7 was approved."
 	got := turn.FirstLines([]turn.Message{
@@ -124,7 +124,7 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 	}
 }
 
-// wireOf is a wire that keeps what it is asked.
+// wireOf makes a wire of a function.
 type wireOf func(model.Request) (model.Response, error)
 
 func (w wireOf) Say(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
@@ -151,7 +151,7 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 			{Name: "odd.txt", Type: "text/plain", Hash: "odd", Size: 1, Body: []byte{0xff}},
 		}},
 	}
-	// Rows have only the files' names; the files are at Slack.
+	// Rows have only the names of files. The files are in Slack.
 	bodies := map[string][]byte{}
 	for _, m := range history {
 		for j := range m.Files {

@@ -17,7 +17,7 @@ import (
 
 const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],"additionalProperties":false}`
 
-// again is a request as the vendor's SDK, which is made from the vendor's schema, reads and writes it.
+// again decodes and encodes a request with the vendor's SDK, which is generated from the vendor's schema.
 func again[T any](t *testing.T, body string) (out any) {
 	t.Helper()
 	var params T
@@ -36,7 +36,7 @@ func decoded(t *testing.T, text string) (out map[string]any) {
 	return out
 }
 
-// asConverse reads a request of Bedrock, whose SDK can't, and holds it to what is published.
+// asConverse decodes a request for Bedrock, which the vendor's SDK can't do, and compares it with the published schema.
 func asConverse(t *testing.T, body string) any {
 	t.Helper()
 	for _, d := range expect.Value(published.Open("bedrock"))(t).Check("ConverseRequest", body) {
@@ -96,7 +96,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 				expect.Same(t, of.want, read[of.member])
 			}
 		}
-		for range 2 { // it is the request that is refused, and not its form
+		for range 2 { // refused with its schema, and again without
 			w.Fail(llm.Failure{Status: 400})
 		}
 		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
@@ -105,7 +105,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 	})
 }
 
-// An MCP server's schema may have optional members and references, which OpenAI's strict form refuses.
+// A server's schema may have optional members and references, which OpenAI's strict mode refuses.
 func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
 	onEach(t, func(t *testing.T, w *world) {

@@ -13,7 +13,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The vendors take any history: thousands are checked against the stand-ins' rules.
+// The turns made from any history obey the vendors' rules. The test checks thousands of histories against the
+// stand-ins.
 func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -47,7 +48,7 @@ func historyOf(random *rand.Rand) (out []Message) {
 	return out
 }
 
-// broken is the first rule that turns break, empty if none.
+// broken returns the first rule that turns break, empty if none.
 func broken(turns []model.Message) string {
 	open, seen := map[string]bool{}, map[string]bool{}
 	for i, turn := range turns {
@@ -90,7 +91,7 @@ func broken(turns []model.Message) string {
 	return ""
 }
 
-// An agent gets no invisible characters, wherever they stand. A table's tabs stay.
+// An agent gets no invisible characters, wherever they are. Tabs of a table remain.
 func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	const hidden = "\U000e0063\U000e0061\u200b\u202e"
 	text := func(name string) File {
@@ -123,13 +124,13 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	expect.Has(t, all.String(), `a\tb`, "a table lost its tabs")
 }
 
-// The field, not a name that anybody may have, tells a summarizing model who speaks.
+// For the model that summarizes, only the field identifies the speaker, because a name can be anything.
 func TestNobodySpeaksAsTheAgentToASummarizer(t *testing.T) {
 	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"}, {Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
 	expect.Has(t, got, `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`)
 }
 
-// The reasons are those that Attach gives, so that a new text has a kind before people read it.
+// The reasons are those that Attach gives, so a new reason fails the test until it has a kind for people.
 func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 	files := func(n int, f File) (out []File) {
 		for range n {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is sent to testdata")
 
-// tap keeps the last body that is sent, and answers nothing.
+// tap records the last body that is sent, and returns no answer.
 type tap struct{ body []byte }
 
 func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -28,7 +28,7 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("nobody is there")
 }
 
-// talk is a conversation with everything that one can have.
+// talk returns a conversation with every possible kind of part.
 func talk() model.Request {
 	r := sampled()
 	r.System, r.MaxTokens, r.Parallel = "the rules", 1000, true
@@ -42,8 +42,8 @@ func talk() model.Request {
 	return r
 }
 
-// Requests stay the same byte by byte, with their cache marks: behind the part that is the same in many calls, and in
-// a conversation behind the last turn.
+// Requests stay the same byte by byte, including their cache marks. These follow the part that is the same in many
+// calls and, in a conversation, also the last turn.
 func TestWhatIsSentStaysToTheByte(t *testing.T) {
 	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
 	for _, v := range vendors {
@@ -71,7 +71,7 @@ func golden(t *testing.T, name string, got []byte) {
 	expect.That(t, bytes.Equal(want, got), "%s: sent\n%s\nwant\n%s", name, got, want)
 }
 
-// renamed replaces the id of a request.
+// renamed replaces the request id in each response by a text that can't be one.
 type renamed struct{ http.RoundTripper }
 
 func (r renamed) RoundTrip(q *http.Request) (*http.Response, error) {
@@ -134,7 +134,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 				expect.Same(t, want[name], body[name])
 			}
 		}
-		for range 2 { // it is the request that is refused, and not its sampling
+		for range 2 { // refused with its sampling, and again without
 			w.Fail(llm.Failure{Status: 400})
 		}
 		if _, err := w.wire.Say(t.Context(), sampled(), func(string) {}); err == nil {

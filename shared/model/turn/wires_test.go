@@ -26,11 +26,11 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// vendor is a wire to a scripted vendor.
+// vendor describes a vendor whose answers a test scripts.
 type vendor struct {
 	name  string
 	of    func(url, key string, client *http.Client) model.Wire
-	usage model.Usage // of a scripted answer
+	usage model.Usage // usage of a scripted answer
 }
 
 var vendors = []vendor{
@@ -49,7 +49,7 @@ var vendors = []vendor{
 	}, model.Usage{Provider: "bedrock", Model: "global.anthropic.claude-sonnet-4-6", Input: 120, Output: 30, Cached: 300, Written: 20}},
 }
 
-// world is a scripted vendor with somebody who asks it.
+// world is a scripted vendor and a test that asks it.
 type world struct {
 	vendor
 	*llm.Models
@@ -83,7 +83,7 @@ func turnOf(history ...turn.Message) turn.Turn {
 	return turn.Turn{Agent: agent.BuiltIn()[0], History: history, MaySandbox: true, Locale: "ja"}
 }
 
-// split cuts a JSON text within words and characters.
+// split cuts a JSON text even within words and characters.
 func split(text string) (out []string) {
 	r := []rune(text)
 	for len(r) > 0 {
@@ -136,7 +136,7 @@ func TestOfTwoProposalsOneIsTaken(t *testing.T) {
 		if err != nil || reply.Action == nil || reply.Text != "テストを実行します" || reply.Action.Type != agent.TestRun || len(reply.Refused) != 1 || reply.Refused[0].Type != agent.ShellCommand || reply.Code != "" {
 			t.Fatalf("%+v, %v", reply, err)
 		}
-		// The next turn tells the model that the other one was refused.
+		// In the next turn the model reads that its second proposal was refused.
 		first := *reply.Action
 		first.ActionID = "01ACTION"
 		w.Scripted(llm.Script{Texts: []string{"はい"}})
@@ -301,7 +301,7 @@ func TestACallThatTakesTooLongEnds(t *testing.T) {
 	}
 }
 
-// The stand-in refuses what the vendors refuse: a call without its result, a result without its call, an empty text,
+// The stand-ins refuse what the vendors refuse: a call without its result, a result without its call, an empty text,
 // two turns in the wrong order.
 func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 	proposal := func(id string) *turn.Proposal {
@@ -356,7 +356,7 @@ func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 	})
 }
 
-// The whole of it without a key: ask, proposal, result, next turn.
+// A complete conversation without a key: question, proposal, result, next turn.
 func TestTheDemoIsHeardThroughEveryVendor(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for text, want := range map[string]string{

@@ -43,7 +43,7 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// renewableTokens has a second token after the first is refused, and keeps it like the runner.
+// renewableTokens has a second token for when the first one is refused, and keeps it as the runner does.
 type renewableTokens struct{ renewed, ended int }
 
 func (p *renewableTokens) Token(context.Context) (string, error) {
@@ -58,7 +58,7 @@ func (p *renewableTokens) Renew(context.Context, string) (string, error) {
 }
 func (p *renewableTokens) Refused(context.Context, string) { p.ended++ }
 
-// The bodies are those of freee's schema; the codes beside its example are from its page on errors of the 400s.
+// The bodies follow freee's schema. Codes that its example lacks are from freee's page about 4xx errors.
 func TestWhatFreeesRefusalsMean(t *testing.T) {
 	api := expect.Value(published.Open("freee"))(t)
 	flat := func(code string) map[string]any {

@@ -18,11 +18,11 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// company answers with freee's published examples, except for parts that a test replaces.
+// company answers with freee's published examples, in which a test replaces parts.
 type company struct {
 	api      published.API
 	employee map[string]any
-	// period says which days freee counts for the month of payment that it is asked for.
+	// period returns the days that freee counts for a requested month of payment.
 	period func(paid time.Time) (start, end string)
 	asked  []string
 }
@@ -47,10 +47,10 @@ func (c *company) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		start, end := c.period(paid)
 		out = c.api.Example("ApiV1EmployeesWorkRecordSummarySerializer", map[string]any{"start_date": start, "end_date": end})
 	}
-	_ = json.NewEncoder(w).Encode(out) // else nobody is left to read
+	_ = json.NewEncoder(w).Encode(out) // it fails only if the client is gone
 }
 
-// client asks a company.
+// client makes a client of a company.
 func client(t *testing.T, c *company) *freee.Client {
 	t.Helper()
 	var err error
@@ -63,8 +63,8 @@ func client(t *testing.T, c *company) *freee.Client {
 	return freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now)
 }
 
-// closing makes the days of a month of payment, up to the closing day. before is 1 where people are paid in the month
-// after.
+// closing returns the days up to the closing day that belong to a month of payment. before is 1 if people are paid in
+// the month after the work.
 func closing(day int, before int) func(time.Time) (string, string) {
 	return func(paid time.Time) (string, string) {
 		end := paid.AddDate(0, -before, day-1)
@@ -76,12 +76,12 @@ func closing(day int, before int) func(time.Time) (string, string) {
 	}
 }
 
-// The month that was asked for is the month of work, however freee spells and changes the month of payment.
+// ListAttendance returns the requested month of work, in whichever way freee writes or changes the month of payment.
 func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		employee map[string]any
 		period   func(time.Time) (string, string)
-		want     string // the days counted; empty: refused
+		want     string // expected days; empty: refused
 		asked    string
 	}{
 		"as published: next_month":       {nil, closing(31, 1), "2026-02-01〜2026-02-28", "2026/3"},
@@ -121,7 +121,7 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	}
 }
 
-// Several closing days make several periods, which are all named.
+// Employees with different closing days have different periods, and all of them are named.
 func TestPeriodsOfSeveralClosingDays(t *testing.T) {
 	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"}, {StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
 	expect.Is(t, freee.Period(records), "2026-01-21〜2026-02-20, 2026-02-01〜2026-02-28")

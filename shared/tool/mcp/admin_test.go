@@ -32,7 +32,7 @@ func (s secrets) ServerToken(_ context.Context, _ string, server tenancy.MCPServ
 
 var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 
-// office is an administrator of a tenant that names one server.
+// office is an administrator whose tenant names one server.
 type office struct {
 	mcp.Admin
 	t      *testing.T
@@ -53,7 +53,7 @@ func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *offi
 	return o
 }
 
-// name sets the servers of the settings.
+// name sets the servers in the settings.
 func (o *office) name(servers ...tenancy.MCPServer) {
 	o.t.Helper()
 	x := expect.Value(o.rows.Settings(o.t.Context(), o.tenant))(o.t)
@@ -66,7 +66,7 @@ func (o *office) list() []mcp.Listed {
 	return expect.Value(o.Tools(o.t.Context(), o.tenant, "rooms"))(o.t)
 }
 
-// states are the tools' by name.
+// states returns the states of the tools by name.
 func (o *office) states() map[string]mcp.State {
 	o.t.Helper()
 	states := map[string]mcp.State{}
@@ -76,7 +76,7 @@ func (o *office) states() map[string]mcp.State {
 	return states
 }
 
-// offered are the tools that a plan may use now.
+// offered returns the tools that a plan may use now.
 func (o *office) offered() []string {
 	o.t.Helper()
 	settings := expect.Value(o.rows.Settings(o.t.Context(), o.tenant))(o.t)
@@ -152,7 +152,7 @@ func testChange(t *testing.T, server *storetest.Server) {
 	o.tools.set(plain("list", "Lists, and tells everyone."))
 	p, _, err := o.rows.ToolPermission(t.Context(), o.tenant, "rooms.list")
 	expect.NoError(t, err)
-	if err := o.rows.NoteToolChanged(t.Context(), p, o.Now()); err != nil { // a task met it
+	if err := o.rows.NoteToolChanged(t.Context(), p, o.Now()); err != nil { // as a task does when it finds the change
 		t.Fatal(err)
 	}
 	o.want(map[string]mcp.State{"rooms.list": mcp.Changed, "rooms.book": mcp.Gone}, "rooms.book write")
@@ -229,7 +229,7 @@ func testAway(t *testing.T, server *storetest.Server) {
 	expect.Is(t, known(t, err).Problem, failedcall.ProblemNotConnected)
 }
 
-// The protocol advises names of up to 128 characters.
+// The protocol recommends names of up to 128 characters.
 func TestALongNameIsNoProblem(t *testing.T) {
 	for n, fits := range map[int]bool{1: true, 65: true, 128: true, 129: false, 0: false} {
 		x := mcp.Tool{Name: strings.Repeat("a", n), Input: `{"type":"object"}`}

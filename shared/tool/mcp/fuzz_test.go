@@ -22,11 +22,11 @@ import (
 
 const noted = `{"tools":[{"name":"note","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}`
 
-// wire answers each method with a result, and the fuzzed method with any bytes.
+// wire answers each method with a result, except the fuzzed method, which it answers with any bytes.
 type wire struct {
 	method, kind string
 	body         []byte
-	dead         bool // it answers without a connection, as a session that the library has given up
+	dead         bool // it answers without a connection, like a session that the library has closed
 }
 
 func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -67,8 +67,8 @@ func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return out, nil
 }
 
-// FuzzServer: for any answer of a server a call ends in time, with JSON or an *Error, and a tool that could be allowed
-// has a valid name.
+// FuzzServer checks that for any answer of a server a call ends in time, with JSON or an *Error. A tool that could be
+// allowed has a valid name.
 func FuzzServer(f *testing.F) {
 	response := func(s string) []byte { return []byte(`{"jsonrpc":"2.0","id":%ID%,"result":` + s + `}`) }
 	for _, s := range []string{
@@ -127,7 +127,7 @@ func TestACallThatNeverLeftHasACause(t *testing.T) {
 	classified(t, err, failedcall.Failed)
 }
 
-// classified: an error says whether the call can have had an effect, and quotes only a little.
+// classified checks that an error says whether the call can have had an effect, and that it quotes only a little.
 func classified(t *testing.T, err error, outcomes ...failedcall.Outcome) {
 	t.Helper()
 	if err == nil {
@@ -145,7 +145,7 @@ func classified(t *testing.T, err error, outcomes ...failedcall.Outcome) {
 	t.Errorf("the outcome is %s: %v", e.Outcome, e)
 }
 
-// stream answers with events: one to resume from, a notification, and then the server's answer.
+// stream answers with three events: one from which to resume, a notification, and the server's answer.
 func stream(w http.ResponseWriter, r *http.Request, s http.Handler) {
 	kept := httptest.NewRecorder()
 	s.ServeHTTP(kept, r)

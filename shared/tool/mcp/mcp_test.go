@@ -286,7 +286,7 @@ func huge(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `"}]}}`)
 }
 
-// If only the server says that a tool only reads, the tool is called only while the server says so.
+// With ReadOnly a tool is called only while its server says that the tool only reads.
 func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
 	server, v := newRooms(t)
 	read := client(v.URL)

@@ -24,13 +24,13 @@ import (
 
 const secret = "sesame-himitsu"
 
-// vendor is an MCP server with a fault for each method: a request for a method goes where the fault sends it.
+// vendor is an MCP server that can fail by method: requests for a method with a fault are handled by the fault.
 type vendor struct {
 	mcp.Server
 	mu      sync.Mutex
 	faults  map[string]http.HandlerFunc
 	asked   map[string]int
-	headers http.Header // of the last request
+	headers http.Header // headers of the last request
 	next    http.Handler
 }
 
@@ -80,7 +80,7 @@ func client(urls ...string) mcp.Client {
 	return mcp.Client{HTTP: d.Client()}
 }
 
-// hash is the hash of the server's present tool.
+// hash returns the current hash of the server's tool.
 func (v *vendor) hash(t *testing.T, name string) string {
 	t.Helper()
 	tools := expect.Value(client(v.URL).List(t.Context(), v.Server))(t)
@@ -95,7 +95,6 @@ func (v *vendor) hash(t *testing.T, name string) string {
 
 const booking = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"定例"}`
 
-// book books a room.
 func (v *vendor) book(t *testing.T, hash string) (any, error) {
 	t.Helper()
 	return v.call(t, "book_room", hash, booking)
@@ -129,7 +128,7 @@ func answer(kind, body string) http.HandlerFunc {
 func replying(result string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ ID json.RawMessage }
-		_ = json.NewDecoder(r.Body).Decode(&in) // without an id nobody takes the answer
+		_ = json.NewDecoder(r.Body).Decode(&in) // without an id the answer is ignored
 		answer("application/json", `{"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":`+result+`}`)(w, r)
 	}
 }
@@ -140,7 +139,7 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`)
 }
 
-// done carries out the request, and then does something other than answering.
+// done carries out the request, and then calls then in place of answering.
 func done(s http.Handler, then http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(httptest.NewRecorder(), r)

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// worked is a person's month, n months before March 2026, with so many hours beyond the legal ones and on holidays.
+// worked is a person's record n months before March 2026, with the given hours beyond the legal ones and on holidays.
 func worked(n, legal, holiday int) freee.Record {
 	r := record(1, 0, legal*60, 0, holiday*60)
 	end := time.Date(2026, time.Month(4-n), 0, 0, 0, 0, 0, time.UTC)
@@ -20,7 +20,7 @@ func worked(n, legal, holiday int) freee.Record {
 	return r
 }
 
-// year are the months before March 2026, the latest first.
+// year returns the records of the months before March 2026, latest first.
 func year(legal ...int) (earlier [][]freee.Record) {
 	for i, h := range legal {
 		earlier = append(earlier, []freee.Record{worked(i+1, h, 0)})
@@ -91,7 +91,7 @@ func TestMonthsThatCannotBeTogether(t *testing.T) {
 	}
 }
 
-// A summary's facts are texts of at most 300 bytes.
+// A fact in a summary has at most 300 bytes.
 func TestNotesSayWhatIsNotJudgedInAFewWords(t *testing.T) {
 	for _, locale := range language.All {
 		seen := map[string]bool{}

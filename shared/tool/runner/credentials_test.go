@@ -22,7 +22,7 @@ import (
 	"ringi/shared/tool/sheets"
 )
 
-// TestWithTheVault: tools call with tokens that expire, are revoked and are lost.
+// TestWithTheVault calls tools with tokens that expire, are revoked or are lost.
 func TestWithTheVault(t *testing.T) {
 	server := storetest.Start(t)
 	keys := kms.NewFromConfig(server.Config)
@@ -54,7 +54,7 @@ func TestWithTheVault(t *testing.T) {
 	}
 }
 
-// office is a world whose credentials are real ones.
+// office is a world with real credentials.
 type office struct {
 	*world
 	vault vault.Vault
@@ -76,7 +76,7 @@ func testExpiredAtStart(t *testing.T, o *office) {
 	}
 }
 
-// testRefusedInTheMiddle: many requests of one call need another token, which is asked for once.
+// Many requests of one call need a new token, which is requested only once.
 func testRefusedInTheMiddle(t *testing.T, o *office) {
 	o.vendors.Expire("freee") // before its time
 	expect.Is(t, o.attendance(t, 2026, 3).Count, 42, "records")
@@ -133,7 +133,7 @@ func testEndings(t *testing.T, o *office) {
 			o.connect(t, "freee", time.Hour)
 		}
 		test.fault()
-		for range 2 { // the second time without asking the vendor
+		for range 2 { // the second call does not ask the vendor
 			before := o.vendors.Calls("freee_token")
 			e := o.refuse(t, test.tool, test.args)
 			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == test.problem && strings.Contains(e.Detail, test.says),
@@ -144,7 +144,7 @@ func testEndings(t *testing.T, o *office) {
 	}
 }
 
-// testTokensAway: one call asks once, and the next call works again.
+// A call asks only once for a token, and the next call works again.
 func testTokensAway(t *testing.T, o *office) {
 	o.connect(t, "freee", -time.Minute)
 	o.vendors.Fail("freee_token", 503, true)
@@ -159,7 +159,7 @@ func testTokensAway(t *testing.T, o *office) {
 	}
 }
 
-// testOnlyWhatIsNeeded: no address of freee's with pay or bank data is called, and no result has such data.
+// No address of freee's with pay or bank data is called, and no result contains such data.
 func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	for name, args := range map[string]string{
 		"list_employees":  listArgs,
@@ -171,7 +171,7 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 		}
 	}
 	const hr = "/freee/hr/api/v1"
-	// the month in which March is paid
+	// freee's month of payment for the work of March is April
 	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"}
 	got := slices.Sorted(maps.Keys(o.paths.n))
 	expect.That(t, slices.Equal(got, want), "freee was asked for %v", got)

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/tool/slackdm"
 )
 
-// sent are the messages that a person got.
+// sent returns the messages that a person got.
 func (w *world) sent(t *testing.T, user string) (texts []string) {
 	t.Helper()
 	c := expect.Value(w.people.Channel(user))(t)
@@ -44,8 +44,8 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	expect.That(t, other.User == workspace.Suzuki && len(w.sent(t, workspace.Suzuki)) == 1, "by e-mail: %+v", other)
 }
 
-// TestOnlyOurOwnMessageIsFoundAgain: members can read the key, and could post a message with it to keep the real one
-// from being sent.
+// Members can read the key of a message. One of them could post a message with that key, to keep the real message from
+// being sent.
 func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
 	forged := workspace.Draft{
@@ -88,7 +88,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
 			expect.That(t, test.fault.RetryAfter <= 0 || e.RetryAfter == test.fault.RetryAfter, "retry after %s", e.RetryAfter)
 			expect.That(t, w.called.of(post) <= 1, "posted %d times", w.called.of(post))
-			// A person asks again: the sent message is found, and is there only once.
+			// When the call is repeated, it finds the sent message, and there is only one.
 			var out slackdm.Sent
 			w.run(t, "send_slack_dm", dmArgs, &out)
 			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost || len(w.sent(t, workspace.Sato)) != 1 {
@@ -98,7 +98,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 	}
 }
 
-// An alarm watches failed calls to Slack. An answer that a recipient does not exist is no failure.
+// An alarm watches failed calls of Slack. The answer that a recipient does not exist is not a failure.
 func TestADirectMessagesCallsAreCounted(t *testing.T) {
 	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
 	for name, test := range map[string]struct {
@@ -128,7 +128,7 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 	}
 }
 
-// counted adds up what do writes for CloudWatch.
+// counted returns the sums of the metrics that do writes for CloudWatch.
 func counted(t *testing.T, do func()) map[metric.Name]float64 {
 	t.Helper()
 	file := expect.Value(os.Create(filepath.Join(t.TempDir(), "stdout")))(t)
@@ -174,7 +174,7 @@ func TestAnUnknownRecipient(t *testing.T) {
 	}
 }
 
-// A message is sent as it was approved: no number turns into another, or into another form.
+// A message is sent as it was approved: no number changes its value or its notation.
 func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	w := newWorld(t)
 	var sent slackdm.Sent
@@ -185,7 +185,7 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n"))
 }
 
-// A result of any size makes one message that Slack takes as a whole, with a link to the full text.
+// A result of any size fits into one message, which Slack does not split, with a link to the full text.
 func TestALongMessageLinksToItsThread(t *testing.T) {
 	w := newWorld(t)
 	root := expect.Value(w.people.Post(workspace.Draft{Channel: workspace.General, User: workspace.Sato, Text: "お願いします"}))(t)

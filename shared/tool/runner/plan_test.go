@@ -32,7 +32,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// requests has a request for each kind of plan of the demo.
+// requests has one request for each kind of plan that the demo makes.
 var requests = map[string]struct {
 	reason  string
 	tab     string
@@ -49,7 +49,7 @@ var requests = map[string]struct {
 	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Above 45 h: 4", "Overtime adds up to"},
 }
 
-// plan is the demo's plan for a request. reason, if it is not empty, rejected an earlier plan.
+// plan returns the demo's plan for a request. If reason is not empty, it rejected an earlier plan.
 func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 	t.Helper()
 	in := model.PlanInput{Request: text, Tools: w.catalog, Requester: workspace.Sato, Locale: "ja", Now: april, Try: 1}
@@ -63,7 +63,7 @@ func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 
 var april = time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
 
-// TestEveryToolIsTried: each tool is in a request's plan, and in a test of its result.
+// Each tool is used in some request's plan, and some test reads its result.
 func TestEveryToolIsTried(t *testing.T) {
 	w, planned := newWorld(t), map[string]bool{}
 	for text, r := range requests {
@@ -72,7 +72,7 @@ func TestEveryToolIsTried(t *testing.T) {
 		}
 	}
 	for _, f := range expect.Value(catalog.Files())(t) {
-		planned[f.Name] = planned[f.Name] || f.Demo != nil // which TestTheDemoPlansWhatAToolsFileAsks runs
+		planned[f.Name] = planned[f.Name] || f.Demo != nil // TestTheDemoPlansWhatAToolsFileAsks runs these
 	}
 	var tests strings.Builder
 	for _, name := range expect.Value(filepath.Glob("*_test.go"))(t) {
@@ -114,8 +114,8 @@ func TestTheDemosPlansRun(t *testing.T) {
 	}
 }
 
-// TestTheDemoPlansWhatAToolsFileAsks runs the plan for each request that a tool's file gives as an example: its rows
-// are in the sheet, and the requester is told how many there are.
+// TestTheDemoPlansWhatAToolsFileAsks runs the plan for each example request in a tool's file. The rows are in the
+// sheet, and the requester reads how many there are.
 func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 	for _, f := range expect.Value(catalog.Files())(t) {
 		if f.Demo == nil {

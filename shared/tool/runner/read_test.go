@@ -62,7 +62,7 @@ func TestPositions(t *testing.T) {
 	expect.Is(t, w.refuse(t, "list_positions", `{"department":"営業部"}`).Problem, failedcall.ProblemBadArguments)
 }
 
-// A constraint on departments hides the name of the department above them.
+// If a constraint excludes a department, a list does not show its name as the parent of another one.
 func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 	w := newWorld(t)
 	for listed, above := range map[string]string{"第一営業課": `null`, "営業部": `"営業部"`} {
@@ -82,7 +82,7 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		w.run(t, "list_employees", fmt.Sprintf(`{"department":%q,"status":"active"}`, department), &out)
 		return out.Count
 	}
-	// The n-th of 42 belongs to the n-th of four departments; 第一営業課 is a part of 営業部.
+	// Of 42 employees, the n-th is in the n-th of four departments, in turn. 第一営業課 belongs to 営業部.
 	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "SALES": 21, "第一営業課": 10, "開発部": 10} {
 		expect.Is(t, count(department), want, "%s", department)
 	}
@@ -93,7 +93,7 @@ func TestEmployeesOfADepartment(t *testing.T) {
 	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 6, "employees were listed (times)")
 }
 
-// A plan may hold ids of people. freee's departments decide whose attendance is read.
+// A plan may contain ids of people. freee's departments decide whose attendance is read.
 func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	w := newWorld(t)
 	ask := func(departments string, ids ...int) error {
@@ -123,7 +123,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	expect.Is(t, w.vendors.Calls("list_attendance"), before, "people were asked about")
 }
 
-// attendance is the result of list_attendance for everybody who is active.
+// attendance returns the result of list_attendance for all active employees.
 func (w *world) attendance(t *testing.T, year, month int) freee.Attendance {
 	t.Helper()
 	var people struct{ Employees json.RawMessage }
@@ -174,7 +174,7 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 	}
 	var r overtime.Result
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s,%s]}`, months[0], months[1], months[2]), &r)
-	// One of the company works 82 to 87 hours each month.
+	// One employee works 82 to 87 hours of overtime each month.
 	if r.Count != 42 || r.Months != 3 || r.Over45h != 4 || r.Over80hAverage == nil || *r.Over80hAverage != 1 || r.Over360h == nil || *r.Over360h != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -221,7 +221,7 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
-// A long limit is told with its end, from freee's header.
+// If a vendor is unavailable for long, people read until when, according to freee's header.
 func TestUntilWhenAVendorIsClosed(t *testing.T) {
 	w := newWorld(t)
 	closed := map[string]http.HandlerFunc{
@@ -248,7 +248,7 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 	expect.Is(t, failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01(日本時間)")
 }
 
-// Vendors' words reach cards.
+// Text from a vendor is masked, because cards show it.
 func TestWhatAVendorSaysIsMasked(t *testing.T) {
 	w := newWorld(t)
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {

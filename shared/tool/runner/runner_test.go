@@ -27,23 +27,23 @@ import (
 
 const botToken = "xoxb-himitsu"
 
-// world is a runner in front of the stand-ins of all vendors.
+// world is a runner with stand-ins for all vendors.
 type world struct {
 	*runner.Runner
 	catalog *tool.Catalog
 	vendors *vendors.Vendors
 	people  *workspace.Workspace
 	slack   *webapi.Faults
-	called  *counter                 // Slack's methods
-	paths   *counter                 // of the other vendors
-	breaks  func(*http.Request) bool // which of those calls are answered 500; may be nil
+	called  *counter                 // calls of Slack by method
+	paths   *counter                 // calls of the other vendors by path
+	breaks  func(*http.Request) bool // calls of these vendors to answer with 500; may be nil
 	log     *bytes.Buffer
 	tokens  tokens
 
 	url, slackURL string
 }
 
-// counter counts calls, also those whose client has gone.
+// counter counts calls, including those whose client has disconnected.
 type counter struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -70,7 +70,7 @@ func (c *counter) all() (n int) {
 	return n
 }
 
-// tokens are the credentials by provider.
+// tokens maps a provider to its token.
 type tokens map[string]string
 
 func (t tokens) Token(_ context.Context, tenant, provider string) (string, error) {
@@ -82,7 +82,7 @@ func (t tokens) Token(_ context.Context, tenant, provider string) (string, error
 
 func (tokens) Refused(context.Context, string, string, string) error { return nil }
 
-// Renew returns another token if the tokens have changed.
+// Renew returns the current token if it differs from the refused one.
 func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
 	if t[provider] == refused {
 		return "", tenancy.ErrNotConnected{Provider: provider, Status: tenancy.Broken, Reason: tenancy.CredentialRefused}
@@ -116,10 +116,10 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// ours: every tenant is the deployment's own workspace.
+// ours says that every tenant is the deployment's own workspace.
 func ours(context.Context, string) (bool, error) { return true, nil }
 
-// slackTokens finds all tokens, those of Slack's bot too.
+// slackTokens returns the tokens for all providers and for Slack's bot.
 type slackTokens interface {
 	runner.Credentials
 	SlackToken(ctx context.Context, tenant, deployments string, own func(context.Context, string) (bool, error)) (string, error)
@@ -136,7 +136,7 @@ func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(contex
 	return deployments, nil
 }
 
-// equip makes the runner, with these credentials.
+// equip makes the catalog and the runner with these credentials.
 func (w *world) equip(t *testing.T, k slackTokens) {
 	t.Helper()
 	var err error
@@ -146,7 +146,7 @@ func (w *world) equip(t *testing.T, k slackTokens) {
 	w.arm(t, k)
 }
 
-// arm makes the runner of the world's catalog.
+// arm makes the runner for the world's catalog.
 func (w *world) arm(t *testing.T, k slackTokens) {
 	t.Helper()
 	w.Runner = expect.Value(runner.New(w.catalog, runner.Config{
@@ -161,7 +161,8 @@ func (w *world) arm(t *testing.T, k slackTokens) {
 	}))(t)
 }
 
-// given are a call's arguments, each from an earlier result, which may be large; none if they are no object.
+// given makes a call's arguments, each from an earlier result, which may be large. If args is no object, there are
+// none.
 func given(args string) tool.Resolved {
 	var members map[string]any
 	_ = json.Unmarshal([]byte(args), &members)
@@ -174,7 +175,7 @@ func given(args string) tool.Resolved {
 	return r
 }
 
-// run makes a call that must succeed, and reads its result.
+// run makes a call, which must succeed, and decodes its result.
 func (w *world) run(t *testing.T, name, args string, out any) {
 	t.Helper()
 	result := expect.Value(w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "ja"}))(t)
@@ -182,7 +183,7 @@ func (w *world) run(t *testing.T, name, args string, out any) {
 	expect.Must(t, err == nil, "%s: %v", result, err)
 }
 
-// refuse makes a call that must fail.
+// refuse makes a call, which must fail.
 func (w *world) refuse(t *testing.T, name, args string) *failedcall.Error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)

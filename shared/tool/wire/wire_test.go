@@ -77,7 +77,7 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the client go
+				_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client is gone
 				test.do(w, r)
 			})
 			within := time.Minute
@@ -167,14 +167,14 @@ func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 	expect.That(t, d >= time.Second, "waited %s", d)
 }
 
-// renewableTokens has tokens one after another.
+// renewableTokens returns its tokens one after another.
 type renewableTokens struct {
 	mu      sync.Mutex
 	left    []string
 	asked   int
 	renewed []string
 	ended   []string
-	err     error // of the first renewal
+	err     error // error of the first renewal
 }
 
 func (p *renewableTokens) Token(context.Context) (string, error) {
@@ -203,11 +203,11 @@ func (p *renewableTokens) Refused(_ context.Context, token string) {
 
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	for name, test := range map[string]struct {
-		good    string // the token that works
-		err     error  // of the renewal
+		good    string // the token that is accepted
+		err     error  // error of the renewal
 		calls   int32
 		renewed string
-		problem failedcall.Problem // empty: it goes well; unauthorized: with the second one too
+		problem failedcall.Problem // empty: success; unauthorized: the second token is refused, too
 	}{
 		"the first works":         {"one", nil, 1, "", ""},
 		"the second works":        {"two", nil, 2, "one", ""},
