@@ -67,7 +67,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 	for name, test := range map[string]struct {
 		status  int
 		body    map[string]any
-		forever bool // the second token is refused too
+		forever bool // the second token is refused, too
 		problem failedcall.Problem
 		renewed int
 		ended   int
@@ -87,7 +87,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if test.forever || r.Header.Get("Authorization") == "Bearer old" {
 					w.WriteHeader(test.status)
-					_ = json.NewEncoder(w).Encode(test.body) // else nobody is left to read
+					_ = json.NewEncoder(w).Encode(test.body) // it fails only if the client is gone
 					return
 				}
 				body := `{"companies":[{"id":1,"role":"company_admin"}]}`
