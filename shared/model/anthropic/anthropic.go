@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Config is one model of Anthropic's.
+// Config describes one model of Anthropic's.
 type Config struct {
 	BaseURL string // without /v1
 	Model   string

@@ -24,7 +24,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Config is one model of Bedrock's.
+// Config describes one model of Bedrock's.
 type Config struct {
 	AWS     aws.Config
 	BaseURL string // empty: the region's

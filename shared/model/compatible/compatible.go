@@ -11,7 +11,7 @@ import (
 	"ringi/shared/model"
 )
 
-// Config is one model behind an endpoint.
+// Config describes one model behind an endpoint.
 type Config struct {
 	Endpoint string // its name in the model secret
 	BaseURL  string // /chat/completions is appended; no slash at its end
@@ -24,7 +24,7 @@ type Config struct {
 // Client is a model.Wire.
 type Client struct{ config Config }
 
-// New makes a client; nothing is called yet.
+// New makes a client without calling anything.
 func New(c Config) *Client { return &Client{c} }
 
 func (c *Client) provider() string {

@@ -60,7 +60,7 @@ func (r *reading) followMessage(policy string) {
 	}
 }
 
-// toldForm finds the part of a policy that says who is notified.
+// toldForm matches the part of a policy that says who is notified.
 var (
 	toldForm = lazy.Regexp(`(?:完了したら、|When done, tell )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
 	idForm   = lazy.Regexp(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)

@@ -45,9 +45,9 @@ var (
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
 	betweenTimeForm = lazy.Regexp(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
 	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
-	// roomForm is the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
+	// roomForm matches the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
 	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
-	// vagueForm is a time that is too wide for a meeting. severalForm asks for more than one room.
+	// vagueForm matches a time that is too wide for a meeting. severalForm asks for more than one room.
 	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
 	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
 	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
@@ -240,7 +240,7 @@ func (r reading) meetingPolicy() (lines, how []string) {
 	return lines, []string{t.Find, t.Book}
 }
 
-// slotForm finds the line of a policy that has the meeting's time.
+// slotForm matches the line of a policy that has the meeting's time.
 var slotForm = lazy.Regexp(`(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`)
 
 // follow takes the meeting's time from an approved policy.

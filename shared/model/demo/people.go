@@ -8,20 +8,20 @@ import (
 )
 
 var (
-	// mailForm is the e-mail address of a person to notify. Slack finds people by their address.
+	// mailForm matches the e-mail address of a person to notify. Slack finds people by their address.
 	mailForm = lazy.Regexp(`(?i)(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?\s*(?:さん|様)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:only\s+)?(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?`)
-	// toForm is a mention of a person to notify.
+	// toForm matches a mention of a person to notify.
 	toForm = lazy.Regexp(`(?i)(?:<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:only\s+)?<@([UW][A-Z0-9]+)(?:\|[^>]*)?>)`)
-	// nextToForm is a mention that is joined to one already taken out: <@U1> と <@U2> に, to <@U1> and <@U2>.
+	// nextToForm matches a mention that is joined to one already taken out: <@U1> と <@U2> に, to <@U1> and <@U2>.
 	nextToForm  = lazy.Regexp(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:と|、|,)\s*\x1f|\x1f\s*(?:and|,)\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)
 	mentionForm = lazy.Regexp(`<[@!#][^>]*>`)
-	// aboutForm is a mention of a person whose records are meant.
+	// aboutForm matches a mention of a person whose records are meant.
 	aboutForm = lazy.Regexp(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
-	// groupForm is a group to notify. The demo does not know its members.
+	// groupForm matches a group to notify. The demo does not know its members.
 	groupForm   = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*(?:(?:Slack|結果|それ)\s*[のをは]?\s*)?(?:(?:DM|メール|メッセージ)\s*[でをも]?\s*)?(?:共有|送|知らせ|お知らせ|連絡|報告|通知|伝え|渡|転送|DM|メール)|\b(?:send|tell|notify|share|post|dm|forward|mail|email|inform)\b(?:[^.!?;\n]*?\b(?:to|with)\b)?\s+(?:the\s+|our\s+|all\s+of\s+)?(everyone|everybody|all\s+(?:employees|staff)|all|[a-z]+\s+(?:department|team))\b`)
 	linkForm    = lazy.Regexp(`<https?:[^>]*>`)
 	addressForm = lazy.Regexp(`<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
-	// personForm is the name of a person without a mention.
+	// personForm matches the name of a person without a mention.
 	personForm = lazy.Regexp(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
 	sendForm   = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:お?(?:知らせ|しらせ)(?:て|る)(?:おいて)?|(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
 
@@ -29,13 +29,13 @@ var (
 	selfForm = lazy.Regexp(`(?:(?:完了の?)?(?:DM|通知|お?知らせ|連絡|結果)\s*(?:は|を)\s*)?(?:自分|わたし|私|僕|依頼者)\s*(だけ|のみ)?\s*(?:宛て?)?\s*(?:に|へ)(?:は|も)?\s*(だけ|のみ)?`)
 
 	departmentForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`)
-	// freeeForm is the name of freee. Its part 人事労務 looks like a department.
+	// freeeForm matches the name of freee. Its part 人事労務 looks like a department.
 	freeeForm = lazy.Regexp(`(?i)\bfreee\s*(?:hr|人事労務)?|人事労務`)
 	// staffForm names a department by its people, as in HR staff.
 	staffForm = lazy.Regexp(`(?i)\b(hr|sales|engineering|development|dev)\s+(?:staff|people|members|folks)\b`)
 	// groupedForm asks for one line per person, which results have anyway.
 	groupedForm = lazy.Regexp(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
-	// whileForm is a word that looks like the name of a department but is not one.
+	// whileForm matches a word that looks like the name of a department but is not one.
 	whileForm = lazy.Regexp(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|部署(?:別|ごと|毎)|[部課](?:別|ごと|毎)|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`)
 )
 

@@ -48,7 +48,7 @@ const (
 
 var (
 	daysForm = lazy.Regexp(`(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`)
-	// namedDaysForm is October 1 to 15 or October 1 to October 15.
+	// namedDaysForm matches October 1 to 15 or October 1 to October 15.
 	namedDaysForm = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
 	dayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
 	namedDayForm  = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
@@ -98,7 +98,7 @@ var (
 	yearsForm    = lazy.Regexp(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
 )
 
-// yearWords writes a word such as 今年度 before a month or quarter as a year in figures.
+// yearWords replaces a word such as 今年度 before a month or quarter by the year in figures.
 func (s *scanner) yearWords(now time.Time) {
 	replace := func(f func() *regexp.Regexp, with func(m []string) string) {
 		s.text = f().ReplaceAllStringFunc(s.text, func(said string) string { return with(f().FindStringSubmatch(said)) })

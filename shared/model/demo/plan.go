@@ -38,7 +38,7 @@ type planner struct {
 	reading   reading
 	tools     map[string]offered
 	forbidden []string
-	records   map[part]string // references to the attendance that steps read
+	records   map[part]string // references to the attendance records that steps read
 	steps     []planned
 	missing   []lack
 }

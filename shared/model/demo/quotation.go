@@ -55,7 +55,7 @@ func closed(runes []rune, begin, end rune) int {
 
 var (
 	quoteForm = lazy.Regexp(`[\x{e000}-\x{e063}]`)
-	// tabForm is a quotation that names a tab.
+	// tabForm matches a quotation that names a tab.
 	tabForm = lazy.Regexp(`(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
 )
 

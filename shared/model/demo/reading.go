@@ -215,11 +215,11 @@ var (
 	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
 	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
 	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
-	// sameForm is 同じ in the sense of the same as before, as opposed to the same as something else.
+	// sameForm matches 同じ in the sense of the same as before, as opposed to the same as something else.
 	sameForm = lazy.Regexp(`(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`)
 	// fineForm says that something is acceptable. It excludes nothing.
 	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
-	// writtenForm is a verb of writing, as it follows a tab's name or things that a person has checked.
+	// writtenForm matches a verb of writing, as it follows a tab's name or things that a person has checked.
 	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
 	spaceForm   = lazy.Regexp(`\s+`)
 )

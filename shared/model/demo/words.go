@@ -80,7 +80,7 @@ var (
 	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`) // to a name
 	latinForm    = lazy.Regexp(`\p{Latin}+`)
 	angleForm    = lazy.Regexp(`<[^>]*>`)
-	// glueForm is a word that occurs only in English sentences.
+	// glueForm matches a word that occurs only in English sentences.
 	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`)
 )
 

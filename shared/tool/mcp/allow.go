@@ -17,7 +17,7 @@ const MaxAllowed = 128 << 10
 // ErrChanged says that the tool differs from the one that the administrator saw.
 var ErrChanged = errors.New("the tool is not the one that was shown: look at it again")
 
-// Allow lets a tenant's tasks call a tool exactly as it was shown. hash is that of the Listed. Allow returns ErrChanged
+// Allow lets a tenant's tasks call a tool exactly as it was shown. hash is Listed.Hash. Allow returns ErrChanged
 // if the server's tool has changed, and ErrField if the tool can't be allowed.
 func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access,
 	by aggregate.Actor) error {
