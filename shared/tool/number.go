@@ -18,7 +18,7 @@ func saysNumber(text string, n json.Number) bool {
 }
 
 // calculated reports whether a sign next to a number, beyond spaces, makes it another number. A dash at the beginning
-// of a line marks an item of a list.
+// of a line does not, because it marks an item of a list.
 func calculated(side []rune) bool {
 	sign := pastSpaces(side)
 	if len(sign) == 0 {

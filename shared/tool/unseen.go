@@ -11,8 +11,8 @@ import (
 
 // Unseen reports whether a write has a destination that people have not seen: none of the texts in seen names it, and
 // it is not among the values of a constraint. Any argument of an MCP server's tool may determine the destination. So
-// every text, number and boolean counts there, empty values (many servers take an empty list of people for everybody),
-// and each member name that the schema does not declare. References are not examined; see Dynamic.
+// every text, number and boolean counts there, and so do empty values (many servers take an empty list of people for
+// everybody) and member names that the schema does not declare. References are not examined; see Dynamic.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
 	if s.Access != aggregate.Write {
 		return false

@@ -12,7 +12,7 @@ import (
 //go:embed words/*.json
 var files embed.FS
 
-// words are the texts of one language. No other text in a policy may equal one of the lines that follow looks for.
+// words are the texts of one language. No other text of a policy may equal a line by which reading.follow reads it.
 type words struct {
 	Locale         string
 	Month          string

@@ -160,7 +160,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 		"%d bytes of %d submissions, %d with what was said", kept, len(out.Record.Submissions), with)
 }
 
-// room replaces isolation: a function of the test answers.
+// room stands in for the isolated place: a function of the test handles the scripts.
 type room struct {
 	orders []isolated.Order
 	lines  []string

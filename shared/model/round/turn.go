@@ -126,7 +126,7 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 	return got, err
 }
 
-// may returns an error if a model must not be called now with that timeout.
+// may returns an error if there is no time, or no permission, to call a model with that timeout now.
 func (p *playing) may(ctx context.Context, timeout time.Duration) error {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return err

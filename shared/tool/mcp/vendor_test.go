@@ -139,7 +139,7 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`)
 }
 
-// done carries out the request, and then calls then in place of answering.
+// done carries out the request, but lets then handle the answer.
 func done(s http.Handler, then http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(httptest.NewRecorder(), r)

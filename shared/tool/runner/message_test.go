@@ -128,7 +128,7 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 	}
 }
 
-// counted returns the sums of the metrics that do writes for CloudWatch.
+// counted calls do and returns the sums of the metrics that are written for CloudWatch.
 func counted(t *testing.T, do func()) map[metric.Name]float64 {
 	t.Helper()
 	file := expect.Value(os.Create(filepath.Join(t.TempDir(), "stdout")))(t)
