@@ -160,7 +160,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 		"%d bytes of %d submissions, %d with what was said", kept, len(out.Record.Submissions), with)
 }
 
-// room stands in for the isolated place: a function of the test handles the scripts.
+// room stands in for the isolated place. It returns the errors, lines and end that a test sets.
 type room struct {
 	orders []isolated.Order
 	lines  []string
