@@ -34,8 +34,8 @@ type question struct {
 	accept func(answer []byte) (problems []string)
 }
 
-// ask makes the call, and a second one with the problems if the answer is unusable. usage covers all calls, even beside
-// an error.
+// ask makes the call, and a second one with the problems if the answer is unusable. usage covers all calls, even if ask
+// fails.
 func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {

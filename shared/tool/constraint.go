@@ -13,7 +13,7 @@ import (
 
 // Under returns a tenant's catalog: without tools that its permissions forbid (see tenancy.Standing), with the
 // constraints of the others. It leaves out tools whose constraints can't be read, and returns an error that names them
-// beside the catalog.
+// together with the catalog.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error

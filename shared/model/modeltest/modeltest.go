@@ -46,8 +46,8 @@ type Vendor struct {
 	// NoCredit is the status and the code for an account without credit; 0 if the vendor has none.
 	NoCredit     int
 	NoCreditCode string
-	// Published compares the body of an answer with the vendor's published types, and returns what it has besides or
-	// lacks. PublishedError does so for the body of an error.
+	// Published compares the body of an answer with the vendor's published types and returns the differences.
+	// PublishedError does so for the body of an error.
 	Published, PublishedError func(body string) []string
 	// PublishedSent does so for Sent. It is nil if the vendor's SDK writes the requests.
 	PublishedSent func(body string) []string

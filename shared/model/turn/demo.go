@@ -100,7 +100,7 @@ func demoAnswer(r model.Request) model.Response {
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
-// demoRequest is the text of a request: the words beside the phrase that asks for it, or else earlier words.
+// demoRequest is the text of a request: the words next to the phrase that asks for it, or else earlier words.
 func demoRequest(said []model.Message) string {
 	first := ""
 	for i := len(said) - 1; i >= 0; i-- {
