@@ -53,7 +53,7 @@ func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, err
 	return withPeriods(summary, in), usage, nil
 }
 
-// withPeriods adds the days counted by Ringi's own tools, unless the summary has them. They may differ from the month's.
+// withPeriods adds the days counted by Ringi's own tools unless the summary has them. They may differ from the month's.
 func withPeriods(summary string, in SummaryInput) string {
 	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {

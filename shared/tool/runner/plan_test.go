@@ -152,7 +152,7 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 	}
 }
 
-// step runs one step and holds its result against the tool's own description.
+// step runs one step and compares its result with the tool's own description.
 func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage) json.RawMessage {
 	t.Helper()
 	planned, err := tool.Parse(s.ToolInput)

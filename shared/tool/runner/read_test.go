@@ -221,7 +221,7 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
-// If a vendor is unavailable for long, people read until when, according to freee's header.
+// If a vendor is unavailable for long, people are told until when, according to freee's header.
 func TestUntilWhenAVendorIsClosed(t *testing.T) {
 	w := newWorld(t)
 	closed := map[string]http.HandlerFunc{

@@ -51,7 +51,7 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 		{"/people/8", failedcall.ProblemRateLimited, 10 * time.Minute},
 		{"/banks/7", failedcall.ProblemForbidden, 0},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // the throttle's ten minutes must not be waited for
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // Read must not wait for the ten minutes
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
 		var e *failedcall.Error
