@@ -10,17 +10,16 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Act turns what a person wants of a subject into a change. id is of what it is about: a gate's, an execution's, a
-// choice's or the subject's own.
+// Act makes a change of a subject for a person. id names a gate, an execution, a choice or the subject itself.
 type Act func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 
-// Button is an act that needs nothing but a click.
+// Button is an act that needs only a click.
 type Button struct {
 	Act
 	Withdraws, Retries bool // as in people.Want
 }
 
-// Buttons are those of cards beside the ones that approve or reject, by action_id.
+// Buttons returns the acts of card buttons other than approve and reject, by action_id.
 func Buttons() map[string]Button {
 	return map[string]Button{
 		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
@@ -32,10 +31,10 @@ func Buttons() map[string]Button {
 	}
 }
 
-// End is the button that ends a subject: it cancels a task, and closes a conversation.
+// End returns the button that ends a subject: it cancels a task or closes a conversation.
 func End() Button { return Button{Act: onWhole(Subject.End), Withdraws: true} }
 
-// on is an act on one kind of subject. There is nothing of the kind in any other.
+// on makes an act on one kind of subject. For other kinds it returns ErrNotFound.
 func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		of, is := a.(A)
@@ -46,7 +45,7 @@ func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.P
 	}
 }
 
-// onWhole is an act on the subject itself, whose id the button carries.
+// onWhole makes an act on the subject itself, whose id the button carries.
 func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
 	return on(func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if id != a.Ref().ID {
@@ -56,8 +55,8 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 	})
 }
 
-// Pressed is an act by a card's button on a gate of this type: the button and its value name the same. A hash is of
-// what the card shows; a task's cards carry none.
+// Pressed makes an act for a card's button on a gate of this type. hash is that of the content which the card shows; a
+// task's cards have none.
 func Pressed(kind aggregate.CardType, hash string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if _, bare := a.(*task.Aggregate); bare && hash == "" {
@@ -67,8 +66,8 @@ func Pressed(kind aggregate.CardType, hash string, act Act) Act {
 	}
 }
 
-// Shown is an act on a gate of this type of which the person saw the content with this hash; aggregate.ErrMoved for
-// another one.
+// Shown makes an act on a gate of this type. It returns aggregate.ErrMoved if the gate's content does not have the hash
+// of the content that the person saw.
 func Shown(kind aggregate.CardType, hash string, act Act) Act {
 	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if a.AskedHash(id) != hash {
@@ -78,7 +77,7 @@ func Shown(kind aggregate.CardType, hash string, act Act) Act {
 	})
 }
 
-// Gate is an act on a gate that this type of card asks about.
+// Gate makes an act on a gate that asks by this type of card.
 func Gate(kind aggregate.CardType, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if kind == "" || a.AskedBy(id) != kind {
@@ -88,19 +87,19 @@ func Gate(kind aggregate.CardType, act Act) Act {
 	}
 }
 
-// Approve stamps what the gate asks about as it is now.
+// Approve stamps the gate's current content.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	return a.ApproveRead(id, a.AskedHash(id), by, p, now)
 }
 
-// Approves reports whether this person's approval of what the gate asks about now would count.
+// Approves reports whether this person's approval of the gate's current content would count.
 func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
 	c, err := Approve(a, id, by, p, now)
 	return err == nil && !c.Empty()
 }
 
-// Reject sends back what a gate asks about. It changes nothing where the same person rejected it with the same reason
-// before. With another reason it returns ErrDecided, since this reason would not be saved.
+// Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With
+// another reason it returns ErrDecided because that reason would not be saved.
 func Reject(reason string) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := a.Reject(id, reason, by, p, now)
@@ -111,14 +110,13 @@ func Reject(reason string) Act {
 	}
 }
 
-// MayReject checks, before a reason is given, whether one would be taken: it is never committed. Whoever rejected the
-// gate before is told so, as anybody else is: a second reason would not be saved. The reason here is one that nobody
-// can type.
+// MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
+// committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	return Reject("\x00")(a, id, by, p, now)
 }
 
-// MayRead changes nothing. It is refused as an approval of whatever was asked for would be, by the person alone.
+// MayRead returns an empty change, and refuses a person who may not approve the subject.
 func MayRead(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, p.Approve(by, a.Root().Common().Requester)
 }

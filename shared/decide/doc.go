@@ -1,7 +1,7 @@
-// Package decide is the area between a click or an event and a commit, and from committed rows to their effects: what
-// waits for whom, what may be begun, what a click decides, what follows from it. The package itself makes a commit of
-// what a person wants, wherever they say so: it asks who they are and whether they may, decides on the rows as they are
-// now, and says what became of it. A card's buttons, Slack's dialogs and the console's forms all decide here.
+// Package decide is the area between a click or an event and a commit, and between committed rows and their effects.
+// The package itself makes commits of people's decisions, whether they come from a card's button, a dialog in Slack or
+// a form of the console: it checks who the person is and what they may do, decides on the current rows, and returns the
+// outcome.
 //
-// It imports everything below functions. Begin with Maker for a click and effect for what follows.
+// Begin with Maker for a click and effect for what follows.
 package decide

@@ -17,23 +17,24 @@ import (
 	"ringi/shared/slack/people"
 )
 
-// reserved is the last part of the caller's time, for telling the person that the decision could not be made in it.
+// reserved is the time at the end of the caller's deadline for telling the person that the decision was not made.
 const reserved = 500 * time.Millisecond
 
-// ErrUnread refuses a click that would approve content of which its card shows only a part.
+// ErrUnread refuses the approval of content of which the card shows only a part.
 var ErrUnread = errors.New("not all of it was shown")
 
-// Subject is an aggregate that asks people. What a new kind that asks them needs for being decided on is these methods;
-// its acts beside approving and rejecting stand in Buttons.
+// Subject is an aggregate that asks people to decide. A new kind that does needs these methods; its acts other than
+// approving and rejecting must be in Buttons.
 type Subject interface {
 	aggregate.Aggregate
-	// Readable returns aggregate.ErrNotFound for what is forgotten, and aggregate.ErrConflict for a torn read.
+	// Readable returns aggregate.ErrNotFound for a subject that is forgotten, and aggregate.ErrConflict for a torn
+	// read.
 	Readable(now time.Time) error
 	Origin() aggregate.Origin
 	Beginning() (message, thread string)
-	// Askers are the people whose own request it is what waits.
+	// Askers returns the people whose own request is waiting.
 	Askers() []string
-	// Asks is the gate that waits for people's approval, if one does.
+	// Asks returns the gate that waits for approval, if there is one.
 	Asks() (q aggregate.Question, waits bool)
 	AskedBy(id string) aggregate.CardType
 	AskedHash(id string) string
@@ -42,11 +43,11 @@ type Subject interface {
 	VerdictOn(id string) aggregate.Verdict
 	ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 	Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
-	// End ends it wherever it stands.
+	// End ends the subject in any state.
 	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 }
 
-// Store is where decisions are made: the rows of all kinds.
+// Store loads and commits aggregates of all kinds.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
@@ -57,12 +58,11 @@ type Store interface {
 // Both decides on two aggregates at once.
 type Both = func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error)
 
-// Results opens arguments that are too large for a row.
+// Results reads arguments that are too large for a row.
 type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
-// Maker makes decisions.
 type Maker struct {
 	Store   Store
 	People  *people.People
@@ -70,30 +70,30 @@ type Maker struct {
 	Now     func() time.Time
 }
 
-// Click is one act of one person: on which subject, and on what in it.
+// Click is one act of one person on a subject.
 type Click struct {
 	people.Want
 	Ref  aggregate.Ref
-	ID   string             // of what is decided
-	Card aggregate.CardType // of the card whose button approves; empty for anything else
+	ID   string             // of the gate, execution or choice, or of the subject
+	Card aggregate.CardType // type of the card whose approve button was clicked; empty for anything else
 }
 
-// Verdict is what became of a click.
+// Verdict is the outcome of a click.
 type Verdict struct {
 	Settings tenancy.Settings
-	Of       Subject   // as it was before; nil when no such subject was found, or it is not known who clicked
-	Empty    bool      // it was decided so already, by the same person
-	Asked    time.Time // when the gate that is decided began to wait; zero for anything else
+	Of       Subject   // as it was before; nil if it was not found or the person is unknown
+	Empty    bool      // the same person had decided the same before
+	Asked    time.Time // when the decided gate began to wait; zero for anything else
 	Err      error
 }
 
-// Task is the subject where that is a task.
+// Task returns the subject if it is a task.
 func (v Verdict) Task() (a *task.Aggregate, is bool) {
 	a, is = v.Of.(*task.Aggregate)
 	return a, is
 }
 
-// Origin is where the subject was asked for, zero without one.
+// Origin returns where the subject was asked for; it is zero without a subject.
 func (v Verdict) Origin() aggregate.Origin {
 	if v.Of == nil {
 		return aggregate.Origin{}
@@ -101,7 +101,7 @@ func (v Verdict) Origin() aggregate.Origin {
 	return v.Of.Origin()
 }
 
-// Decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
+// Decide loads the subject, applies the act and commits. The store decides again after a conflict.
 func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
 	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
 		_, err := m.Store.Decide(ctx, c.Ref, f)
@@ -109,7 +109,7 @@ func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
 	})
 }
 
-// Check decides without committing: would it be allowed, and is it still open?
+// Check applies the act without committing: it tells whether the decision is allowed and still open.
 func (m Maker) Check(ctx context.Context, c Click, act Act) Verdict {
 	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
 		a, err := m.Store.Load(ctx, c.Ref)
@@ -120,7 +120,7 @@ func (m Maker) Check(ctx context.Context, c Click, act Act) Verdict {
 	})
 }
 
-// judge applies an act under the settings and to the person as they are now.
+// judge applies an act with the current settings and the person's current permissions.
 func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Context, aggregate.Decision[aggregate.Aggregate]) error) (v Verdict) {
 	ctx, cancel := sleep.Sparing(ctx, reserved)
 	defer cancel()
@@ -142,7 +142,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		if err := a.Readable(m.Now()); err != nil {
 			return aggregate.Change{}, err
 		}
-		if v.Of == nil { // asked once, however often the decision is made again
+		if v.Of == nil { // only once, even if the decision is made again
 			var err error
 			if by, policy, err = m.People.Who(ctx, c.Want, a.Origin(), v.Settings); err != nil {
 				return aggregate.Change{}, err
@@ -162,8 +162,8 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 	return v
 }
 
-// unread returns ErrUnread when a click on a task's card approves content that the card does not show whole. Buttons
-// that carry the hash of the content need no such check: only a card that shows all of it has them.
+// unread returns ErrUnread when a click on a task's card approves content that the card shows only in part. Buttons
+// with the content's hash need no check because only cards that show all of the content have them.
 func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) error {
 	t, is := a.(*task.Aggregate)
 	if c.Card == "" || !is || !a.IsOpen(c.ID) {
@@ -179,7 +179,7 @@ func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) er
 	return nil
 }
 
-// Log writes what became of a click that decided nothing.
+// Log logs the outcome of a click that decided nothing.
 func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 	switch class := errorclass.Of(v.Err); {
 	case class == errorclass.Unconfirmed:
@@ -191,15 +191,15 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// Unsaved reports whether something failed in Ringi or Slack, rather than a rule refusing the click.
+// Unsaved reports whether Ringi or Slack failed, as opposed to a rule that refused the click.
 func (v Verdict) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
 
-// Measure counts how long what was decided had waited.
+// Measure records how long the decided gate had waited.
 func (v Verdict) Measure(now time.Time) {
 	if !v.Asked.IsZero() {
 		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: v.waited(now).Seconds()})
 	}
 }
 
-// waited is never negative, although the clock of the machine that opened the gate may be ahead of this one's.
+// waited is at least 0, because the clock of the machine that opened the gate may be ahead.
 func (v Verdict) waited(now time.Time) time.Duration { return max(0, now.Sub(v.Asked)) }

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// What a person's decision took is measured from the question, not from the beginning of its generation.
+// The time that a person takes to decide is measured from the question, not from the start of its generation.
 func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	begun := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	pending := begun.Add(3 * time.Minute)
@@ -37,7 +37,7 @@ func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 	}
 }
 
-// What a kind that asks people doesn't say of itself, a click does not find, and nobody's list of what waits has.
+// Every kind that asks people must implement Subject: without it clicks and lists of waiting gates can't find it.
 func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 	for _, k := range kinds.All() {
 		_, asks := k.New().(Subject)

@@ -9,9 +9,9 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Pick puts another team's submission, whose text the person has read, in the place of the policy that waits. One that
-// the next version's card could not show whole is nowhere offered: it is errorclass.ErrMalformedForm. unread is why the
-// text could not be read, nil where it was.
+// Pick replaces the waiting policy by another team's submission, which the person has read. If the next card could not
+// show all of its text it returns errorclass.ErrMalformedForm: no card offers such a submission. unread is the error of
+// reading the text, if any.
 func Pick(team, content string, unread error) Act {
 	return Gate(task.CardPrompt, on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		switch {
@@ -31,8 +31,8 @@ func Pick(team, content string, unread error) Act {
 	}))
 }
 
-// MayPick checks whether the person may put another draft in the place of the policy that waits: who may send it back
-// may, if somebody is left who may approve theirs. It is never committed.
+// MayPick checks whether the person may replace the waiting policy: they must be allowed to reject it, and somebody
+// must remain who may approve theirs. Its change is never committed.
 func MayPick() Act {
 	return Gate(task.CardPrompt, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		change, err := MayReject(a, id, by, p, now)

@@ -10,12 +10,11 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// TakeAsReason rejects what waits in a message's thread, with the message's text as the reason. The rejection and the
-// end of the message's own task are one commit, so that a message is never both a reason and a request. If the gate was
-// decided meanwhile, nothing is rejected. refused is why the gate can't be rejected, and gate what the click then was
-// about.
+// TakeAsReason rejects the gate that waits in a message's thread with the message's text as the reason. One commit
+// rejects the gate and ends the message's own task, so that a message is never both a reason and a request. If the gate
+// was decided meanwhile, nothing is rejected. gate is the click on that gate, and refused is why it can't be rejected.
 func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
-	gate = c // a click on the gate's own button
+	gate = c // the gate's own button
 	var by aggregate.Actor
 	var policy aggregate.Policy
 	mine := on(func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
@@ -36,7 +35,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 		gate.Ref.ID, gate.ID = beside.TaskID, beside.ID
 		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(x, y aggregate.Aggregate) (end, rejection aggregate.Change, err error) {
 			refused = nil
-			own, other := x.(*task.Aggregate), y.(*task.Aggregate) // as their refs say
+			own, other := x.(*task.Aggregate), y.(*task.Aggregate) // the types that their refs name
 			if end, err = f(own); err != nil || end.Empty() {
 				return aggregate.Change{}, aggregate.Change{}, err
 			}

@@ -1,5 +1,5 @@
-// Package secret is the area of what tenants connect: tokens in the vault, consent by OAuth, and workspaces' bots. The
-// deployment's own secrets are in runtime/secret.
+// Package secret is the area of the accounts that tenants connect: tokens in the vault, consent by OAuth, and
+// workspaces' bots. The deployment's own secrets are in runtime/secret.
 //
-// It imports model and what stands below. Begin with vault.
+// Begin with vault.
 package secret

@@ -1,6 +1,6 @@
-// Package effect carries out what follows from a task's rows: runs are started and woken, cards are redrawn. The
-// relay calls it when something moved, the sweeper when something is due; both may act at once, since carrying an
-// effect out twice does no harm.
+// Package effect carries out the effects of committed rows: it starts and wakes runs and redraws cards. The relay calls
+// it after a change, the sweeper when something is due. Both may act at once because carrying out an effect twice does
+// no harm.
 package effect
 
 import (
@@ -23,37 +23,37 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Store is what effects write: waits that are over, and runs that died.
+// Store writes the effects' outcome: waits that are over, and runs that ended without finishing.
 type Store interface {
 	Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 }
 
-// Runs starts and wakes runs of the state machine, and says how they ended; *sfn.Client has it.
+// Runs starts and wakes runs of the state machine, and reports how they ended; *sfn.Client implements it.
 type Runs interface {
 	StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error)
 	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error)
 	SendTaskSuccess(context.Context, *sfn.SendTaskSuccessInput, ...func(*sfn.Options)) (*sfn.SendTaskSuccessOutput, error)
 }
 
-// Queue takes the messages of the card updater; *sqs.Client has it.
+// Queue takes the messages for the card updater; *sqs.Client implements it.
 type Queue interface {
 	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
 
-// Runner carries effects out.
+// Runner carries out effects.
 type Runner struct {
 	Store    Store
 	Runs     Runs
 	Queue    Queue
-	Machines map[string]string // ARN of the state machine of each kind that has one
-	Kinds    aggregate.Kinds   // that make the beginnings of what is ordered
+	Machines map[string]string // ARN of the state machine by kind
+	Kinds    aggregate.Kinds   // for the first rows of ordered aggregates
 	QueueURL string
 	Now      func() time.Time
 }
 
-// New makes a runner of real clients.
+// New makes a runner with real clients.
 func New(cfg aws.Config, s Store, kinds aggregate.Kinds, machines map[string]string, queueURL string) Runner {
 	return Runner{
 		Store: s, Runs: sfn.NewFromConfig(cfg), Queue: sqs.NewFromConfig(cfg),
@@ -61,12 +61,12 @@ func New(cfg aws.Config, s Store, kinds aggregate.Kinds, machines map[string]str
 	}
 }
 
-// ErrQueue marks the one failure for which the relay gives a record back.
+// ErrQueue is the only failure after which the relay returns a record to the stream.
 var ErrQueue = errors.New("the card queue does not take messages")
 
-// Run wakes the runs whose gates no longer wait, and starts the run that should be open: always if start is true,
-// else only when a wake-up was refused. A run that turns out to have ended is superseded by the next. It reports how
-// many runs it woke, opened and restarted: what the sweeper finds to do the relay has not done.
+// Run wakes runs whose gates no longer wait. It also starts the run that should be open if start is true or a wake-up
+// was refused; if that run has ended, the next one supersedes it. It returns how many effects it carried out. For the
+// sweeper these are repairs: effects that the relay has missed.
 func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (repairs int, err error) {
 	e := a.Effects(r.Now())
 	var errs []error
@@ -76,12 +76,12 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (rep
 		case err == nil:
 			repairs++
 			a, e, start = began, began.Effects(r.Now()), true
-		case errors.Is(err, aggregate.ErrNotDue), errors.Is(err, aggregate.ErrSuperseded): // another was faster
+		case errors.Is(err, aggregate.ErrNotDue), errors.Is(err, aggregate.ErrSuperseded): // another caller was faster
 		default:
 			errs = append(errs, fmt.Errorf("begin the next run: %w", err))
 		}
 	}
-	open := false // the head's run took an answer
+	open := false // the head's current run was woken
 	for _, m := range e.Make {
 		if err := r.make(ctx, a.Ref(), m); err != nil {
 			errs = append(errs, err)
@@ -123,7 +123,7 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (rep
 	return repairs, errors.Join(errs...)
 }
 
-// make creates an aggregate that another asks for, once, and tells that one.
+// make creates an aggregate that another one needs, once, and records that in the other one.
 func (r Runner) make(ctx context.Context, by aggregate.Ref, m aggregate.Making) error {
 	if m.Order != "" {
 		kind, known := r.Kinds.Of(m.Ref.Kind)
@@ -145,8 +145,8 @@ func (r Runner) make(ctx context.Context, by aggregate.Ref, m aggregate.Making) 
 	return nil
 }
 
-// tell commits a decision to another aggregate, and then that it stands to the one that asks for it. It reports whether
-// the other had not made it yet.
+// tell commits a decision to another aggregate, and then records that in the one that asked for it. told is false if
+// the decision was made before.
 func (r Runner) tell(ctx context.Context, by aggregate.Ref, t aggregate.Telling) (told bool, err error) {
 	switch _, err = r.Store.Decide(ctx, t.Ref, t.Decide); {
 	case err == nil:
@@ -164,12 +164,12 @@ func (r Runner) tell(ctx context.Context, by aggregate.Ref, t aggregate.Telling)
 	return told, nil
 }
 
-// fresh is how old a run that was just opened may look, with clocks that differ.
-// The sweeper, who asks, comes a minute after whoever ought to have opened it.
+// fresh is the largest age of a run that counts as just opened, with room for clock differences. The sweeper comes a
+// minute after the relay should have opened a run.
 const fresh = 20 * time.Second
 
-// start opens the run, or supersedes it when it has ended. It reports whether
-// either was to be done: a repeated start of an open run answers with that one.
+// start opens the run, or supersedes it when it has ended. It reports whether it did either: StartExecution for an open
+// run succeeds and returns that run.
 func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (moved bool, err error) {
 	out, err := r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
 		StateMachineArn: aws.String(r.Machines[ref.Kind]), Name: &run.Name, Input: &run.Input,
@@ -188,14 +188,15 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 	_, err = r.Store.Decide(ctx, ref, next)
 	switch {
 	case errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrInFlight):
-		return false, nil // another was faster; or a call is under way, and the task is due when its lease ends
+		return false, nil // another caller was faster, or a call is in progress and the task is due when its lease ends
 	case err != nil:
 		return false, fmt.Errorf("restart run %s: %w", run.Name, err)
 	}
 	return true, nil
 }
 
-// next is what supersedes a run that has ended. One for which there was no room did nothing wrong, however often.
+// next returns the decision that supersedes an ended run. A run that ended for lack of capacity is paused, which does
+// not count as a restart.
 func (r Runner) next(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (aggregate.Decision[aggregate.Aggregate], error) {
 	arn := strings.Replace(r.Machines[ref.Kind], ":stateMachine:", ":execution:", 1) + ":" + run.Name
 	ended, err := r.Runs.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
@@ -209,15 +210,15 @@ func (r Runner) next(ctx context.Context, ref aggregate.Ref, run aggregate.Run) 
 	return func(a aggregate.Aggregate) (aggregate.Change, error) { return a.PauseRun(run.Run, until, r.Now()) }, nil
 }
 
-// noRoomFor is how long a run pauses at least whose functions could not be invoked, after the tries of its state.
+// noRoomFor is the least pause of a run whose functions could not be invoked even after its state's retries.
 const noRoomFor = 5 * time.Minute
 
-// RoomAt is when the next run may begin after one that ended at a time for want of room: with up to a quarter more, so
-// that those that were turned away together don't come back together.
+// RoomAt returns when a run that ended for lack of capacity may continue. It adds up to a quarter of the pause at
+// random, so that such runs don't all return together.
 func RoomAt(ended time.Time) time.Time { return ended.Add(noRoomFor + rand.N(noRoomFor/4+1)) }
 
-// Wake answers a task token with {}: rows decide, the token only wakes. A refusal
-// says that nobody waits with this token, and nothing else.
+// Wake answers a task token with {}: a woken run reads its rows, so the answer carries nothing. refused means only that
+// no run waits with this token.
 func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error) {
 	_, err = runs.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")})
 	var gone *sfntypes.TaskDoesNotExist
@@ -229,7 +230,8 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 	return false, err
 }
 
-// Redraw asks the card updater to look at the task. Messages with one deduplication id are one message.
+// Redraw asks the card updater to compare an aggregate's cards with its rows. SQS drops messages with a repeated
+// deduplication id.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication string) error {
 	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID}
 	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, ref.ID, deduplication)); err != nil {
@@ -238,26 +240,26 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication str
 	return nil
 }
 
-// The kinds of messages that ask for a person's Home tab, whose id is the person's, and for those of all people of a
-// tenant who look at theirs, whose id is the tenant's.
+// Kinds of messages that ask for one person's Home tab, whose id is the person's, or for the tabs of everyone in a
+// tenant who has theirs open, whose id is the tenant's.
 const (
 	Home  = "home"
 	Homes = "homes"
 )
 
-// HomesAt is the end of the stretch of every in which now is. Tabs that are asked for within it are published at its
-// end.
+// HomesAt returns the end of the interval of length every that contains now. Tabs that are requested within an interval
+// are published at its end.
 func HomesAt(now time.Time, every time.Duration) time.Time { return now.Truncate(every).Add(every) }
 
-// HomeLater is a message that asks for a person's Home tab at the end of this stretch of every. Those of a tenant stand
-// in one group: however many look, their tabs are published one after the other, and all but one of those who draw are
-// free for cards. A tab that is opened meanwhile stands in a group of its own and need not wait.
+// HomeLater returns a message that asks for a person's Home tab at the end of the current interval. A tenant's messages
+// share one group, so that its tabs are published one after the other and occupy only one updater. A tab that was just
+// opened has a group of its own and need not wait.
 func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
 	return homeLater(queueURL, tenant, Home, user, HomesAt(now, every))
 }
 
-// HomesLater is one message that asks at a time for the Home tabs of all who look at theirs then, in the group of
-// those. All that ask for the same time are one.
+// HomesLater returns a message that asks for the Home tabs of everyone who has theirs open at a time. Messages for the
+// same time are deduplicated.
 func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
 	return homeLater(queueURL, tenant, Homes, tenant, at)
 }
@@ -267,10 +269,10 @@ func homeLater(queueURL, tenant, kind, id string, at time.Time) *sqs.SendMessage
 	return asks.to(queueURL, tenant+"-homes", fmt.Sprintf("%s-%d", id, at.Unix()))
 }
 
-// mostSent is how many messages one SendMessageBatch takes.
+// mostSent is SQS's limit for one SendMessageBatch.
 const mostSent = 10
 
-// HomeOfEach are the messages that ask for the Home tabs of people at a time, as few calls as it takes.
+// HomeOfEach returns messages that ask for people's Home tabs at a time, in as few batches as possible.
 func HomeOfEach(queueURL, tenant string, users []string, at time.Time) (out []*sqs.SendMessageBatchInput) {
 	for some := range slices.Chunk(users, mostSent) {
 		batch := &sqs.SendMessageBatchInput{QueueUrl: &queueURL}
@@ -285,8 +287,7 @@ func HomeOfEach(queueURL, tenant string, users []string, at time.Time) (out []*s
 	return out
 }
 
-// message names an aggregate whose cards are to be drawn. An early release wrote the id of a task as task, without a
-// kind.
+// message names an aggregate whose cards are to be drawn. An early release wrote a task's id as task and no kind.
 type message struct {
 	Tenant string `json:"tenant"`
 	Kind   string `json:"kind"`
@@ -296,16 +297,16 @@ type message struct {
 	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
 }
 
-// to is the message for the card queue, in a group, where others with its deduplication id are the same message.
+// to returns the message for the card queue in a group.
 func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput {
-	body, _ := json.Marshal(m) // of strings, a number and a flag it cannot fail
+	body, _ := json.Marshal(m) // strings, a number and a flag can always be encoded
 	return &sqs.SendMessageInput{
 		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: &group, MessageDeduplicationId: &deduplication,
 	}
 }
 
-// Copies is a message that asks for the copies of an aggregate's cards, in a group of their own: they are drawn after
-// the cards, and hold none of them up. Those of one rev are one message.
+// Copies returns a message that asks for the copies of an aggregate's cards. It has a group of its own so that copies
+// never delay the cards. Messages for the same revision and redraw are deduplicated.
 func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
 	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true}
 	return asks.to(queueURL, ref.ID+"-copies", fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
@@ -317,7 +318,7 @@ func ReadCopies(body string) bool {
 	return json.Unmarshal([]byte(body), &m) == nil && m.Copies
 }
 
-// ReadAfter is the time before which a message is not to be dealt with, zero for at once.
+// ReadAfter returns the time before which a message must not be handled, zero for none.
 func ReadAfter(body string) time.Time {
 	var m message
 	if json.Unmarshal([]byte(body), &m) != nil || m.After <= 0 {
@@ -326,7 +327,7 @@ func ReadAfter(body string) time.Time {
 	return time.Unix(m.After, 0)
 }
 
-// ReadMessage is the aggregate that a message of the card queue names. It returns an error for one that names none.
+// ReadMessage returns the aggregate that a message of the card queue names, or an error if it names none.
 func ReadMessage(body string) (aggregate.Ref, error) {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {

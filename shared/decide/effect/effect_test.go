@@ -58,7 +58,7 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 	w.Open()
 	w.Stop(1)
 	stale := w.Load()
-	for i, want := range []int{1, 0, 0} { // the relay and the sweeper met the same
+	for i, want := range []int{1, 0, 0} { // the first of several callers restarts the run
 		n, err := w.Effects().Run(t.Context(), stale, true)
 		expect.That(t, err == nil && n == want, "time %d: %d repairs, %v, want %d", i+1, n, err, want)
 	}
@@ -66,8 +66,8 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, h.Run == 2 && h.Restarts == 1, "run %d after %d restarts", h.Run, h.Restarts)
 }
 
-// A run whose functions could not be invoked has not failed: nothing is shown red, nobody has to click, and the next
-// run begins some minutes later, which counts as no restart.
+// A run whose functions could not be invoked has not failed: no card shows a failure, nobody has to click, and the next
+// run begins some minutes later without counting as a restart.
 func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.NoRoom(1, w.Open())
 	stale := w.Load()

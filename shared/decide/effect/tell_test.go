@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/contest"
 )
 
-// table has the aggregates that decisions are made of.
+// table stores aggregates in memory.
 type table map[aggregate.Ref]aggregate.Aggregate
 
 func (t table) Create(_ context.Context, ref aggregate.Ref, c aggregate.Change) error {
@@ -29,7 +29,7 @@ func (t table) Decide(_ context.Context, ref aggregate.Ref, decide aggregate.Dec
 	return t[ref], err
 }
 
-// asks is an aggregate that tells another something, and then notes that it has.
+// asks is an aggregate that tells another one something and then records that it did.
 type asks struct {
 	aggregate.Aggregate
 	effects aggregate.Effects

@@ -1,4 +1,4 @@
-// Package inbox is what concerns one person of a workspace: what waits for their decision, and what they asked for.
+// Package inbox lists a person's work: what waits for their decision, and what they asked for.
 package inbox
 
 import (
@@ -20,27 +20,27 @@ import (
 )
 
 const (
-	// mostMine is how many of a person's requests are read, the newest first.
+	// mostMine is how many of a person's newest requests are read.
 	mostMine = 10
-	// mostTalks is how many of a person's newest conversations are looked at for those that are open.
+	// mostTalks is how many of a person's newest conversations are searched for open ones.
 	mostTalks = 50
-	// atOnce is how many tasks are read side by side.
+	// atOnce is how many tasks are read in parallel.
 	atOnce = 10
 )
 
-// Rows are those of all kinds.
+// Rows reads rows of all kinds.
 type Rows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error)
 }
 
-// Store lists what waits, and requests.
+// Store lists waiting gates and requests.
 type Store interface {
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
-// Sessions are people's conversations with agents.
+// Sessions lists people's conversations with agents.
 type Sessions interface {
 	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error)
 }
@@ -48,19 +48,18 @@ type Sessions interface {
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
-	Waiting []Item                 // for this person's decision, the oldest first
-	Looked  int                    // how many of the workspace's waiting gates were looked at, the oldest; 0: all
-	Mine    []*task.Aggregate      // what the person asked for, the newest first
-	Talks   []conversation.Session // the person's open conversations, the newest first
+	Waiting []Item                 // gates that wait for this person's decision, oldest first
+	Looked  int                    // how many of the workspace's oldest waiting gates were searched; 0: all
+	Mine    []*task.Aggregate      // the person's requests, newest first
+	Talks   []conversation.Session // the person's open conversations, newest first
 }
 
-// Item is a gate that waits, and whose it is.
+// Item is a waiting gate and its subject.
 type Item struct {
 	Of decide.Subject
 	aggregate.Question
 }
 
-// Reader reads inboxes.
 type Reader struct {
 	Rows     Rows
 	Store    Store
@@ -69,8 +68,8 @@ type Reader struct {
 	Now      func() time.Time
 }
 
-// Read reads what concerns a person of a workspace. Who may decide is asked of the one function that clicks ask, once
-// for the person. On failure of the lists it returns their error; a task that can't be read is left out.
+// Read reads a person's inbox. It decides who may decide by the same function as clicks do. It returns the errors of
+// the lists; a task that can't be read is left out.
 func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.Settings) (Inbox, error) {
 	out := Inbox{User: user}
 	var waitingErr, mineErr, talksErr error
@@ -82,7 +81,7 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 	return out, errors.Join(waitingErr, mineErr, talksErr)
 }
 
-// talks are the open ones among the conversations that a person began last.
+// talks returns the open ones of a person's newest conversations.
 func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Session, error) {
 	open := func(s conversation.Session) bool { return s.Status != conversation.Closed }
 	page, err := r.Sessions.Listed(ctx, tenant, conversations.Filter{Opener: user}, "", mostMine, mostTalks, open)
@@ -110,7 +109,7 @@ func (r Reader) mine(ctx context.Context, tenant, user string) ([]*task.Aggregat
 	return out, nil
 }
 
-// load reads subjects side by side; nil stands for one that can't be read.
+// load reads subjects in parallel. The result is nil for one that can't be read.
 func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []decide.Subject {
 	out := make([]decide.Subject, len(refs))
 	sideBySide(len(refs), func(i int) {
@@ -122,7 +121,7 @@ func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []decide.Subject
 	return out
 }
 
-// sideBySide does n things, atOnce of them at a time.
+// sideBySide calls do n times, at most atOnce in parallel.
 func sideBySide(n int, do func(i int)) {
 	room := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
@@ -136,12 +135,12 @@ func sideBySide(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Links are where messages are opened in Slack.
+// Links returns the addresses of messages in Slack.
 type Links interface {
 	Link(ctx context.Context, channel, ts, thread string) string
 }
 
-// Summary is the inbox as it is shown, each entry with a link to its newest card.
+// Summary returns the inbox for display, each entry with a link to its newest card.
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	out := card.Summary{Looked: b.Looked}
 	for _, w := range b.Waiting {
@@ -156,8 +155,8 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	return out
 }
 
-// link leads to the card that asks, or else to how it began; where that is in somebody else's direct messages, to the
-// card's copy in the person's own.
+// link returns the address of the card that asks, or else of the first message. If that is in another person's direct
+// messages, it returns the address of the card's copy in the viewer's own.
 func (b Inbox) link(ctx context.Context, links Links, x Item) string {
 	shared, o := x.Of.Common(), x.Of.Origin()
 	at, thread := x.Of.Beginning()

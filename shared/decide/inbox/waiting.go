@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// mostFound is how much of what waits for a person is looked for, the oldest first: more than Slack has room to show.
+	// mostFound is how many gates are collected for a person, oldest first: more than Slack can show.
 	mostFound = 50
-	// mostLooked is how much of what waits in a workspace is looked at for one person, and for about how long: who types
-	// /ringi is answered within Slack's 3 s.
+	// mostLooked and lookFor bound how many of a workspace's gates are searched for one person, and for how long:
+	// /ringi must be answered within Slack's 3 s.
 	mostLooked, lookFor = 1000, time.Second
 )
 
-// waiting is what waits for a person's decision, the oldest first, and how much of what waits in the workspace was
-// looked at for it; 0: all.
+// waiting returns the gates that wait for a person's decision, oldest first, and how many of the workspace's gates were
+// searched; 0: all.
 func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenancy.Settings) (out []Item, looked int, err error) {
 	l := look{Reader: r, tenant: tenant, user: user, team: team, settings: s, who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}}
 	until := r.Now().Add(lookFor)
@@ -45,7 +45,7 @@ func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenanc
 	}
 }
 
-// look is a search for what one person may decide.
+// look is a search for the gates that one person may decide.
 type look struct {
 	Reader
 	tenant, team, user string
@@ -53,8 +53,8 @@ type look struct {
 	who                *people.People
 }
 
-// page finds what the person may approve among the rows of a page, most of it at most, and says how many rows it looked
-// at. Only what the person may decide by where it was asked for is read whole.
+// page returns the gates on a page that the person may approve, and how many rows it has checked, at most most. It
+// loads only subjects that the person may decide judging by where they were asked for.
 func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
 	refs := make([]aggregate.Ref, len(items))
 	for i, x := range items {
@@ -89,12 +89,12 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 	return out, looked, nil
 }
 
-// actor is the person as Slack knows them where something was asked for, with the policy that holds there.
+// actor returns the person as Slack knows them where something was asked for, and the policy there.
 func (l look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, aggregate.Policy, error) {
 	return l.who.Who(ctx, people.Want{User: l.user, Team: l.team}, o, l.settings)
 }
 
-// decides reports whether the person may approve a row, as far as it says alone who asked. Its aggregate may know more.
+// decides reports whether the person may approve a row, judging by who asked. The aggregate may still refuse.
 func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
 	if x.OfAuthor || o.Team == "" {
 		return false, nil
@@ -110,7 +110,7 @@ func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Orig
 	return !slices.ContainsFunc(askers, func(asker string) bool { return policy.Approve(by, asker) != nil }), nil
 }
 
-// open are those that wait, as their rows say. What can't be read is left out.
+// open returns the gates that still wait by their rows, without those that can't be read.
 func (l look) open(ctx context.Context, items []store.WaitingItem) (out []Item) {
 	refs := make([]aggregate.Ref, len(items))
 	for i, x := range items {

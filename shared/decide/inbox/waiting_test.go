@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store"
 )
 
-// member is in the channel CMINE alone.
+// member is only in the channel CMINE.
 type member struct{}
 
 func (member) User(_ context.Context, id string) (slackapi.User, error) {
@@ -31,14 +31,14 @@ func (member) Members(context.Context, string, int) ([]string, bool, error) { re
 
 func (member) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
-// many are policies that wait, of which those at some places were asked for in the person's channel.
+// many are waiting policies, some of which were asked for in the person's channel.
 type many struct {
 	Store
 	rows  int
 	mine  func(i int) bool
 	lists int
 	reads chan struct{}
-	page  func() // what happens while a page is read
+	page  func() // called while a page is read
 }
 
 func (m *many) channel(id string) string {
@@ -81,12 +81,12 @@ func (m *many) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, 
 	}, nil
 }
 
-// However much waits for others before it, what waits for a person is found, up to bounds that are told.
+// A gate that waits for a person is found after any number of others, up to bounds that are reported.
 func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rows                       int
 		mine                       func(i int) bool
-		each                       time.Duration // that a page takes
+		each                       time.Duration // duration of reading a page
 		found, looked, read, lists int
 	}{
 		"all of it is looked at":             {rows: 351, mine: func(i int) bool { return i%350 == 0 }, found: 2, read: 2, lists: 4},

@@ -1,5 +1,5 @@
-// Package intake keeps what people ask of Ringi, wherever in Slack they ask: one write, which a repeated delivery finds
-// done.
+// Package intake saves requests to Ringi from everywhere in Slack, each by one write that a repeated delivery does not
+// repeat.
 package intake
 
 import (
@@ -16,13 +16,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Store keeps a new task with one call.
+// Store creates a task with one call.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 }
 
-// Keep writes the first rows of what a message asks for. repeated: they were there. It returns an error for a
-// message whose timestamp is not Slack's, which nothing can be kept of, and when the write failed.
+// Keep writes the first rows of a message's task; repeated reports that they existed. It returns an error if the
+// message's timestamp is not Slack's or the write fails.
 func Keep(ctx context.Context, s Store, r task.Request, now time.Time) (ref aggregate.Ref, repeated bool, err error) {
 	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, now)
 	if err != nil {
@@ -32,12 +32,12 @@ func Keep(ctx context.Context, s Store, r task.Request, now time.Time) (ref aggr
 	return ref, repeated, err
 }
 
-// ErrTimestamp is a message whose timestamp is not one of Slack's.
+// ErrTimestamp means that a message's timestamp is not in Slack's format.
 type ErrTimestamp struct{ Cause error }
 
 func (e ErrTimestamp) Error() string { return e.Cause.Error() }
 
-// Create is the one write. repeated: its rows were there.
+// Create makes the write. repeated reports that the rows existed.
 func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, err error) {
 	if err := s.Create(ctx, c); !errors.Is(err, store.ErrExists) {
 		return false, err
@@ -45,22 +45,22 @@ func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, er
 	return true, nil
 }
 
-// Unanswered reports whether a write that failed may have been made all the same: nobody said that it was refused.
+// Unanswered reports whether a failed write may still have been made, because no answer said that it was refused.
 func Unanswered(err error) bool {
 	var refused smithy.APIError
 	var odd ErrTimestamp
 	return !errors.As(err, &refused) && !errors.As(err, &odd) && !errors.Is(err, aggregate.ErrConflict)
 }
 
-// unescaped undoes what Slack does to the three characters of its markup.
+// unescaped reverses Slack's escaping of its three markup characters.
 var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// Text is a person's text as it is kept: without Slack's escapes, and cut to what Slack itself takes.
+// Text returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.
 func Text(text string) string {
 	return legible.Clip(strings.TrimSpace(unescaped.Replace(text)), task.MaxText)
 }
 
-// ChannelType is Slack's type of a channel, told by its id: private channels of today look like public ones, and are
+// ChannelType derives Slack's channel type from an id. New private channels have the same ids as public ones and are
 // treated alike.
 func ChannelType(channel string) string {
 	switch {
@@ -72,7 +72,7 @@ func ChannelType(channel string) string {
 	return "channel"
 }
 
-// Source is where a request is from that was written in a channel of this type.
+// Source returns a request's source for the type of channel that it was written in.
 func Source(channelType string) task.Source {
 	if channelType == "im" {
 		return task.SourceAgentContainer

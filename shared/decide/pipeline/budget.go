@@ -10,20 +10,19 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// SpentReader reads what all tasks of a tenant have cost.
+// SpentReader reads the cost of all tasks of a tenant.
 type SpentReader interface {
 	Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error)
 }
 
-// OverBudget is the failure of a call of a model that a tenant's budget of the day or month leaves no room for; its
-// Reason is empty while there is room. What is under way at that moment is not known yet, so that the sum may go beyond
-// the budget by it.
+// OverBudget returns a failure if a tenant's daily or monthly budget is used up; otherwise its Reason is empty. Calls
+// in progress are not counted yet, so the cost may exceed the budget by theirs.
 func OverBudget(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings, now time.Time) (task.Failure, error) {
 	over, _, err := budgets(ctx, s, tenant, settings, now)
 	return over, err
 }
 
-// WithinBudgets is what the budgets leave, 0 when there are none. It returns task.StopError when they leave nothing.
+// WithinBudgets returns the rest of the budgets, 0 if there are none. It returns task.StopError when nothing is left.
 func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings, now time.Time) (aggregate.MicroUSD, error) {
 	over, left, err := budgets(ctx, s, tenant, settings, now)
 	if err == nil && over.Reason != "" {
@@ -32,7 +31,7 @@ func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings t
 	return left, err
 }
 
-// MostOfDay is what the counter of the tenant's day may come to, 0: anything.
+// MostOfDay returns the limit for the counter of the tenant's day, 0 for none.
 func MostOfDay(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings, now time.Time) (aggregate.MicroUSD, error) {
 	if !settings.HasBudgets() {
 		return 0, nil
@@ -67,7 +66,7 @@ func budgets(ctx context.Context, s SpentReader, tenant string, settings tenancy
 	return over, left, nil
 }
 
-// NotNow parks a generation that a budget leaves no room for, until a person asks for it again; err is that of reading
+// NotNow parks a generation that a budget does not allow until a person asks for it again. err is the error of reading
 // the sums.
 func NotNow(ctx context.Context, s Decider, in Input, g task.Generation, over task.Failure, limit aggregate.MicroUSD, now time.Time, err error) (aggregate.Next, error) {
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// summed is what all tasks have cost.
+// summed is the cost of all tasks.
 type summed tenancy.Sums
 
 func (s summed) Spent(context.Context, string, time.Time) (tenancy.Sums, error) {
 	return tenancy.Sums(s), nil
 }
 
-// What bounds a further workspace's day holds beside what its administrators saved: the less of the two.
+// A further workspace is bounded by its administrators' budget and the deployment's, whichever is less.
 func TestAFurtherWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		saved, further, today, left float64

@@ -12,14 +12,14 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Committer commits decisions, also on rows that the caller knows.
+// Committer commits decisions, also on an aggregate that the caller has loaded.
 type Committer interface {
 	Decider
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// CommitUsage commits what a model's calls made together with what they came to, by Paid, and
-// stops the task if that is all that it may cost.
+// CommitUsage commits the result of model calls together with their usage, by Paid, and stops the task if its cost
+// limit is reached.
 func CommitUsage(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage, limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
 	a, err := Charged(ctx, s, a, u, now, decide)
 	if err != nil {
@@ -33,8 +33,8 @@ type SettingsReader interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
-// CommitGate is CommitUsage for what opens a gate: the gate has the settings as they are when it opens. Those that
-// changed while the model thought are read again; what it made stays.
+// CommitGate is CommitUsage for a decision that opens a gate, which must use the settings at that moment. If they
+// changed during the model's calls, it reads them again and keeps the result.
 func CommitGate(ctx context.Context, s interface {
 	Committer
 	SettingsReader
@@ -56,13 +56,13 @@ func CommitGate(ctx context.Context, s interface {
 	return within(ctx, s, in, a, settings.MaxCost(), now)
 }
 
-// within returns the run's next state after a charge, or stops the task if its cost has reached the limit. A charge
-// is committed even if the run was superseded or the task ended meanwhile, which is why both are checked here. What
-// other invocations charged since a was read moves no head, so that under a limit the rows are read once more.
+// within returns the run's next state after a charge, or stops the task if its cost has reached the limit. It also
+// checks whether the run was superseded or the task has ended, because a charge is committed even then. Charges of
+// other invocations don't change the head, so with a limit it reads the rows again.
 func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	switch {
 	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.As == task.TaskAnswered:
-		return a.Next(now), nil // a plain reply was all that there was to do
+		return a.Next(now), nil // a plain reply ended the task
 	case a.Head.Run != in.Run || a.Head.Ended != nil:
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	case limit > 0:
@@ -71,7 +71,7 @@ func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit a
 	return a.Next(now), nil
 }
 
-// StopForCost reads a task's rows, ends it if it has cost what it may, and says where the run goes.
+// StopForCost reads a task's rows, ends it if it has reached the cost limit, and returns the run's next state.
 func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StopForCost(in.Run, limit, now)

@@ -17,7 +17,7 @@ func bill(id string, dollars float64) aggregate.Usage {
 	return aggregate.Usage{ID: id, Calls: 1, Input: 10, Output: 1, Cost: aggregate.USD(dollars)}
 }
 
-// extracting is what a generation of the first layer commits in a run.
+// extracting returns the commit of a generation of the first layer in a run.
 func extracting(w *pipelinetest.World, run int) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
@@ -76,7 +76,7 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-// testLimit are payments under a limit of what the task may cost.
+// testLimit charges a task that has a cost limit.
 func testLimit(t *testing.T, server *pipelinetest.Server) {
 	t.Run("up to the limit, which stops the task", func(t *testing.T) {
 		for dollars, want := range map[float64]aggregate.Next{

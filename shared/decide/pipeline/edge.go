@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// The names that Retry and Catch see.
+// The error names for Retry and Catch.
 const (
 	Unavailable      = "Unavailable"      // something we call is down or slow: try again
 	ModelUnavailable = "ModelUnavailable" // the model is
@@ -24,10 +24,10 @@ const (
 	BadInput         = "BadInput"         // no such aggregate, or no such field
 )
 
-// NoRoom is what Step Functions calls it when Lambda runs no function, as the account has as many running as it may.
+// NoRoom is Step Functions' error when Lambda's concurrency limit is reached.
 const NoRoom = "Lambda.TooManyRequestsException"
 
-// ErrorNames are all that functions return.
+// ErrorNames are all errors that functions return.
 var ErrorNames = []string{Unavailable, ModelUnavailable, Internal, BadInput}
 
 var sentences = map[string]string{
@@ -37,11 +37,11 @@ var sentences = map[string]string{
 	BadInput:         "The input names nothing that this step could work on.",
 }
 
-// Worker does one state's work and says where the run goes next.
+// Worker does one state's work and returns the run's next state.
 type Worker func(ctx context.Context, in Input) (aggregate.Next, error)
 
-// Edge wraps a worker so that nothing but a name, a fixed sentence and the
-// request id leaves it as an error; the log has the rest. A superseded run ends quietly.
+// Edge wraps a worker so that its errors leave it only as a name, a fixed sentence and the request id. The log has the
+// details. A superseded run ends without an error.
 func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	return func(ctx context.Context, in Input) (out Output, err error) {
 		began := time.Now()
@@ -73,7 +73,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	}
 }
 
-// Name is what the state machine is told of an error.
+// Name returns the name of an error for the state machine.
 func Name(err error) string {
 	switch errorclass.Of(err) {
 	case errorclass.NotFound, errorclass.BadInput:

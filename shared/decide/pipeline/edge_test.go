@@ -44,8 +44,8 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
-// A vendor that refuses a step is for the people whose card says so; our fault, or the model's key, for whoever runs
-// it.
+// A step that a vendor refused is counted as a failure for the people whose card reports it. Our bugs and invalid model
+// keys are counted for the operator.
 func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
 	for reason, want := range map[aggregate.Reason]bool{
 		task.ReasonRunFailed: true, task.ReasonModelKey: true, task.ReasonModelUnavailable: true,
@@ -71,7 +71,7 @@ func TestASupersededRunEndsQuietly(t *testing.T) {
 	expect.That(t, err == nil && out.Next == task.StateFinish && out.Run == 2, "%+v, %v", out, err)
 }
 
-// operation is an error as the SDK returns it.
+// operation returns an error as the SDK does.
 func operation(err error) error {
 	return fmt.Errorf("load: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Query", Err: err})
 }

@@ -19,36 +19,34 @@ type Decider interface {
 }
 
 const (
-	// MinRetryDelay is the least pause, so that a vendor that asks for hardly any does not fill a run's history.
+	// MinRetryDelay is the least pause: shorter ones would fill a run's history.
 	MinRetryDelay = 5 * time.Second
-	// maxRetryDelay is the longest pause that the vendor did not ask for: the longest single wait of a run.
+	// maxRetryDelay is the longest pause unless the vendor asks for more.
 	maxRetryDelay = 5 * time.Minute
 )
 
-// RetryDelay is how long to wait before something is tried again that a vendor put off: never
-// shorter than the vendor asked for or least, and longer each time, half of what it has been
-// tried for, so that a vendor without room for an hour is asked some twenty times, not 720. With
-// up to a quarter more, so that tasks that were turned away together don't come back together.
+// RetryDelay returns the pause before a vendor is called again: at least asked and least, and half of the time spent on
+// trying so far, so that a vendor without capacity for an hour is called some twenty times, not 720. It adds up to a
+// quarter at random so that tasks don't all return together.
 func RetryDelay(asked, tried, least time.Duration) time.Duration {
 	wait := max(asked, min(max(tried/2, least), maxRetryDelay))
 	return wait + rand.N(wait/4+1)
 }
 
-// resumeAt is when a generation is tried again that a vendor asked to put off.
+// resumeAt returns when a generation that the vendor postponed is tried again.
 func resumeAt(asked time.Duration, since, now time.Time) time.Time {
 	wait := RetryDelay(asked, now.Sub(since), MinRetryDelay)
 	until, last := now.Add(wait), since.Add(task.MaxPausing)
-	if until.After(last) { // the last try is made while it still counts
+	if until.After(last) { // the last try must be made before the limit
 		return now.Add(max(asked, last.Sub(now)))
 	}
 	return until
 }
 
-// Failed does what a generation's failure asks for: a vendor's Retry-After pauses
-// the run, for task.MaxPausing in all; what another try may mend goes back to the
-// state machine to be retried; and everything else parks the head until a person asks again.
-// Of a generation that another invocation got done meanwhile it records nothing but
-// what this one came to, which counts towards limit like any other.
+// Failed handles a generation's failure. A vendor's Retry-After pauses the run, for task.MaxPausing in total. An error
+// that a retry may fix is returned to the state machine. Any other error parks the head until a person asks again. If
+// another invocation has finished the generation meanwhile, only the usage of this one is recorded, which counts
+// towards limit like any other.
 func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
 	mendable := f.Transient && f.RetryAfter == 0

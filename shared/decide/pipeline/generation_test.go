@@ -121,7 +121,7 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-// A request that waited for Slack or for a choice gets the vendor's time too.
+// A request that waited for Slack or for a choice can still be postponed for as long as any other.
 func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
 	for name, wait := range map[string]func(w *pipelinetest.World){
 		"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },

@@ -9,12 +9,12 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// aloneWithin bounds the record of a cost whose commit failed.
+// aloneWithin bounds how long the cost is being recorded after a failed commit.
 const aloneWithin = 5 * time.Second
 
-// Paid commits what a model's calls made. Where that fails, for whatever reason, the calls are paid all the same: alone
-// then records what they cost, as calls that made nothing, before the error goes up, so that task or session, day and
-// month count it and a budget stops further tries. A usage has an id: one that was recorded after all counts once.
+// Paid commits the result of model calls together with their usage. If that fails for any reason, alone records only
+// the usage before the error is returned, so that the sums of task or session, day and month include it and budgets
+// stop further tries. A usage counts once by its id even if both writes succeed.
 func Paid[A any](ctx context.Context, u aggregate.Usage, commit, alone func(ctx context.Context) (A, error)) (A, error) {
 	a, err := commit(ctx)
 	if err == nil || u.Free() {
@@ -28,14 +28,13 @@ func Paid[A any](ctx context.Context, u aggregate.Usage, commit, alone func(ctx 
 	return a, err
 }
 
-// Charged commits a decision with what the model's calls behind it came to, by Paid.
+// Charged commits a decision together with the usage of its model calls, by Paid.
 func Charged(ctx context.Context, s Committer, a *task.Aggregate, u aggregate.Usage, now time.Time, decide task.Decision) (*task.Aggregate, error) {
 	return paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
 		return s.DecideOn(ctx, a, task.Charge(u, now, decide))
 	})
 }
 
-// paid is Paid for a task.
 func paid(ctx context.Context, s Decider, ref aggregate.Ref, u aggregate.Usage, now time.Time,
 	commit func(ctx context.Context) (*task.Aggregate, error),
 ) (*task.Aggregate, error) {

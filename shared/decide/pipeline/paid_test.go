@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What a model's calls cost is known and counted, though what they made can't be saved.
+// The cost of model calls is counted even if their result can't be saved.
 func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 	server := pipelinetest.Start(t)
 	t.Run("once, and what follows is paid beside it", func(t *testing.T) {

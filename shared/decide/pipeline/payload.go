@@ -1,6 +1,6 @@
-// Package pipeline is the contract between the state machine and its functions:
-// what goes in and out of them, and the names of their errors. Ids, versions and
-// outcomes pass through here, never content: the execution history is not secret.
+// Package pipeline is the contract between the state machine and its functions: their input and output, and the names
+// of their errors. Only ids, versions and outcomes are passed, never content, because the execution history is not
+// secret.
 package pipeline
 
 import (
@@ -10,9 +10,8 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Input is what every state sends. Gate and what follows come from the Await
-// states, Error from a Catch. Fields are only ever added: a run goes on under the
-// definition it was started with.
+// Input is the input of every state. The Await states set Gate and the following fields, a Catch sets Error. Fields are
+// only ever added, because a run continues under the definition that it was started with.
 type Input struct {
 	Tenant string `json:"tenant"`
 	Task   string `json:"task"`
@@ -30,7 +29,7 @@ type Input struct {
 	Team int `json:"team"` // of a contest: its team's place, from 1
 }
 
-// Ref names the aggregate: a task by Task, any other by Kind and ID.
+// Ref returns the aggregate: a task by Task, any other by Kind and ID.
 func (in Input) Ref() aggregate.Ref {
 	if in.Kind == "" {
 		return task.RefOf(in.Tenant, in.Task)
@@ -38,7 +37,7 @@ func (in Input) Ref() aggregate.Ref {
 	return aggregate.Ref{Tenant: in.Tenant, Kind: in.Kind, ID: in.ID}
 }
 
-// Output is what every function answers. All keys are always there, so that no path of the definition dangles.
+// Output is the output of every function. All keys are always present so that every path in the definition resolves.
 type Output struct {
 	Tenant         string `json:"tenant"`
 	Task           string `json:"task"`

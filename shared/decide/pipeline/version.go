@@ -10,25 +10,24 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Version makes the next version of what people stamp: a policy, or steps.
+// Version makes the next version of content that people stamp: a policy or steps.
 type Version[T any] struct {
-	State  string // of the run that makes it
+	State  string // state of the run that makes the version
 	Begin  func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
-	Read   func(ctx context.Context, s tenancy.Settings) error // reads what Make needs; its error is not one of the model's
+	Read   func(ctx context.Context, s tenancy.Settings) error // reads what Make needs; its errors are not the model's
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
-	Failed func(err error, used aggregate.Usage) task.Failure // what Make's error means
+	Failed func(err error, used aggregate.Usage) task.Failure // classifies Make's error
 	Finish func(a *task.Aggregate, run int, made T, s tenancy.Settings, now time.Time) (aggregate.Change, error)
 }
 
-// VersionStore is what a Version reads and commits.
+// VersionStore reads and commits for a Version.
 type VersionStore interface {
 	Committer
 	SettingsReader
 	SpentReader
 }
 
-// Run records that a version is being made, makes it, and opens its gate. When the gate is open already, nothing is
-// made.
+// Run records that a version is being made, makes it and opens its gate. If the gate is already open, it makes nothing.
 func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
 	a, err := store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return v.Begin(a, in.Run, now()) })
 	if err != nil {
@@ -56,7 +55,7 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 		return Failed(ctx, store, in, making, v.Failed(err, used), s.MaxCost(), now())
 	}
 	return CommitGate(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
-		if a.Generating() != making { // another invocation finished this version first, and it has been decided
+		if a.Generating() != making { // another invocation has finished this version and it was decided
 			return aggregate.Change{}, nil
 		}
 		return v.Finish(a, in.Run, made, s, now())

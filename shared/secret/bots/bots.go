@@ -1,5 +1,5 @@
-// Package bots knows the token of each workspace's bot. The deployment's own workspace has it in the Slack secret.
-// Workspaces that installed the app later have it sealed in their tenants' rows.
+// Package bots reads the token of each workspace's bot. The token of the deployment's own workspace is in the Slack
+// secret. Workspaces that installed the app later have theirs sealed in their tenants' rows.
 package bots
 
 import (
@@ -23,7 +23,7 @@ import (
 const (
 	// keptFor is how long a tenant's token is used before its row is read again.
 	keptFor = time.Minute
-	// readEvery is the least time between two reads for one tenant whose token Slack refuses.
+	// readEvery is the least time between two reads of a token that Slack refuses.
 	readEvery = 5 * time.Second
 	mostKept  = 1000
 )
@@ -56,7 +56,7 @@ func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vaul
 	return c
 }
 
-// New is Open, and returns the keys, too.
+// New is Open, but also returns the keys.
 func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
 	timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
@@ -66,14 +66,14 @@ func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault
 	return k, c
 }
 
-// Token is the token of a tenant's bot.
+// Token returns the token of a tenant's bot.
 func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
 	token, _, err := k.Bot(slackapi.For(ctx, tenant))
 	return token, err
 }
 
-// lateKMS makes the client at its first call. Most environments never serve another workspace than the deployment's
-// own, and should not start later for a client that they don't need.
+// lateKMS makes the client at its first call. Most environments only ever serve the deployment's own workspace, and
+// should not start more slowly because of a client that they don't need.
 type lateKMS func() *kms.Client
 
 func late(cfg aws.Config) lateKMS {
@@ -92,7 +92,7 @@ func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput,
 	return l().Decrypt(ctx, in, opts...)
 }
 
-// Bot is the token for the context's tenant, and Slack's address.
+// Bot returns the token for the context's tenant, and Slack's address.
 func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 	token, address, err = k.Deployment.Bot(ctx)
 	tenant := slackapi.Tenant(ctx)
@@ -107,7 +107,7 @@ func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 		return token, address, nil
 	}
 	token, err = k.of(ctx, tenant)
-	if err != nil && unknown != nil { // the tenant may be the deployment's own workspace, so that error counts
+	if err != nil && unknown != nil { // the tenant may be the deployment's own workspace, so report that error
 		err = unknown
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 	return token, address, nil
 }
 
-// of is a tenant's own token, read from its row once a minute.
+// of returns a tenant's own token, cached for a minute.
 func (k *Keys) of(ctx context.Context, tenant string) (string, error) {
 	k.mu.Lock()
 	is, ok := k.kept[tenant]
@@ -142,7 +142,7 @@ func (k *Keys) read(ctx context.Context, tenant string) (string, error) {
 	return token, nil
 }
 
-// Refused reads the refused token again, and reports whether there is another now.
+// Refused reads a refused token again, and reports whether there is a new one.
 func (k *Keys) Refused(ctx context.Context) bool {
 	tenant := slackapi.Tenant(ctx)
 	k.mu.Lock()

@@ -23,7 +23,7 @@ import (
 
 var first, second = aggregate.TenantID("T0FIRST"), aggregate.TenantID("T0SECOND")
 
-// world is a Slack with the bots of workspaces, and the places in which their tokens are kept.
+// world is a Slack with bots of several workspaces, and the places where their tokens are stored.
 type world struct {
 	mu    sync.Mutex
 	teams map[string]string // by token
@@ -89,7 +89,7 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// ask calls Slack for a tenant, and returns what was called with which token.
+// ask calls Slack for a tenant, and returns which calls were made with which token.
 func (w *world) ask(t *testing.T, tenant string) ([]string, error) {
 	t.Helper()
 	w.calls = nil
@@ -128,7 +128,7 @@ func TestAWorkspaceWithoutATokenIsNeverCalledWithAnothers(t *testing.T) {
 		}
 	}
 	w.called(t, second, "users.info xoxb-2")
-	delete(w.rows, second) // it is disconnected; what was read serves for a minute
+	delete(w.rows, second) // disconnected; the cached token serves for a minute
 	w.now = w.now.Add(time.Minute)
 	if calls, err := w.ask(t, second); len(calls) != 0 || slackapi.Code(err) != slackapi.CodeNoToken {
 		t.Errorf("%q, %v", calls, err)
@@ -145,15 +145,15 @@ func TestATokenThatWasReplacedIsReadOnceMore(t *testing.T) {
 	delete(w.teams, "xoxb-3")
 	w.now = w.now.Add(10 * time.Second)
 	w.reads = nil
-	for range 3 { // nobody has another: each call is made once, and the row is read once in five seconds
+	for range 3 { // there is no new token: each call is made once, and the row is read once in five seconds
 		calls, err := w.ask(t, second)
 		expect.That(t, slackapi.Code(err) == "invalid_auth" && len(calls) == 1, "%q, %v", calls, err)
 	}
 	expect.Is(t, len(w.reads), 1, "the row was read (times)")
 }
 
-// While Slack does not say which workspace the deployment's token belongs to, a workspace with a token of its own uses
-// that. Other calls are not made, and can be tried again.
+// While Slack doesn't say which workspace the deployment's token belongs to, workspaces with their own token use that.
+// Other calls are not made and can be retried.
 func TestWhoseTheTokenIsMayNotBeKnown(t *testing.T) {
 	w := start(t)
 	w.down = true

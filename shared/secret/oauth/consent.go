@@ -12,11 +12,11 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// consentWithin is how long a person may take. freee's codes live as long.
+// consentWithin is how long a person may take. freee's codes are valid for the same time.
 const consentWithin = 10 * time.Minute
 
-// Consent is one authorization request (OAuth's code flow with PKCE). The caller keeps it until the person
-// returns, where nobody else can read it: state and verifier are secrets until then.
+// Consent is one authorization request (OAuth's code flow with PKCE). Until the person returns, the caller must store
+// it where nobody else can read it: state and verifier are secrets.
 type Consent struct {
 	Provider    string    `json:"provider"`
 	Tenant      string    `json:"tenant"`
@@ -33,7 +33,7 @@ func (Consent) String() string { return "(hidden)" }
 func (c Consent) GoString() string { return c.String() }
 
 var (
-	// ErrState: the redirect's state is not that of this consent.
+	// ErrState: the redirect's state belongs to another consent.
 	ErrState = errors.New("this return from the vendor belongs to another attempt to connect: begin again")
 	// ErrLate: the redirect came after consentWithin.
 	ErrLate = fmt.Errorf("connecting took longer than %s: begin again", consentWithin)
@@ -50,7 +50,7 @@ func (p Provider) Begin(c Client, tenant, redirect string, now time.Time) (Conse
 	return consent, p.Ask(c, redirect, consent.State, consent.Verifier)
 }
 
-// Ask is the address where a person consents. It leads back to redirect with state.
+// Ask returns the address where a person consents, which redirects back with state.
 func (p Provider) Ask(c Client, redirect, state, verifier string) string {
 	options := append(p.about(), oauth2.S256ChallengeOption(verifier))
 	for name, value := range p.Params {
@@ -59,7 +59,7 @@ func (p Provider) Ask(c Client, redirect, state, verifier string) string {
 	return p.config(c, redirect).AuthCodeURL(state, options...)
 }
 
-// about names the resource of tokens, if there is one.
+// about names the resource of the tokens, if there is one.
 func (p Provider) about() []oauth2.AuthCodeOption {
 	if p.Resource == "" {
 		return nil
@@ -67,7 +67,8 @@ func (p Provider) about() []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("resource", p.Resource)}
 }
 
-// Code is the code of a person's redirect, or ErrDenied with the reason's code, if that has the form of one.
+// Code returns the code of a redirect. It returns ErrDenied, with the vendor's error code if that is well-formed, when
+// access was refused.
 func Code(returned url.Values) (string, error) {
 	if returned.Get("error") == "" && returned.Get("code") != "" {
 		return returned.Get("code"), nil
@@ -78,15 +79,15 @@ func Code(returned url.Values) (string, error) {
 	return "", ErrDenied
 }
 
-// Exchange exchanges a code for a token, with one request that is never repeated. Its errors are *Error.
+// Exchange exchanges a code for a token with a single request. Its errors are *Error.
 func (p Provider) Exchange(ctx context.Context, c Client, redirect, code, verifier string) (Token, error) {
 	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
 		return p.config(c, redirect).Exchange(ctx, code, append(p.about(), oauth2.VerifierOption(verifier))...)
 	})
 }
 
-// Finish exchanges the code of the person's redirect for a token. It returns ErrState,
-// ErrLate or ErrDenied for a redirect that must not be used, and *Error when the exchange fails.
+// Finish exchanges the redirect's code for a token. It returns ErrState, ErrLate or ErrDenied for a redirect that must
+// not be used, and *Error when the exchange fails.
 func (p Provider) Finish(ctx context.Context, c Client, consent Consent, returned url.Values,
 	now time.Time) (Token, error) {
 	switch {

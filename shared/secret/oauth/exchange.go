@@ -19,18 +19,18 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// exchangeWithin bounds one exchange. An exchange goes on when its caller's context ends, since the answer, and with
-// it a one-time refresh token, would be lost.
+// exchangeWithin bounds one exchange. An exchange continues when its caller's context ends: otherwise the answer, and
+// with it a one-time refresh token, would be lost.
 const exchangeWithin = 10 * time.Second
 
-// Refresh exchanges a refresh token, with one request that is never repeated. If the answer has no new refresh token,
-// the old one stays. Its errors are *Error.
+// Refresh exchanges a refresh token with a single request. If the answer has no new refresh token, the old one remains
+// valid. Its errors are *Error.
 func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token, error) {
 	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
 		if p.Resource == "" {
 			return p.config(c, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 		}
-		// The library's own refresh can't say what the token is for. A code without a value counts as none (RFC 6749, 3.2).
+		// The library's own refresh can't send the tokens' resource. An empty code counts as absent (RFC 6749, 3.2).
 		t, err := p.config(c, "").Exchange(ctx, "",
 			append(p.about(), oauth2.SetAuthURLParam("grant_type", "refresh_token"),
 				oauth2.SetAuthURLParam("refresh_token", refresh))...)
@@ -44,7 +44,7 @@ func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token,
 func (p Provider) config(c Client, redirect string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: c.ID, ClientSecret: c.Secret, RedirectURL: redirect, Scopes: p.Scopes,
-		// The client id goes in the form: letting the library find out which way works could send the token twice.
+		// The client id is sent in the form: if the library tried both ways, it could send the token twice.
 		Endpoint: oauth2.Endpoint{AuthURL: p.AuthURL, TokenURL: p.TokenURL, AuthStyle: oauth2.AuthStyleInParams},
 	}
 }
@@ -70,7 +70,7 @@ func (p Provider) transport() http.RoundTripper {
 	return wire.NewHTTP().Writes.Transport
 }
 
-// company reads an id that comes as text or as a number, empty for anything else.
+// company returns an id that may be a text or a number, empty for anything else.
 func company(id any) string {
 	if n, ok := id.(float64); ok {
 		id = strconv.FormatFloat(n, 'f', 0, 64)
@@ -79,7 +79,7 @@ func company(id any) string {
 	return digits().FindString(text)
 }
 
-// answer records the response's status, so that it is known even if the body is cut off.
+// answer records the response's status, so that it is known even if the body is incomplete.
 type answer struct {
 	next   http.RoundTripper
 	status int
@@ -99,8 +99,7 @@ var (
 	code   = lazy.Regexp(`^[a-z_]{1,40}$`)
 )
 
-// failed classifies a failed exchange. Of the answer only the error code is kept: its text
-// may repeat the token.
+// failed classifies a failed exchange. It keeps only the answer's error code because its text may repeat the token.
 func (p Provider) failed(err error, a *answer) *Error {
 	name := failedcall.Provider(p.Name)
 	said := &oauth2.RetrieveError{}
@@ -127,11 +126,11 @@ func (p Provider) failed(err error, a *answer) *Error {
 	return &Error{Unclear, failedcall.Fail(failedcall.ProblemBadAnswer, errors.New("the answer holds no token"), name)}
 }
 
-// ErrNoRevoking: the vendor has no place where tokens are revoked.
+// ErrNoRevoking: the vendor has no address for revoking tokens.
 var ErrNoRevoking = errors.New("the vendor takes no tokens back")
 
-// Revoke makes a token invalid at the vendor, and with a refresh token all tokens that were made of it (RFC 7009). A
-// token that was invalid before is no error. Only the code of the answer is kept.
+// Revoke makes a token invalid at the vendor; for a refresh token, also all tokens made from it (RFC 7009). A token
+// that was already invalid is no error. Errors contain only the answer's code.
 func (p Provider) Revoke(ctx context.Context, c Client, token string) error {
 	if p.RevokeURL == "" {
 		return ErrNoRevoking
@@ -156,7 +155,7 @@ func (p Provider) Revoke(ctx context.Context, c Client, token string) error {
 	}
 	defer res.Body.Close()
 	var said struct{ Error string }
-	body, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10)) // the status counts
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10)) // only the status matters
 	_ = json.Unmarshal(body, &said)
 	switch {
 	case res.StatusCode == http.StatusOK, res.StatusCode == http.StatusNoContent, said.Error == "invalid_token":

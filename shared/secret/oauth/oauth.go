@@ -1,6 +1,5 @@
-// Package oauth gets tokens from vendors' authorization servers: by a person's consent,
-// and by refresh tokens. The error of a failed exchange says whether the token that was
-// sent can still be used.
+// Package oauth gets tokens from vendors' authorization servers, by a person's consent or by refresh tokens. The error
+// of a failed exchange says whether the sent token can still be used.
 package oauth
 
 import (
@@ -14,25 +13,24 @@ import (
 
 // Provider is a vendor's authorization server.
 type Provider struct {
-	Name     string // as integrations name it
+	Name     string // as in integrations
 	AuthURL  string // where people consent
 	TokenURL string
 	Scopes   []string
 	Params   map[string]string // further parameters of AuthURL
-	// OneTime: a refresh token works once, and its answer brings the next.
+	// OneTime: a refresh token works once, and the answer contains the next one.
 	OneTime bool
-	// RevokeURL is where tokens are revoked; empty: the vendor has no such place. RevokesAlone says that the request
-	// names no client.
+	// RevokeURL is where tokens are revoked; empty if the vendor can't. RevokesAlone means that the request names no
+	// client.
 	RevokeURL    string
 	RevokesAlone bool
-	// Resource is an MCP server's address for which tokens are made, since an authorization server may have several (RFC
-	// 8707).
+	// Resource is the MCP server's address that tokens are for: an authorization server may serve several (RFC 8707).
 	Resource string
-	// Transport makes the calls; nil: a default one. A guarded one is needed for addresses that a tenant chooses.
+	// Transport makes the calls; nil means the default. Addresses that a tenant chooses need a guarded one.
 	Transport http.RoundTripper
 }
 
-// Where the vendors' own servers are.
+// Addresses of the vendors' servers.
 const (
 	FreeeAuthURL   = "https://accounts.secure.freee.co.jp/public_api/authorize"
 	FreeeTokenURL  = "https://accounts.secure.freee.co.jp/public_api/token"
@@ -40,8 +38,8 @@ const (
 	GoogleTokenURL = "https://oauth2.googleapis.com/token"
 )
 
-// Freee is freee's authorization server. Access tokens last 6 hours, and refresh tokens 90 days, for one use. A person
-// chooses the company of the token. If authURL is empty it is beside tokenURL, as is the address for revoking
+// Freee is freee's authorization server. Access tokens are valid for 6 hours; refresh tokens for 90 days and one use. A
+// person chooses the company of the token. Empty addresses are derived from tokenURL
 // (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
 func Freee(authURL, tokenURL string) Provider {
 	return Provider{
@@ -51,14 +49,14 @@ func Freee(authURL, tokenURL string) Provider {
 	}
 }
 
-// beside is an address with another last part.
+// beside replaces the last part of an address.
 func beside(address, last string) string {
 	i := strings.LastIndexByte(address, '/')
 	return address[:i+1] + last
 }
 
-// Google is Google's authorization server. Access tokens last an hour, and refresh tokens stay. Google gives a refresh
-// token only for offline access, and only when it asks for consent.
+// Google is Google's authorization server. Access tokens are valid for an hour; refresh tokens don't change. Google
+// gives a refresh token only for offline access, and only when it asks for consent.
 func Google(authURL, tokenURL string) Provider {
 	if authURL == "" && tokenURL == GoogleTokenURL {
 		authURL = GoogleAuthURL
@@ -71,7 +69,7 @@ func Google(authURL, tokenURL string) Provider {
 	}
 }
 
-// Client is the app as it is registered with a vendor.
+// Client is an app that is registered with a vendor.
 type Client struct {
 	secret.Hidden
 	ID     string `json:"client_id"`
@@ -82,24 +80,24 @@ type Client struct {
 type Token struct {
 	secret.Hidden
 	Access    string
-	Refresh   string    // empty: there is none, so the access token can't be renewed
-	ExpiresAt time.Time // zero: never, as far as the vendor says
-	CompanyID string    // freee's, of the company that the person chose
+	Refresh   string    // empty if the access token can't be renewed
+	ExpiresAt time.Time // zero if the vendor names no expiry
+	CompanyID string    // freee's id of the company that the person chose
 }
 
 // TokenState is the state of a token or code after its exchange failed.
 type TokenState string
 
 const (
-	// Refused: the vendor rejected it; it can't be used again.
+	// Refused: the vendor rejected it, so it can't be used again.
 	Refused TokenState = "refused"
-	// Unspent: it was not used; a later try may work.
+	// Unspent: it was not used, so a retry may work.
 	Unspent TokenState = "unspent"
-	// Unclear: it was sent and no usable answer arrived, so a one-time token may be used up.
+	// Unclear: it was sent without a usable answer, so a one-time token may be used up.
 	Unclear TokenState = "unclear"
 )
 
-// Error is an exchange that failed. It names no token: its cause is a *failedcall.Error.
+// Error is a failed exchange. It contains no token: its cause is a *failedcall.Error.
 type Error struct {
 	State TokenState
 	Cause error

@@ -23,7 +23,6 @@ const clientSecret = "himitsu"
 
 var app = oauth.Client{ID: "app", Secret: clientSecret}
 
-// server answers token requests, and counts them.
 func server(t *testing.T, do http.HandlerFunc) (oauth.Provider, *atomic.Int32) {
 	t.Helper()
 	posts := new(atomic.Int32)
@@ -77,13 +76,13 @@ func TestWhatAnAnswerBrings(t *testing.T) {
 	}
 }
 
-// TestFates: a failed exchange tells the state of the token. Its error quotes nothing that was sent or received.
+// TestFates: a failed exchange reports the token's state, and its error quotes nothing that was sent or received.
 func TestFates(t *testing.T) {
 	echo := `"error_description":"himitsu is not known"}`
 	closed := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	for name, test := range map[string]struct {
-		do      http.HandlerFunc // nil: nobody listens
+		do      http.HandlerFunc // nil: no server
 		state   oauth.TokenState
 		problem failedcall.Problem
 		wait    time.Duration
@@ -133,7 +132,7 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// TestConsent makes a whole consent, against a server that checks the requests.
+// TestConsent runs a complete consent against a server that checks the requests.
 func TestConsent(t *testing.T) {
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
@@ -170,7 +169,7 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// follow is the browser: it opens an address, and returns the parameters with which it is sent back.
+// follow opens an address as a browser does, and returns the parameters of the redirect.
 func follow(t *testing.T, address string) url.Values {
 	t.Helper()
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

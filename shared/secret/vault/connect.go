@@ -12,8 +12,8 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// Connect seals a credential and saves it as the tenant's connection to a provider, in the place of an earlier one,
-// with integration.connected in the audit log. It returns aggregate.ErrConflict when somebody saved in between, and
+// Connect seals a credential and saves it as the tenant's connection to a provider, replacing an earlier one, with
+// integration.connected in the audit log. It returns aggregate.ErrConflict when somebody saved in between, and
 // aggregate.ErrField for an MCP server's credential without an address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON,
 	by aggregate.Actor) error {
@@ -24,7 +24,7 @@ func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credentia
 	return v.ConnectOver(ctx, row, c, metadata, by)
 }
 
-// ConnectOver is Connect for a row that the caller has read, to decide whether it may be connected.
+// ConnectOver is Connect over a row that the caller has read to check whether connecting is allowed.
 func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Credential, metadata aggregate.JSON,
 	by aggregate.Actor) error {
 	if strings.HasPrefix(row.Provider, tenancy.ServerProvider) != (c.Address != "") {
@@ -40,9 +40,8 @@ func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Crede
 	return nil
 }
 
-// Disconnect deletes a tenant's credential for a provider, with
-// integration.disconnected in the audit log. The token stays valid until it is revoked
-// at the vendor.
+// Disconnect deletes a tenant's credential for a provider, with integration.disconnected in the audit log. At the
+// vendor the token remains valid until it is revoked.
 func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err == nil {
@@ -54,7 +53,7 @@ func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggre
 	return nil
 }
 
-// Allow connects a provider without a credential of the tenant's: Slack, whose token is the deployment's.
+// Allow connects a provider for which tenants have no credential: Slack, whose token is the deployment's.
 func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.Row(ctx, tenant, provider)
 	if err == nil {
@@ -66,7 +65,7 @@ func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.
 	return nil
 }
 
-// Row is the integration's row, or a new one if there is none.
+// Row returns the integration's row, or a new one if there is none.
 func (v Vault) Row(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if errors.Is(err, aggregate.ErrNotFound) {
@@ -81,7 +80,7 @@ type sealedClient struct {
 	Secret string `json:"client_secret,omitempty"`
 }
 
-// clientOf is the name under which a client is sealed, so that it can't be opened as the credential of the same
+// clientOf returns the provider name under which a client is sealed, so that it can't be opened as a credential of that
 // provider.
 func clientOf(provider string) string { return "client:" + provider }
 
@@ -97,7 +96,7 @@ func (e Envelope) SealClient(ctx context.Context, x tenancy.VendorClient,
 	return x, err
 }
 
-// OpenClient reads the client of a row.
+// OpenClient opens the client in a row.
 func (e Envelope) OpenClient(ctx context.Context, x tenancy.VendorClient) (oauth.Client, error) {
 	b, err := e.Open(ctx, x.TenantID, clientOf(x.Provider), x.Sealed)
 	if err != nil {

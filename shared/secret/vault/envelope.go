@@ -1,6 +1,5 @@
-// Package vault keeps tenants' credentials for vendors sealed: each with its own
-// data key, which KMS wraps under the context {tenant_id, provider}. A sealed
-// credential opens for its own tenant and provider only.
+// Package vault stores tenants' credentials for vendors sealed, each with its own data key, which KMS encrypts under
+// the context {tenant_id, provider}. A sealed credential can only be opened for its own tenant and provider.
 package vault
 
 import (
@@ -24,7 +23,7 @@ type KMS interface {
 	Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 
-// Envelope seals under one KMS key.
+// Envelope seals with a KMS key.
 type Envelope struct {
 	KMS   KMS
 	KeyID string
@@ -34,13 +33,13 @@ type Envelope struct {
 // both base64url without padding.
 const version = "v1"
 
-// ErrLocked: KMS did not give the key, because it refuses or cannot be reached.
+// ErrLocked: KMS refused the key or could not be reached.
 var ErrLocked = errors.New("the key that seals credentials cannot be used")
 
 // ErrSealed is a text that is not sealed, is damaged, or belongs to another tenant or provider.
 var ErrSealed = errors.New("cannot be opened: not sealed for this tenant and provider")
 
-// Seal makes a text that only Open with the same tenant and provider reads.
+// Seal encrypts a secret so that only Open with the same tenant and provider can read it.
 func (e Envelope) Seal(ctx context.Context, tenant, provider string, secret []byte) (string, error) {
 	s, err := e.sealer(ctx, tenant, provider)
 	if err != nil {
@@ -49,7 +48,7 @@ func (e Envelope) Seal(ctx context.Context, tenant, provider string, secret []by
 	return s.seal(secret)
 }
 
-// sealer seals one secret with a data key that KMS has given before, so that sealing itself calls nobody.
+// sealer seals one secret with a data key that it already has, so that sealing itself needs no call.
 type sealer struct {
 	tenant, provider string
 	wrapped          []byte
@@ -81,7 +80,7 @@ func (s sealer) seal(secret []byte) (string, error) {
 	return strings.Join([]string{version, encode(s.wrapped), encode(text)}, "."), nil
 }
 
-// Open reads a sealed text. It returns ErrSealed when the text is not this tenant's and provider's.
+// Open decrypts a sealed text. It returns ErrSealed when the text is not this tenant's and provider's.
 func (e Envelope) Open(ctx context.Context, tenant, provider, text string) ([]byte, error) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 || parts[0] != version {
@@ -116,12 +115,12 @@ func (e Envelope) Open(ctx context.Context, tenant, provider, text string) ([]by
 	return secret, nil
 }
 
-// about is the encryption context; CloudTrail shows it, so it holds ids only.
+// about returns the encryption context. CloudTrail logs it, so it contains only ids.
 func about(tenant, provider string) map[string]string {
 	return map[string]string{"tenant_id": tenant, "provider": provider}
 }
 
-// bound is the additional data of the encryption: it ties a ciphertext to its tenant and provider.
+// bound returns the encryption's additional data, which ties a ciphertext to its tenant and provider.
 func bound(tenant, provider string) []byte {
 	return []byte(version + "\x00" + tenant + "\x00" + provider)
 }

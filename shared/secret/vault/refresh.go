@@ -15,41 +15,41 @@ import (
 const (
 	// renewBefore is how long before its expiry a token is renewed: longer than a tool's call may take.
 	renewBefore = 3 * time.Minute
-	// refreshFor is how long a call's claim to a refresh lasts: longer than the exchange
-	// (10 s at most) and the save of its result (saveWithin) together.
+	// refreshFor is how long a call's claim to refresh is valid: longer than the exchange (10 s at most) and the save
+	// of its result (saveWithin) together.
 	refreshFor = time.Minute
 	saveWithin = 4 * time.Second
-	// pollEvery is how often the row is read while another call refreshes the token.
+	// pollEvery is how often a call reads the row while another call refreshes the token.
 	pollEvery = 200 * time.Millisecond
 )
 
-// Token is the tenant's token for a provider, valid for a few minutes at least. It renews one that expires. It returns
-// aggregate.ErrNotFound when the tenant never connected the provider, an ErrNotConnected when the connection has
-// ended, and an *oauth.Error when the token can't be renewed now.
+// Token returns the tenant's token for a provider, valid for at least renewBefore. It renews a token that expires. It
+// returns aggregate.ErrNotFound when the tenant never connected the provider, an ErrNotConnected when the connection
+// has ended, and an *oauth.Error when the token can't be renewed now.
 func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
 	return v.token(ctx, tenant, provider, "", v.lasts)
 }
 
-// lasts reports whether a token is good for a call.
+// lasts reports whether a token is valid long enough for a call.
 func (v Vault) lasts(c Credential) bool {
 	return c.ExpiresAt.IsZero() || v.Now().Add(renewBefore).Before(c.ExpiresAt)
 }
 
-// ServerToken is the secret of an MCP server at its address. Its errors are those of Token. A secret for another
-// address, or for none, is an ErrNotConnected, so that a person who changes a server's address can't have its secret
-// sent there.
+// ServerToken returns the secret of an MCP server at its address. Its errors are those of Token. It returns an
+// ErrNotConnected for a secret with another address, or none: otherwise changing a server's address would send the
+// secret there.
 func (v Vault) ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error) {
 	return v.token(ctx, tenant, s.Provider(), s.URL, v.lasts)
 }
 
-// Renew is the tenant's token after the vendor refused one. It renews the token unless another
-// call has done so already. Its errors are those of Token.
+// Renew returns the tenant's token after the vendor refused one. It renews the token unless another call has done so.
+// Its errors are those of Token.
 func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
 	return v.token(ctx, tenant, provider, "", func(c Credential) bool { return c.AccessToken != refused })
 }
 
-// Refused ends a connection whose token the vendor refused right after it was renewed: a person
-// must connect again. It does nothing when the row holds another token by now.
+// Refused ends a connection whose token the vendor refused right after it was renewed, so that a person must connect
+// again. It does nothing when the row has a new token.
 func (v Vault) Refused(ctx context.Context, tenant, provider, token string) error {
 	row, c, err := v.find(ctx, tenant, provider, "")
 	if err != nil || c.AccessToken != token {
@@ -65,8 +65,8 @@ func (v Vault) Refused(ctx context.Context, tenant, provider, token string) erro
 	return err
 }
 
-// token returns the access token once good holds for it. If the token has to be renewed, one call of all processes
-// does it, by a claim in the row, and the others wait.
+// token returns the access token if good accepts it. If the token must be renewed, one call among all processes claims
+// the row and renews it, and the others wait.
 func (v Vault) token(ctx context.Context, tenant, provider, address string,
 	good func(Credential) bool) (string, error) {
 	for {
@@ -83,7 +83,7 @@ func (v Vault) token(ctx context.Context, tenant, provider, address string,
 			return "", v.end(ctx, row, tenancy.CredentialRefused)
 		case held != nil && v.Now().Before(held.Until):
 			err = sleep.For(ctx, pollEvery)
-		case held != nil && p.OneTime: // the claim's holder crashed, probably after the one-time token was used
+		case held != nil && p.OneTime: // the claim's holder crashed, and has probably used the one-time token
 			return "", v.end(ctx, row, tenancy.CredentialLost)
 		default:
 			var renewed string
@@ -97,10 +97,10 @@ func (v Vault) token(ctx context.Context, tenant, provider, address string,
 	}
 }
 
-// refresh exchanges the refresh token and saves the result before it is used. It
-// returns aggregate.ErrConflict when the row has changed.
+// refresh exchanges the refresh token and saves the result before using it. It returns aggregate.ErrConflict when the
+// row has changed.
 func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integration, c Credential) (string, error) {
-	// Ask KMS first: if it fails after the exchange, the new token is lost.
+	// Ask KMS first: if KMS failed after the exchange, the new token would be lost.
 	seal, err := v.Envelope.sealer(ctx, row.TenantID, row.Provider)
 	if err != nil {
 		return "", err
@@ -120,14 +120,14 @@ func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integr
 	return got.Access, v.save(ctx, row)
 }
 
-// hold claims the refresh for this call, for refreshFor.
+// hold claims the refresh for refreshFor.
 func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integration, error) {
 	row.Refreshing = &tenancy.Refreshing{By: v.NewID(), Until: v.Now().Add(refreshFor)}
 	held, err := v.Rows.RenewIntegration(ctx, row, v.Now())
 	if err == nil {
 		return held, nil
 	}
-	// The write may have succeeded although its answer was lost. Then this call holds the claim.
+	// The claim may have been written although the answer was lost.
 	is, again := v.Rows.Integration(ctx, row.TenantID, row.Provider)
 	if again == nil && is.Refreshing != nil && is.Refreshing.By == row.Refreshing.By {
 		return is, nil
@@ -135,8 +135,8 @@ func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integ
 	return row, fmt.Errorf("claim the refresh of %s: %w", row.Provider, err)
 }
 
-// save writes the row without its claim. The new token exists nowhere else, so save tries for saveWithin, even if the
-// caller's context has ended.
+// save writes the row without its claim. The new token is stored nowhere else, so save retries for saveWithin even if
+// the caller's context has ended.
 func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()
@@ -152,8 +152,8 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 	}
 }
 
-// failed records that a refresh failed: it ends the connection if the refresh token is used up or was
-// rejected, else removes the claim. It returns the error for the caller.
+// failed records a failed refresh. It ends the connection if the refresh token is used up or was rejected; otherwise it
+// removes the claim. It returns the error for the caller.
 func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integration, err error) error {
 	state := oauth.Unclear
 	if e := (*oauth.Error)(nil); errors.As(err, &e) {
@@ -171,8 +171,8 @@ func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integra
 	return err
 }
 
-// end marks the integration as broken, so that a person must connect it again. It returns
-// aggregate.ErrConflict when the row has changed, such as by a new connection.
+// end marks the integration as broken, so that a person must connect it again. It returns aggregate.ErrConflict when
+// the row has changed, for example by a new connection.
 func (v Vault) end(ctx context.Context, row tenancy.Integration, why tenancy.IntegrationReason) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()

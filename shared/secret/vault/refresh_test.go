@@ -33,7 +33,7 @@ func testGood(t *testing.T, w *world) {
 
 func testExpired(t *testing.T, w *world) {
 	for _, p := range both {
-		for _, lifetime := range []time.Duration{-time.Hour, 2 * time.Minute} { // the latter could end during a call
+		for _, lifetime := range []time.Duration{-time.Hour, 2 * time.Minute} { // the second could expire during a call
 			before := w.vendors.Calls(p + "_token")
 			first := w.connectFor(t, p, lifetime)
 			second := w.token(t, p)
@@ -44,7 +44,7 @@ func testExpired(t *testing.T, w *world) {
 				t.Errorf("%+v", row)
 			}
 			w.vendors.Expire(p)
-			third, err := w.Renew(t.Context(), tenant, p, second) // with the refresh token that came with the second
+			third, err := w.Renew(t.Context(), tenant, p, second) // with the second refresh token
 			expect.That(t, err == nil && third != second, "%s: %v", p, err)
 			w.posts(t, p, before+2)
 		}
@@ -79,7 +79,7 @@ func testRenew(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	second, err := w.Renew(t.Context(), tenant, "freee", first.Access)
 	expect.Must(t, err == nil && second != first.Access, "%v", err)
-	// another had it refused later
+	// Another call reports the first token as refused later.
 	if again, err := w.Renew(t.Context(), tenant, "freee", first.Access); again != second || err != nil {
 		t.Errorf("%v", err)
 	}
@@ -106,7 +106,7 @@ func testRevoked(t *testing.T, w *world) {
 	w.posts(t, "google", 0)
 }
 
-// testFailures: an answer tells the state of the token. Without an answer a one-time token counts as lost. No exchange
+// testFailures: an answer determines the token's state. Without an answer a one-time token counts as lost. No exchange
 // is repeated.
 func testFailures(t *testing.T, base *world) {
 	fails := func(status int) func(*vendors.Vendors, string) {
@@ -117,8 +117,8 @@ func testFailures(t *testing.T, base *world) {
 		name     string
 		provider string
 		fault    func(v *vendors.Vendors, endpoint string)
-		problem  failedcall.Problem        // for now
-		ended    tenancy.IntegrationReason // or for good
+		problem  failedcall.Problem        // temporary failure
+		ended    tenancy.IntegrationReason // permanent failure
 	}{
 		{"429", "freee", fails(429), failedcall.ProblemRateLimited, ""},
 		{"403, which may be a throttle", "freee", fails(403), failedcall.ProblemForbidden, ""},
@@ -157,8 +157,7 @@ func testFailures(t *testing.T, base *world) {
 	}
 }
 
-// testCrash: the claim to a refresh outlives its holder. A one-time token was most likely used; any other is used
-// again.
+// testCrash: a claim remains when its holder crashes. A one-time token counts as used; any other is used again.
 func testCrash(t *testing.T, w *world) {
 	for _, p := range both {
 		w.connectFor(t, p, time.Minute)
@@ -175,7 +174,7 @@ func testCrash(t *testing.T, w *world) {
 	w.token(t, "freee")
 }
 
-// noKeys is a KMS that gives no keys.
+// noKeys is a KMS that refuses to give keys.
 type noKeys struct{}
 
 func (noKeys) GenerateDataKey(context.Context, *kms.GenerateDataKeyInput, ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
@@ -202,7 +201,7 @@ func testLocked(t *testing.T, w *world) {
 	expect.That(t, row.Refreshing == nil && row.Status == tenancy.Connected, "%+v", row)
 }
 
-// sealing refuses new keys and opens old ones.
+// sealing gives no new keys but decrypts old ones.
 type sealing struct {
 	noKeys
 	old vault.KMS
@@ -216,7 +215,7 @@ func testUnsaved(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	rows, writes := &failingRows{Store: w.rows}, 0
 	rows.before = func() error {
-		if writes++; writes > 1 { // the claim is written, what the vendor gave is not
+		if writes++; writes > 1 { // the claim is written, the vendor's answer is not
 			return errors.New("the table is away")
 		}
 		return nil
@@ -235,7 +234,7 @@ func testUnsaved(t *testing.T, w *world) {
 }
 
 func testLostAnswer(t *testing.T, w *world) {
-	for n := 1; n <= 2; n++ { // of the claim; of what the vendor gave
+	for n := 1; n <= 2; n++ { // 1: the claim; 2: the vendor's answer
 		first := w.connect(t, "freee")
 		rows, writes := &failingRows{Store: w.rows}, 0
 		rows.after = func() error {
@@ -252,7 +251,7 @@ func testLostAnswer(t *testing.T, w *world) {
 	}
 }
 
-// testReconnected: a person's new connection counts, whatever a refresh brings meanwhile.
+// testReconnected: a person's new connection wins over a concurrent refresh.
 func testReconnected(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	rows, second := &failingRows{Store: w.rows}, oauth.Token{}
@@ -287,7 +286,7 @@ func testImpatient(t *testing.T, w *world) {
 	if _, err := w.Renew(ctx, tenant, "freee", first.Access); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who waits: %v", err)
 	}
-	goes() // and the exchange is finished
+	goes() // the exchange finishes
 	w.vendors.Hang("freee_token", 0)
 	all.Wait()
 	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != tenancy.Connected {

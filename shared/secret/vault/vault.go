@@ -15,8 +15,8 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// Rows keeps integrations. Finding none is aggregate.ErrNotFound, losing to another
-// writer aggregate.ErrConflict.
+// Rows stores integrations. It returns aggregate.ErrNotFound for a missing one and aggregate.ErrConflict when another
+// writer was faster.
 type Rows interface {
 	Integration(ctx context.Context, tenant, provider string) (tenancy.Integration, error)
 	SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor,
@@ -24,13 +24,13 @@ type Rows interface {
 	RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error)
 }
 
-// Vault finds the tokens that tools call with, and renews those that expire.
+// Vault returns the tokens for tools' calls, and renews those that expire.
 type Vault struct {
 	Rows     Rows
 	Envelope Envelope
-	// Providers are the authorization servers by provider. A provider without one has no tokens to renew.
+	// Providers are the authorization servers by provider. Tokens of other providers can't be renewed.
 	Providers map[string]oauth.Provider
-	// Outbound calls the authorization servers that MCP servers name; without it those are never asked.
+	// Outbound calls authorization servers that MCP servers name. If it is nil they are never called.
 	Outbound http.RoundTripper
 	Now      func() time.Time
 	NewID    func() string
@@ -45,20 +45,20 @@ func New(rows Rows, e Envelope, providers ...oauth.Provider) Vault {
 	return v
 }
 
-// Credential is what is sealed.
+// Credential is the sealed content of an integration.
 type Credential struct {
 	secret.Hidden
 	AccessToken string
-	// The rest is empty for a token that somebody made by hand.
+	// The following fields are empty for a token that a person created by hand.
 	RefreshToken string
 	ExpiresAt    time.Time
-	Client       oauth.Client // whom the refresh token was given to
-	// Address is the only server to which the credential may be sent; empty for providers
-	// whose address a tenant can't choose.
+	Client       oauth.Client // the client that the refresh token was issued to
+	// Address is the only server to which the credential may be sent. It is empty for providers whose address tenants
+	// can't choose.
 	Address string
-	// TokenURL and RevokeURL are the addresses of the authorization server that an MCP server named, and Resource is the
-	// resource of its tokens; empty: Address. All three are empty for a token that somebody made by hand, and for
-	// providers with known addresses.
+	// TokenURL and RevokeURL are of the authorization server that an MCP server named. Resource is the resource of its
+	// tokens; empty means Address. All three are empty for tokens created by hand and for providers with known
+	// addresses.
 	TokenURL, RevokeURL, Resource string
 }
 
@@ -75,7 +75,7 @@ type sealed struct {
 	Resource     string     `json:"resource,omitempty"`
 }
 
-// Of is the credential that an exchange brought.
+// Of makes a credential of an exchange's result.
 func Of(t oauth.Token, c oauth.Client) Credential {
 	return Credential{AccessToken: t.Access, RefreshToken: t.Refresh, ExpiresAt: t.ExpiresAt, Client: c}
 }
@@ -90,7 +90,7 @@ func (c Credential) clear() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// SealCredential makes the text that an integration's row keeps.
+// SealCredential returns the sealed text for an integration's row.
 func (e Envelope) SealCredential(ctx context.Context, tenant, provider string, c Credential) (string, error) {
 	s, err := e.sealer(ctx, tenant, provider)
 	if err != nil {
@@ -99,7 +99,6 @@ func (e Envelope) SealCredential(ctx context.Context, tenant, provider string, c
 	return s.credential(c)
 }
 
-// credential seals a credential without a call to KMS.
 func (s sealer) credential(c Credential) (string, error) {
 	b, err := c.clear()
 	if err != nil {
@@ -108,8 +107,8 @@ func (s sealer) credential(c Credential) (string, error) {
 	return s.seal(b)
 }
 
-// find reads the tenant's row for a provider and opens its credential. It returns aggregate.ErrNotFound when there is
-// none, and an ErrNotConnected with the reason when it has ended or is for another address.
+// find reads the tenant's row for a provider and opens its credential. It returns aggregate.ErrNotFound if there is
+// none, and an ErrNotConnected with the reason if it has ended or is for another address.
 func (v Vault) find(ctx context.Context, tenant, provider, address string) (tenancy.Integration, Credential, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err != nil {
@@ -125,7 +124,7 @@ func (v Vault) find(ctx context.Context, tenant, provider, address string) (tena
 	return row, c, nil
 }
 
-// Open reads the credential of a row. It returns tenancy.ErrNotConnected for one that has none any more.
+// Open opens the credential of a row. It returns tenancy.ErrNotConnected if the row has none any more.
 func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, error) {
 	if row.Status != tenancy.Connected {
 		return Credential{}, unusable(row)
@@ -149,8 +148,7 @@ func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, e
 	return c, nil
 }
 
-// Server is the authorization server that a provider's credential came from; false when it is not known, or not to be
-// asked.
+// Server returns the authorization server of a provider's credential; false if it is unknown or must not be called.
 func (v Vault) Server(provider string, c Credential) (oauth.Provider, bool) {
 	if c.TokenURL == "" {
 		p, known := v.Providers[provider]
@@ -166,9 +164,9 @@ func unusable(row tenancy.Integration) error {
 	return tenancy.ErrNotConnected{Provider: row.Provider, Status: row.Status, Reason: row.StatusReason}
 }
 
-// SlackToken is the token of a tenant's bot: its own, or the deployment's. Only the deployment's own workspace gets
-// the latter, and only until Slack says that the app was removed or the token revoked. own reports whether a tenant is
-// that workspace. For others SlackToken returns tenancy.ErrNotConnected.
+// SlackToken returns the token of a tenant's bot: the tenant's own or the deployment's. Only the deployment's own
+// workspace, as own reports, gets the latter, until Slack reports that the app was removed or the token revoked. For
+// others SlackToken returns tenancy.ErrNotConnected.
 func (v Vault) SlackToken(ctx context.Context, tenant, deployments string,
 	own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
@@ -188,8 +186,8 @@ func (v Vault) SlackToken(ctx context.Context, tenant, deployments string,
 	return v.Token(ctx, tenant, tenancy.SlackProvider)
 }
 
-// Bot is the token of a tenant's own bot, which its row has since the app was installed there. It returns
-// tenancy.ErrNotConnected when there is none, as in the deployment's own workspace.
+// Bot returns the token of a tenant's own bot, which is in its row since the app was installed. It returns
+// tenancy.ErrNotConnected if there is none, as in the deployment's own workspace.
 func (v Vault) Bot(ctx context.Context, tenant string) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
 	switch {
@@ -202,8 +200,7 @@ func (v Vault) Bot(ctx context.Context, tenant string) (string, error) {
 	return c.AccessToken, err
 }
 
-// Company is the id of the freee company that a person chose when connecting it,
-// empty when none was chosen or freee is not connected.
+// Company returns the id of the freee company that a person chose, empty if none was chosen or freee is not connected.
 func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, "freee")
 	if errors.Is(err, aggregate.ErrNotFound) {
@@ -221,7 +218,7 @@ func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 	return about.CompanyID, nil
 }
 
-// About is the unencrypted part of a connection's row about its token.
+// About returns the unencrypted metadata of a token for its connection's row.
 func About(t oauth.Token) aggregate.JSON {
 	if t.CompanyID == "" {
 		return "{}"

@@ -59,7 +59,7 @@ func testEnvelope(t *testing.T, w *world) {
 	})
 }
 
-// testServerSecret: a server's secret is for one address.
+// testServerSecret: a server's secret is only valid for one address.
 func testServerSecret(t *testing.T, w *world) {
 	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
 	var field aggregate.ErrField
@@ -76,7 +76,7 @@ func testServerSecret(t *testing.T, w *world) {
 	}
 	elsewhere(w.ServerToken(t.Context(), "T1", there))
 	elsewhere(w.Token(t.Context(), "T1", here.Provider()))
-	// A credential that was kept before credentials had addresses is for no known address.
+	// A credential from before credentials had addresses is valid for no address.
 	row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
 	expect.NoError(t, err)
 	if row.Credentials, err = w.Envelope.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
@@ -86,7 +86,7 @@ func testServerSecret(t *testing.T, w *world) {
 	elsewhere(w.ServerToken(t.Context(), "T1", here))
 }
 
-// testPrinting: printing shows nothing.
+// testPrinting: printing a credential shows nothing.
 func testPrinting(t *testing.T, _ *world) {
 	c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
 	for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
@@ -98,7 +98,7 @@ func testPrinting(t *testing.T, _ *world) {
 	}
 }
 
-// flip changes every character to another of base64url.
+// flip replaces every character by another one of base64url.
 func flip(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == 'A' {

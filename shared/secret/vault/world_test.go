@@ -21,7 +21,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// TestVault runs against one server: a real table API, a real KMS API, the vendors' token endpoints.
+// TestVault runs against one server that emulates the table, KMS and the vendors' token endpoints.
 func TestVault(t *testing.T) {
 	server := storetest.Start(t)
 	client := kms.NewFromConfig(server.Config)
@@ -55,12 +55,12 @@ func TestVault(t *testing.T) {
 	}
 }
 
-// world is a vault in front of the vendors' token endpoints.
+// world is a vault that calls emulated token endpoints.
 type world struct {
 	vault.Vault
 	rows    *tasks.Store
 	vendors *vendors.Vendors
-	ahead   atomic.Int64 // of the clock on the wall
+	ahead   atomic.Int64 // offset to the real clock
 }
 
 func newWorld(t *testing.T, rows *tasks.Store, e vault.Envelope) *world {
@@ -78,13 +78,13 @@ func (w *world) later(d time.Duration) { w.ahead.Add(int64(d)) }
 
 const tenant = "T1"
 
-// connect gives the tenant a consent's tokens, and returns them.
+// connect saves a new consent's tokens for the tenant and returns them.
 func (w *world) connect(t *testing.T, provider string) oauth.Token {
 	t.Helper()
 	return w.connectFor(t, provider, time.Hour)
 }
 
-// connectFor is connect with an access token that is good for so long.
+// connectFor is connect with an access token of the given lifetime.
 func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration) oauth.Token {
 	t.Helper()
 	got := w.vendors.Grant(provider)
@@ -93,20 +93,19 @@ func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration
 	return got
 }
 
-// row is the integration as it is.
 func (w *world) row(t *testing.T, provider string) tenancy.Integration {
 	t.Helper()
 	return expect.Value(w.rows.Integration(t.Context(), tenant, provider))(t)
 }
 
-// token must be found.
+// token fails the test if there is no token.
 func (w *world) token(t *testing.T, provider string) string {
 	t.Helper()
 	return expect.Value(w.Token(t.Context(), tenant, provider))(t)
 }
 
-// ended asserts that a person must connect the provider again, that the row says
-// why and holds nothing, and that the log has it once.
+// ended checks that a person must connect the provider again, that the row has the reason and no credential, and that
+// the audit log has one entry.
 func (w *world) ended(t *testing.T, provider string, err error, why tenancy.IntegrationReason) {
 	t.Helper()
 	ended := tenancy.ErrNotConnected{}
@@ -121,13 +120,13 @@ func (w *world) ended(t *testing.T, provider string, err error, why tenancy.Inte
 	}
 }
 
-// posts asserts how often the vendor was asked for tokens.
+// posts checks how many token requests the vendor received.
 func (w *world) posts(t *testing.T, provider string, want int) {
 	t.Helper()
 	expect.Is(t, w.vendors.Calls(provider+"_token"), want, "%s was asked for tokens (times)", provider)
 }
 
-// failingRows are rows whose writes fail: before or after they are done.
+// failingRows are rows whose writes fail before or after they are made.
 type failingRows struct {
 	*tasks.Store
 	before, after func() error

@@ -162,10 +162,10 @@ func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err
 	return answer, err == nil, err
 }
 
-// Keep saves what an answer cost, and then the answer unless one is there under its key: what was paid for stays paid,
-// and an answer that was not saved is asked for, and paid for, again: a write that fails is tried again as SaveRound
-// does, as long as ctx lets it. No answer is nil: only its cost is saved. It returns aggregate.ErrMoved where another
-// invocation's answer is there, from which the round goes on.
+// Keep saves an answer's cost, and then the answer unless one exists under its key. It retries failed writes as
+// SaveRound does until ctx ends: the cost is never lost, but an answer that is not saved must be paid for again. If
+// answer is nil it saves only the cost. It returns aggregate.ErrMoved if another invocation has saved its answer: the
+// round must continue from that one.
 func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
 	for try := 0; ; try++ {
 		err := k.keep(ctx, key, answer, spent)

@@ -2,13 +2,13 @@ package pipelinetest
 
 import "ringi/shared/decide/pipeline"
 
-// RefuseCommits has DynamoDB refuse for good whatever moves a task's head, until ClearFaults.
+// RefuseCommits makes DynamoDB refuse all writes that change a task's head, until ClearFaults.
 func (w *World) RefuseCommits() {
 	w.Transport.Refuse("TransactWriteItems", movesHead, Refused)
 }
 
-// PaidAlone checks that err tells the state machine to try no more, and that of what models were paid for nothing is
-// left but its cost: in one usage that made nothing, and in the day's sum.
+// PaidAlone checks that err stops the state machine's retries, and that only the cost of the model calls was saved: as
+// one usage without a result, and in the day's sum.
 func (w *World) PaidAlone(err error) {
 	w.T.Helper()
 	if err == nil || pipeline.Name(err) != pipeline.Internal {

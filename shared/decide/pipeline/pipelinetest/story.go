@@ -15,13 +15,13 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Team is the workspace of everybody here.
+// Team is the workspace of all tests.
 const Team = "T0RINGI"
 
 // Requester asked for the task.
 const Requester = "U0SATO"
 
-// Approver may stamp it.
+// Approver is a person who may stamp.
 func Approver() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SUZUKI", Team: Team, Member: true}
 }
@@ -31,28 +31,28 @@ func Policy() aggregate.Policy {
 	return aggregate.Policy{Team: Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
-// Text is what the message says; it must be seen in no log and no error.
+// Text is the message's text, which must not appear in logs and errors.
 const Text = "今月の勤怠をまとめて"
 
-// Story is one task in a store. The pipeline and people move it on.
+// Story is one task in a store, which the tests advance as the pipeline and people do.
 type Story struct {
 	T     testing.TB
 	Ref   aggregate.Ref
-	Store *tasks.Store    // not through a wire
-	By    aggregate.Actor // stamps and withdraws
+	Store *tasks.Store    // without FaultyTransport
+	By    aggregate.Actor // stamps and cancels
 	clock atomic.Int64
 }
 
-// StartClock sets the clock to the wall's. From then on it moves by Later alone.
+// StartClock sets the clock to the current time. From then on only Later advances it.
 func (w *Story) StartClock() { w.clock.Store(time.Now().UnixMilli()) }
 
-// Now is the story's time, which stands still.
+// Now returns the story's time, which does not advance by itself.
 func (w *Story) Now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
 
-// Later lets time pass.
+// Later advances the clock.
 func (w *Story) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
-// Receive receives a message of By's workspace, and goes on with its task.
+// Receive receives a message in By's workspace and continues with its task.
 func (w *Story) Receive(r task.Request) {
 	w.T.Helper()
 	r.TeamID, r.Text, r.Source, r.EventID = w.By.Team, Text, task.SourceChannel, "Ev1"
@@ -62,17 +62,17 @@ func (w *Story) Receive(r task.Request) {
 	w.Ref = ref
 }
 
-// receiveIn receives a message in a thread; an empty thread is the message's own.
+// receiveIn receives a message in a thread. An empty thread means that the message starts one.
 func (w *World) receiveIn(thread string) {
 	w.T.Helper()
 	ts := fmt.Sprintf("%d.000100", w.Now().Unix())
 	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts, ThreadTS: cmp.Or(thread, ts)})
 }
 
-// Another adds a task to the same table and returns a world of it.
+// Another adds a task to the same table and returns its world.
 func (w *World) Another() *World { return w.another("") }
 
-// Reply adds a task that is asked for in this one's thread.
+// Reply adds a task that is requested in this task's thread.
 func (w *World) Reply() *World { return w.another(w.Load().Request.ThreadTS) }
 
 func (w *World) another(thread string) *World {
@@ -86,25 +86,24 @@ func (w *World) another(thread string) *World {
 	return n
 }
 
-// Decide commits.
+// Decide commits a decision.
 func (w *Story) Decide(f task.Decision) *task.Aggregate {
 	w.T.Helper()
 	return expect.Value(w.Store.Decide(w.T.Context(), w.Ref, f))(w.T)
 }
 
-// Load reads the task.
 func (w *Story) Load() *task.Aggregate {
 	w.T.Helper()
 	return expect.Value(w.Store.Load(w.T.Context(), w.Ref))(w.T)
 }
 
-// In is what a state sends for the head's run.
+// In returns a state's input for the head's run.
 func (w *Story) In() pipeline.Input {
 	w.T.Helper()
 	return pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: w.Load().Head.Run}
 }
 
-// Wait keeps a token of the head's run at the gate that waits.
+// Wait saves a token of the head's run at the waiting gate.
 func (w *Story) Wait(token string) aggregate.Wait {
 	w.T.Helper()
 	a := w.Load()
@@ -121,7 +120,7 @@ func (w *Story) Restart() {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) })
 }
 
-// Extracted brings the task to the second layer.
+// Extracted advances the task to the second layer.
 func (w *Story) Extracted() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -129,7 +128,7 @@ func (w *Story) Extracted() *task.Aggregate {
 	})
 }
 
-// Prompted brings it to its prompt's approval, under these settings.
+// Prompted advances the task until its prompt waits for approval under these settings.
 func (w *Story) Prompted(s tenancy.Settings) *task.Aggregate {
 	w.T.Helper()
 	w.Extracted()
@@ -146,14 +145,14 @@ func (w *Story) Draft(s tenancy.Settings) *task.Aggregate {
 	})
 }
 
-// settingsRev is the revision of the tenant's settings: a gate opens under the newest.
+// settingsRev returns the revision of the tenant's settings, under which the next gate opens.
 func (w *Story) settingsRev() int {
 	w.T.Helper()
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	return s.Rev
 }
 
-// Settings changes the tenant's settings, and returns them as they are then.
+// Settings changes the tenant's settings and returns the saved ones.
 func (w *Story) Settings(change func(*tenancy.Settings)) tenancy.Settings {
 	w.T.Helper()
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
@@ -162,7 +161,7 @@ func (w *Story) Settings(change func(*tenancy.Settings)) tenancy.Settings {
 	return s
 }
 
-// Planned brings it to its process's approval.
+// Planned advances the task until its process waits for approval.
 func (w *Story) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Prompted(s)
@@ -174,14 +173,14 @@ func (w *Story) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate 
 	})
 }
 
-// Approved brings it to an execution that has not begun.
+// Approved advances the task to an execution that has not begun.
 func (w *Story) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Planned(s, steps...)
 	return w.Approve()
 }
 
-// Approve stamps the gate that waits.
+// Approve stamps the waiting gate.
 func (w *Story) Approve() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return w.approve(a) })
@@ -195,13 +194,12 @@ func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Approve(open.ID, w.By, w.policy(), w.Now())
 }
 
-// Cancel withdraws the task.
 func (w *Story) Cancel() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(w.By, w.policy(), w.Now()) })
 }
 
-// Step is one of a plan.
+// Step returns a step of a plan.
 func Step(order int, tool string, access aggregate.Access, input string) task.Step {
 	return task.Step{
 		StepID: fmt.Sprintf("step-%d", order), Order: order, Title: tool, Tool: tool, ToolInput: aggregate.JSON(input),
@@ -209,7 +207,7 @@ func Step(order int, tool string, access aggregate.Access, input string) task.St
 	}
 }
 
-// Claim makes a step of the newest attempt some invocation's for a minute.
+// Claim claims a step of the newest attempt for an invocation, for a minute.
 func (w *Story) Claim(invocation string) *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -221,13 +219,11 @@ func (w *Story) Claim(invocation string) *task.Aggregate {
 	})
 }
 
-// Begin starts the execution.
 func (w *Story) Begin() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
 }
 
-// policy lets every member of the channel decide.
 func (w *Story) policy() aggregate.Policy {
 	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// FaultyTransport is what calls to AWS go through. It loses or refuses some of them when it is told to.
+// FaultyTransport is the transport of calls to AWS. Tests can make it lose or refuse calls.
 type FaultyTransport struct {
 	next   http.RoundTripper
 	mu     sync.Mutex
@@ -22,11 +22,11 @@ type fault struct {
 	times  int
 	answer bool
 	before func()
-	holds  string // what the call's body has; empty: anything
-	says   string // in the service's place
+	holds  string // text in the call's body; empty: any
+	says   string // the answer instead of the service's
 }
 
-// What DynamoDB says of a write that it will never take, and what the transactions have that move a task.
+// Refused is DynamoDB's answer to an invalid write. Transactions that change a task's head contain movesHead.
 const (
 	Refused   = `{"__type":"com.amazon.coral.validate#ValidationException","message":"Item size has exceeded the maximum allowed size"}`
 	movesHead = `{"S":"HEAD"}`
@@ -34,21 +34,21 @@ const (
 
 var errDropped = errors.New("the call was dropped")
 
-// DropCalls loses the next so many calls whose name ends like call, "SendMessage" or
-// "PUT", before they reach the service.
+// DropCalls drops the next times calls whose name ends in call, such as "SendMessage" or "PUT", before they reach the
+// service.
 func (w *FaultyTransport) DropCalls(call string, times int) { w.add(&fault{call: call, times: times}) }
 
-// DropAnswers lets the next so many calls be done and loses their answers.
+// DropAnswers makes the next times calls and drops their answers.
 func (w *FaultyTransport) DropAnswers(call string, times int) {
 	w.add(&fault{call: call, times: times, answer: true})
 }
 
-// Refuse answers every such call whose body has holds with an error of AWS's, until ClearFaults.
+// Refuse answers calls whose body contains holds with an AWS error, until ClearFaults.
 func (w *FaultyTransport) Refuse(call, holds, says string) {
 	w.add(&fault{call: call, times: 1 << 30, holds: holds, says: says})
 }
 
-// Before does something once, just before the next such call.
+// Before calls do once just before the next such call.
 func (w *FaultyTransport) Before(call string, do func()) {
 	w.add(&fault{call: call, times: 1, before: do})
 }
@@ -60,7 +60,7 @@ func (w *FaultyTransport) ClearFaults() {
 	w.faults = nil
 }
 
-// Count is how many calls of that name arrived here.
+// Count returns how many calls of that name have arrived here.
 func (w *FaultyTransport) Count(call string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *FaultyTransport) add(f *fault) {
 	w.faults = append(w.faults, f)
 }
 
-// RoundTrip makes the call, or returns errDropped.
+// RoundTrip makes the call or returns errDropped.
 func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	call := r.Header.Get("X-Amz-Target")
 	if call == "" {
@@ -110,7 +110,7 @@ func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// bodyOf reads what a call sends, and leaves it there.
+// bodyOf reads a request's body and restores it.
 func bodyOf(r *http.Request) (string, error) {
 	if r.Body == nil {
 		return "", nil
@@ -120,7 +120,7 @@ func bodyOf(r *http.Request) (string, error) {
 	return string(body), err
 }
 
-// take notes a call and uses up what is to happen to it.
+// take counts a call and returns the fault for it, which is used up.
 func (w *FaultyTransport) take(call, body string) *fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package pipelinetest gives tests of the pipeline's functions a task to work on,
-// and the services around it as they are: a table, runs that wait with a token, a queue, a bucket.
+// Package pipelinetest gives tests of the pipeline's functions a task, and emulators of the services that it needs: a
+// table, runs that wait with a token, a queue and a bucket.
 package pipelinetest
 
 import (
@@ -26,19 +26,19 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Server stands in for AWS, for all tests of a package.
+// Server emulates AWS for all tests of a package.
 type Server struct{ *storetest.Server }
 
-// worlds counts those of all tests, since they share the server.
+// worlds numbers the worlds of all tests, since they share the server.
 var worlds atomic.Int32
 
-// Start starts the server, unless a test before did.
+// Start starts the server unless an earlier test did.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	return &Server{storetest.Start(t)}
 }
 
-// Each runs tests over one server, each with a world of its own.
+// Each runs tests over one server, each with its own world.
 func Each(t *testing.T, tests map[string]func(*testing.T, *World)) {
 	t.Helper()
 	server := Start(t)
@@ -47,11 +47,11 @@ func Each(t *testing.T, tests map[string]func(*testing.T, *World)) {
 	}
 }
 
-// World is one task, just received, with a table, a state machine, a queue and a bucket of its own.
+// World is a new task with its own table, state machine, queue and bucket.
 type World struct {
 	Story
 	Transport *FaultyTransport
-	Config    aws.Config // through the wire
+	Config    aws.Config // uses FaultyTransport
 
 	Machine  string // ARN
 	QueueURL string
@@ -62,11 +62,11 @@ type World struct {
 	table  string
 }
 
-// machine sends its token to a queue and waits.
+// machine is a state machine that sends its token to a queue and waits.
 const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
 "Parameters":{"QueueUrl":%q,"MessageBody":{"token.$":"$$.Task.Token","input.$":"$"}},"TimeoutSeconds":600,"End":true}}}`
 
-// World makes one.
+// World makes a new world.
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
 	n := worlds.Add(1)
@@ -93,30 +93,29 @@ func (w *World) queue(name string, attributes map[string]string) string {
 	return *out.QueueUrl
 }
 
-// StoreOverTransport is the store as a function has it: its calls go through Transport.
+// StoreOverTransport returns a store whose calls go through FaultyTransport, as a function has it.
 func (w *World) StoreOverTransport() *tasks.Store {
 	return tasks.New(dynamodb.NewFromConfig(w.Config), w.table)
 }
 
-// Table is the table's name.
 func (w *World) Table() string { return w.table }
 
-// Runs is Step Functions as a function has it.
+// Runs returns a Step Functions client as a function has it.
 func (w *World) Runs() *sfn.Client { return sfn.NewFromConfig(w.Config) }
 
-// S3 is the bucket's service as a function has it.
+// S3 returns an S3 client as a function has it.
 func (w *World) S3() *s3.Client {
 	return s3.NewFromConfig(w.Config, func(o *s3.Options) { o.UsePathStyle = true })
 }
 
-// Effects is a runner of them.
+// Effects returns a runner of effects.
 func (w *World) Effects() effect.Runner {
 	return effect.Runner{
 		Store: w.StoreOverTransport().Of.Store, Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), Machines: map[string]string{task.Kind.Name: w.Machine}, QueueURL: w.QueueURL, Now: w.Now,
 	}
 }
 
-// Open starts the head's run, and returns the token with which it waits.
+// Open starts the head's run and returns the token with which it waits.
 func (w *World) Open() string {
 	w.T.Helper()
 	h := w.Load().Head
@@ -127,7 +126,7 @@ func (w *World) Open() string {
 	return w.Token()
 }
 
-// Token is that of a run that began to wait.
+// Token returns the token of a run that began to wait.
 func (w *World) Token() string {
 	w.T.Helper()
 	out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10}))(w.T)
@@ -140,14 +139,14 @@ func (w *World) Token() string {
 	return said.Token
 }
 
-// Stop ends a run as a person with the AWS CLI does.
+// Stop stops a run as an operator with the AWS CLI does.
 func (w *World) Stop(run int) {
 	w.T.Helper()
 	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: w.execution(run).ExecutionArn}))(w.T)
 	w.Becomes(run, sfntypes.ExecutionStatusAborted)
 }
 
-// NoRoom ends a run as its state machine does where Lambda has no room for its functions.
+// NoRoom ends a run as its state machine does when Lambda's concurrency limit is reached.
 func (w *World) NoRoom(run int, token string) {
 	w.T.Helper()
 	expect.Value(sfn.NewFromConfig(w.plain).SendTaskFailure(w.T.Context(), &sfn.SendTaskFailureInput{TaskToken: &token, Error: aws.String(aggregate.EndedNoRoom)}))(w.T)
@@ -160,13 +159,13 @@ func (w *World) Becomes(run int, want sfntypes.ExecutionStatus) {
 	expect.Eventually(w.T, fmt.Sprintf("run %d is %q", run, want), func() bool { return w.Status(run) == want })
 }
 
-// Status is that of a run, empty for one that was never started.
+// Status returns a run's status, empty if it was never started.
 func (w *World) Status(run int) sfntypes.ExecutionStatus {
 	w.T.Helper()
 	return w.execution(run).Status
 }
 
-// execution is a run as Step Functions lists it, empty for one that was never started.
+// execution returns a run as Step Functions lists it, empty if it was never started.
 func (w *World) execution(run int) (none sfntypes.ExecutionListItem) {
 	w.T.Helper()
 	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
@@ -178,7 +177,7 @@ func (w *World) execution(run int) (none sfntypes.ExecutionListItem) {
 	return none
 }
 
-// Drawn takes the messages that ask for cards to be drawn, and returns their number.
+// Drawn receives the messages that ask for cards to be drawn, and returns their number.
 func (w *World) Drawn() int {
 	w.T.Helper()
 	n := 0
