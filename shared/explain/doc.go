@@ -1,5 +1,5 @@
-// Package explain is the area of why something did not happen, in a sentence that says what to do: classes of errors,
-// reasons of ends, failed calls, refusals, the audit log's words, and what a call does, in a line.
+// Package explain is the area of sentences that say why something did not happen and what to do: classes of errors,
+// reasons of ends, failed calls, refusals, the words of the audit log, and one-line descriptions of calls.
 //
-// It imports domain and what stands below. Begin with errorclass and ended.
+// Begin with errorclass and ended.
 package explain

@@ -1,5 +1,5 @@
-// Package words is the area of what people can read: languages, what of a text is visible, and what is masked. Its
-// packages know nothing of tasks or Slack.
+// Package words is the area of texts for people: languages, visible and invisible characters, and masking. Its packages
+// know nothing of tasks or Slack.
 //
-// It imports the standard library and Unicode's tables. Begin with language, legible and mask.
+// Begin with language, legible and mask.
 package words

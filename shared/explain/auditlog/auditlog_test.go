@@ -26,7 +26,7 @@ import (
 
 func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
 
-// actions are those that the code of this module declares.
+// actions returns the actions that this module's code declares.
 func actions(t *testing.T) (all []string) {
 	t.Helper()
 	declared := regexp.MustCompile(`Action\s*=\s*"([a-z_]+\.[a-z_]+)"`)
@@ -61,7 +61,7 @@ func TestEveryActionHasItsWords(t *testing.T) {
 	expect.Is(t, auditlog.WordsIn("en").Action("prompt.read"), "prompt.read", "an action of a later release")
 }
 
-// What nobody may approve is not begun: no draft of it has failed, and a log has nothing to press.
+// If nobody may approve a draft, it is not begun. That is not called a failure, and the log mentions no button.
 func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 	for locale, failed := range map[string]string{"ja": "失敗", "en": "Failed"} {
 		w := auditlog.WordsIn(locale)
@@ -180,8 +180,8 @@ func TestACellIsNoFormula(t *testing.T) {
 	}
 }
 
-// LibreOffice also splits at semicolons and tabs, Excel at semicolons where numbers have a decimal comma: what follows
-// would stand in a cell of its own.
+// LibreOffice also splits cells at semicolons and tabs, Excel at semicolons in locales with decimal commas: text after
+// these signs must not begin another cell.
 func TestNoSignWithinACellBeginsAnother(t *testing.T) {
 	for _, s := range []string{"a;=cmd|'/C calc'!A1", "a\t=1+1", "a|=1", `a";=1`} {
 		var b bytes.Buffer
@@ -203,14 +203,14 @@ func FuzzACellIsNoFormula(f *testing.F) {
 	})
 }
 
-// A page says one zone for all its times; those within details are no others.
+// All times on a page are in one zone, including those in details.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
 	want := []auditlog.Detail{{Name: "Asked at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
 }
 
-// Who reads the log knows no names of Ringi's for stages and kinds.
+// Readers of the log don't know Ringi's codes for stages and kinds.
 func TestCodesInDetailsHaveWords(t *testing.T) {
 	for _, locale := range language.All {
 		for _, d := range []string{

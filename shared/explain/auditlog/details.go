@@ -15,14 +15,14 @@ import (
 	"ringi/shared/explain/ended"
 )
 
-// Detail is a line of what an entry says: a name and a text.
+// Detail is one line of an entry's details: a name and a text.
 type Detail struct{ Name, Text string }
 
-// maxDetails is how many lines of an entry are listed; the file has all.
+// maxDetails is how many lines of an entry are shown; the export has all.
 const maxDetails = 200
 
-// Details are the members of an entry's details as lines, by name; those of a member that has members are named by
-// both. People are called by name, which may answer nothing.
+// Details returns the members of an entry's details as lines, by name. A nested member has both names. name returns a
+// person's name, or "" if it is unknown.
 func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []Detail {
 	d := json.NewDecoder(strings.NewReader(string(x.Details)))
 	d.UseNumber()
@@ -63,10 +63,10 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 	return out
 }
 
-// namesOfFields is the member that lists which fields were changed.
+// namesOfFields is the member that lists the changed fields.
 const namesOfFields = "fields"
 
-// named are fields as people call them.
+// named returns the fields' names for people.
 func (w Words) named(fields []any) (all []any) {
 	for _, name := range fields {
 		if text, ok := name.(string); ok {
@@ -77,17 +77,17 @@ func (w Words) named(fields []any) (all []any) {
 	return all
 }
 
-// change is what a field was and is, where an entry has both and nothing else.
+// change returns a field's old and new value if an entry has both and nothing else.
 func (w Words) change(members map[string]any) (was, is string, ok bool) {
 	before, one := members["was"]
 	after, two := members["is"]
 	return cmp.Or(w.said("was", before), "—"), cmp.Or(w.said("is", after), "—"), one && two && len(members) == 2
 }
 
-// personID is what Slack's ids of people look like.
+// personID matches Slack's ids of people.
 var personID = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
 
-// said is a member's value: codes of Ringi's in words, people by name.
+// said returns a member's value with codes as words and ids as people's names.
 func (w Words) said(member string, v any) string {
 	switch v := v.(type) {
 	case []any:
@@ -120,7 +120,7 @@ func (w Words) said(member string, v any) string {
 	return textOf(v)
 }
 
-// localTime is a moment in the zone of the entries' own times, and any other text as it is.
+// localTime converts a time to the zone of the entries' times. Other texts are not changed.
 func localTime(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -129,7 +129,7 @@ func localTime(text string) string {
 	return at.In(japan()).Format("2006-01-02 15:04:05")
 }
 
-// textOf is a value as people read it: a moment in the zone of the page, and a dash for what is empty or not there.
+// textOf returns a value as text: times in the page's zone, a dash for an empty or missing value.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -137,7 +137,7 @@ func textOf(v any) string {
 	case string:
 		return cmp.Or(localTime(v), "—")
 	case map[string]any:
-		b, _ := json.Marshal(v) // of what was decoded
+		b, _ := json.Marshal(v) // v was decoded from JSON
 		return string(b)
 	}
 	return fmt.Sprint(v)

@@ -1,4 +1,5 @@
-// Package auditlog puts the audit log into words, and into files that people take away. It reads and writes no table.
+// Package auditlog describes the audit log's entries in words and writes them to export files. It does not access the
+// table.
 package auditlog
 
 import (
@@ -12,10 +13,10 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ActionExported records that somebody took entries away, which, and how many.
+// ActionExported records that somebody exported entries, which ones, and how many.
 const ActionExported aggregate.Action = "audit.exported"
 
-// Form is how a file is written.
+// Form is a file's format.
 type Form string
 
 const (
@@ -23,7 +24,7 @@ const (
 	JSONLines Form = "jsonl" // for programs: the rows as the table has them
 )
 
-// Filter says which entries are meant; an empty field filters nothing.
+// Filter selects entries. An empty field filters nothing.
 type Filter struct {
 	From     time.Time        `json:"from,omitzero"` // inclusive
 	To       time.Time        `json:"to,omitzero"`   // exclusive
@@ -32,12 +33,12 @@ type Filter struct {
 	Actor    string           `json:"actor,omitempty"`    // Slack user id; "system" for Ringi itself
 }
 
-// maxFilter is how long a filter's text may be: ids and actions are shorter.
+// maxFilter is the longest text of a filter; ids and actions are shorter.
 const maxFilter = 64
 
 var filterForm = regexp.MustCompile(`^[A-Za-z0-9_.:-]*$`)
 
-// Check returns aggregate.ErrField for what no entry can have.
+// Check returns aggregate.ErrField for a value that no entry can have.
 func (f Filter) Check() error {
 	for _, x := range []struct{ field, value string }{{"action", string(f.Action)}, {"resource", f.Resource},
 		{"actor", f.Actor}} {
@@ -51,7 +52,7 @@ func (f Filter) Check() error {
 	return nil
 }
 
-// Status is where an export stands.
+// Status is the state of an export.
 type Status string
 
 const (
@@ -62,20 +63,20 @@ const (
 )
 
 const (
-	// MaxRows is the most entries of one file: a spreadsheet takes 1,048,576 rows, and that many are read in a few
+	// MaxRows is the most entries of one file: a spreadsheet allows 1,048,576 rows, and reading them takes a few
 	// minutes.
 	MaxRows = 1_000_000
-	// MaxAtOnce is how many exports of a tenant may be under way.
+	// MaxAtOnce is how many exports of a tenant may be in progress.
 	MaxAtOnce = 3
-	// GivenUp is how long after its request an export that nobody finished counts as failed: all tries are over by then.
+	// GivenUp is how long after its request an unfinished export counts as failed. All tries are over by then.
 	GivenUp = time.Hour
-	// Kept is how long a file can be fetched, and its row be seen.
+	// Kept is how long a file and its row are kept.
 	Kept = 24 * time.Hour
-	// LinkLasts is how long a link to a file is good.
+	// LinkLasts is how long a link to a file is valid.
 	LinkLasts = 15 * time.Minute
 )
 
-// Export is a file of entries that an administrator asked for.
+// Export is a file of entries that an administrator requested.
 type Export struct {
 	ID        string     `json:"id"`
 	Tenant    string     `json:"tenant_id"`
@@ -93,7 +94,7 @@ type Export struct {
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 }
 
-// Problem is why an export failed, as a code.
+// Problem is a code for why an export failed.
 type Problem string
 
 const (
@@ -103,10 +104,10 @@ const (
 	Abandoned Problem = "abandoned"
 )
 
-// ErrBusy: MaxAtOnce exports of the tenant are under way.
+// ErrBusy: MaxAtOnce exports of the tenant are in progress.
 var ErrBusy = errors.New("other exports are under way")
 
-// New is an export that somebody asks for. It returns aggregate.ErrField for a form or a filter that there is not.
+// New returns a new export. It returns aggregate.ErrField for an unknown form or an invalid filter.
 func New(id, tenant, by string, form Form, f Filter, locale string, now time.Time) (Export, error) {
 	if !slices.Contains([]Form{CSV, JSONLines}, form) {
 		return Export{}, aggregate.ErrField{Field: "form", Limit: "must be csv or jsonl"}
@@ -120,28 +121,29 @@ func New(id, tenant, by string, form Form, f Filter, locale string, now time.Tim
 	}, nil
 }
 
-// Prefix is where files of a tenant's exports are.
+// Prefix is the bucket prefix of a tenant's exports.
 func Prefix(tenant string) string { return "exports/" + tenant + "/" }
 
-// File is where this try writes. Each has a place of its own: one that lost its place must not write over the other's.
+// File returns the key of this try's file. Each try has its own, so that a superseded try can't overwrite a later
+// one's.
 func (x Export) File() string {
 	return fmt.Sprintf("%s%s/%d/%s", Prefix(x.Tenant), x.ID, x.Try, x.Name())
 }
 
-// Name is what a browser saves it as.
+// Name returns the file name for browsers.
 func (x Export) Name() string {
 	return "ringi-audit-" + x.CreatedAt.In(japan()).Format("20060102-1504") + "." + string(x.Form)
 }
 
-// Own reports whether the file stands where the tenant's files do.
+// Own reports whether the file's key has the prefix of this tenant and export.
 func (x Export) Own() bool { return strings.HasPrefix(x.Key, Prefix(x.Tenant)+x.ID+"/") }
 
-// Open reports whether somebody may still finish it.
+// Open reports whether the export may still be finished.
 func (x Export) Open(now time.Time) bool {
 	return (x.Status == Waiting || x.Status == Running) && now.Before(x.CreatedAt.Add(GivenUp))
 }
 
-// Seen is the export as people see it: one that nobody finished has failed.
+// Seen returns the export as people see it: an unfinished one becomes failed after GivenUp.
 func (x Export) Seen(now time.Time) Export {
 	if (x.Status == Waiting || x.Status == Running) && !x.Open(now) {
 		x.Status, x.Problem = Failed, Abandoned
@@ -149,7 +151,7 @@ func (x Export) Seen(now time.Time) Export {
 	return x
 }
 
-// Entry is what the audit log has of a finished one.
+// Entry returns the audit entry of a finished export.
 func (x Export) Entry(now time.Time) aggregate.AuditEntry {
 	about := map[string]any{"form": x.Form, "rows": x.Rows, "bytes": x.Bytes, "filter": x.Filter}
 	return aggregate.AuditEntry{

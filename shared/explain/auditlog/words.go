@@ -14,26 +14,26 @@ import (
 	"ringi/shared/words/language"
 )
 
-// columns is how many a file for people has.
+// columns is the number of columns of a file for people.
 const columns = 10
 
 // Words are the texts of one language.
 type Words struct {
 	*texts
-	settings map[string]string // their names
+	settings map[string]string // names of settings
 	name     func(id string) string
 }
 
-// texts are those of a language's file.
+// texts is the content of a language's file.
 type texts struct {
 	Locale    string
 	Columns   [columns]string
-	Ringi     string // who acts when nobody does
-	Held      string // what was done where nobody may approve what comes next
+	Ringi     string // the actor of entries without a person
+	Held      string // a generation that was postponed because nobody may approve its result
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
 	Fields    map[string]string
-	Values    map[string]map[string]string // of members that hold a code, by member
+	Values    map[string]map[string]string // words for codes, by member
 }
 
 //go:embed texts
@@ -41,7 +41,7 @@ var files embed.FS
 
 var textsIn = language.Read[texts](files, "texts")
 
-// WordsIn are the texts of a locale.
+// WordsIn returns the texts of a locale.
 func WordsIn(locale string) Words {
 	w := Words{texts: textsIn(locale), settings: map[string]string{}}
 	for _, f := range new(tenancy.Settings).Fields() {
@@ -50,17 +50,17 @@ func WordsIn(locale string) Words {
 	return w
 }
 
-// Actions are all that have words, in their words' order.
+// Actions returns all actions that have words, sorted by these.
 func (w Words) Actions() []aggregate.Action {
 	return slices.SortedFunc(maps.Keys(w.texts.Actions), func(a, b aggregate.Action) int {
 		return strings.Compare(w.texts.Actions[a], w.texts.Actions[b])
 	})
 }
 
-// Action says what was done. An action of a later release is its name.
+// Action describes an action. An unknown action of a later release is described by its code.
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
-// Did says what an entry records, as Action does. A generation that was put off is not called a failure.
+// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure.
 func (w Words) Did(x aggregate.AuditEntry) string {
 	var about struct{ Reason aggregate.Reason }
 	_ = json.Unmarshal([]byte(x.Details), &about)
@@ -70,18 +70,17 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 	return w.Action(x.Action)
 }
 
-// Resource says what it was done to.
+// Resource describes a type of resource.
 func (w Words) Resource(typ string) string { return cmp.Or(w.Resources[typ], typ) }
 
-// Subject says which one it was done to, where its name stands in the entry: an integration or a tool. It is empty for
-// others.
+// Subject returns the name of the entry's integration or tool. It is empty for other resources.
 func (w Words) Subject(x aggregate.AuditEntry) string {
 	var about struct{ Provider, Tool string }
-	_ = json.Unmarshal([]byte(x.Details), &about) // an earlier release's entry has other details, or none
+	_ = json.Unmarshal([]byte(x.Details), &about) // entries of earlier releases have other details or none
 	switch x.ResourceType {
 	case "integration":
 		if about.Provider == "" && x.Action == tenancy.AuditSettingsUpdated {
-			about.Provider = x.ResourceID // an app's registration is known by its vendor
+			about.Provider = x.ResourceID // a vendor's client is named by its vendor
 		}
 		return cmp.Or(vendors[about.Provider], about.Provider)
 	case "tool_permission":
@@ -90,8 +89,8 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 	return ""
 }
 
-// vendors are the names of those whose provider is spelled otherwise.
+// vendors are names whose spelling differs from the provider's code.
 var vendors = map[string]string{"google": "Google", "slack": "Slack"}
 
-// Field says what a member of an entry's details is about.
+// Field describes a member of an entry's details.
 func (w Words) Field(name string) string { return cmp.Or(w.settings[name], w.Fields[name], name) }

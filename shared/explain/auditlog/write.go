@@ -11,10 +11,10 @@ import (
 	"ringi/shared/domain/chain"
 )
 
-// Row is an entry with all that the table has of its row.
+// Row is an entry with all attributes of its row.
 type Row struct {
 	Entry  aggregate.AuditEntry
-	Fields map[string]any // as JSON has them, numbers as they are written
+	Fields map[string]any // as in JSON, numbers unchanged
 }
 
 // Writer writes entries to a file.
@@ -23,7 +23,7 @@ type Writer interface {
 	Flush() error
 }
 
-// NewWriter is that of a form. A file for people has a heading, in a language.
+// NewWriter returns a writer for a form. Files for people begin with a heading in the locale's language.
 func NewWriter(form Form, locale string, w io.Writer) (Writer, error) {
 	switch form {
 	case JSONLines:
@@ -38,7 +38,7 @@ func NewWriter(form Form, locale string, w io.Writer) (Writer, error) {
 	return nil, fmt.Errorf("no file is written as %.40q", form)
 }
 
-// lines writes each row as the very text that the chain seals, so that the file can be checked against it.
+// lines writes each row as the text that the audit chain seals, so that the file can be checked against the chain.
 type lines struct{ w io.Writer }
 
 func (l lines) Write(r Row) error {
@@ -76,8 +76,8 @@ func (t *table) Write(r Row) error {
 
 func (t *table) Flush() error { return t.file.Flush() }
 
-// WriteCells writes a line of a file for spreadsheets. Each cell is quoted, whatever is in it: some programs also take
-// a semicolon or a tab for the end of a cell, and what follows for another one.
+// WriteCells writes one line for spreadsheets. Every cell is quoted, because some programs also end a cell at a
+// semicolon or a tab.
 func WriteCells(w io.Writer, cells []string) error {
 	quoted := make([]string, len(cells))
 	for i, c := range cells {
@@ -87,9 +87,9 @@ func WriteCells(w io.Writer, cells []string) error {
 	return err
 }
 
-// Cell is a text as a spreadsheet shows it and nothing else: what would begin a formula gets a ' in front, also where
-// the sign is a wide one, or something that can't be seen stands before it. A NUL, behind which some programs read
-// nothing, becomes a blank.
+// Cell returns a text that a spreadsheet shows literally. A text that would be a formula gets a ' in front, also if its
+// sign is a full-width one or follows invisible characters. NUL becomes a blank because some programs stop reading
+// there.
 func Cell(s string) string {
 	s = strings.ReplaceAll(s, "\x00", " ")
 	first := strings.TrimLeftFunc(s, func(r rune) bool {

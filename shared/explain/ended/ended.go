@@ -1,5 +1,5 @@
-// Package ended tells people, in their language, why a task, a generation or an execution
-// ended, and what they can do now.
+// Package ended tells people, in their language, why a task, a generation or an execution ended, and what they can do
+// now.
 package ended
 
 import (
@@ -12,18 +12,17 @@ import (
 	"ringi/shared/words/language"
 )
 
-// goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several
-// buttons; undone is what was not done about a message.
+// goOn are phrases for what people do to continue: within a sentence, at its beginning, and where it may be one of
+// several buttons. Undone says what did not happen because of a message.
 type goOn struct{ Again, Press, Button, Undone string }
 
-// words are the texts of one language. {detail} in a sentence is where its detail stands, {again}, {press} and {button}
-// where people are told how to go on: a task's card has buttons for it, in a conversation they write. {undone} is what
-// was not done: a conversation has begun.
+// words are the texts of one language. In sentences {detail} is replaced by the reason's detail, and {again}, {press},
+// {button} and {undone} by the phrases of goOn: a task's card has buttons to continue, in a conversation people write.
 type words struct {
 	Detail, Seconds string
-	Spent           string // what was spent, and the limit
-	AtMost          string // a limit of tasks
-	People          string // whom a policy mentions, and the limit
+	Spent           string // the amount and its limit
+	AtMost          string // a limit on the number of tasks
+	People          string // people whom a policy mentions, and the limit
 	Step            string
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
@@ -34,15 +33,15 @@ var files embed.FS
 
 var wordsOf = language.Read[words](files, "texts")
 
-// Sentence is a reason in words. Its detail (a tool, a step, seconds for a timeout) is
-// put in brackets, one that is said in sentences on a line before; it may be empty. A
-// reason that is not known is said to be our own fault, a locale that is not is Japanese.
+// Sentence describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
+// line before if it has sentences itself. An unknown reason is described as our own fault, and an unknown locale is
+// treated as Japanese.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
 	return w.sentence(w.Task, r, detail)
 }
 
-// InTalk is Sentence where people talk with an agent.
+// InTalk is Sentence for conversations with an agent.
 func InTalk(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
 	if text, own := conversation.Unanswered(locale, r); own {
@@ -66,15 +65,15 @@ func (how goOn) put(text, detail string) string {
 	return put(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
 
-// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for any
-// other text, such as a person's own words.
+// Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
+// text, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
 	w := wordsOf(locale)
 	text, known := w.Sentences[aggregate.Reason(code)]
 	return w.Log.put(text, ""), known
 }
 
-// Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.
+// Detail returns a reason's detail in brackets: seconds for a timeout, the amount and the limit for costs and people.
 func Detail(locale string, r aggregate.Reason, detail string) string {
 	return wordsOf(locale).inBrackets(r, detail)
 }
@@ -99,7 +98,7 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	return put(w.Detail, "detail", detail)
 }
 
-// put puts values in the places of a text. A value is never searched for places.
+// put replaces placeholders in a text. Placeholders within values are not replaced.
 func put(text string, pairs ...string) string {
 	for i := 0; i < len(pairs); i += 2 {
 		pairs[i] = "{" + pairs[i] + "}"

@@ -55,8 +55,8 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 	}
 }
 
-// A message to an agent begins a conversation also where its answer is refused: it stands in lists and in the audit
-// log.
+// A message to an agent begins a conversation even if the agent refuses to answer: the conversation is in lists and in
+// the audit log.
 func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was begun", "this message is not answered"}} {
 		refused := 0
@@ -73,7 +73,7 @@ func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 	}
 }
 
-// A conversation has no buttons to try again with.
+// In a conversation there are no buttons for trying again.
 func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	models := 0
 	for locale, write := range map[string]string{"ja": "もう一度書", "en": "rite again"} {

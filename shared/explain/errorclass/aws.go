@@ -11,9 +11,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// passing are codes that AWS gives as the caller's fault though another try may go through, beside those that the SDK
-// itself takes for a throttle or a time-out. Credentials that have run out are those of one environment: another one
-// has others.
+// passing are codes of client errors that a retry may fix although the SDK doesn't treat them as a throttle or timeout.
+// Expired credentials concern one execution environment only: another one has different credentials.
 var passing = []string{
 	"TransactionConflictException", "ReplicatedWriteConflictException", // DynamoDB: another write holds the item
 	"OperationAborted", "ConditionalRequestConflict", // S3: the same
@@ -21,7 +20,7 @@ var passing = []string{
 	"ExpiredToken", "ExpiredTokenException", "RequestExpired", "RequestTimeTooSkewed",
 }
 
-// passingReasons are why DynamoDB cancels a transaction that may go through later.
+// passingReasons are the reasons for which DynamoDB cancels transactions that may succeed later.
 var passingReasons = []string{"", "None", "ConditionalCheckFailed", "TransactionConflict", "ThrottlingError",
 	"ProvisionedThroughputExceeded"}
 
@@ -31,23 +30,23 @@ type answered interface {
 	HTTPStatusCode() int
 }
 
-// ofAWS is the class of what a call to AWS came to, and of any other error that is not known. The SDK says whose fault
-// an error is for those errors alone that a service's model lists, which neither ValidationException nor
-// AccessDeniedException is. So the class follows from the code and the HTTP status.
+// ofAWS returns the class of an error of a call to AWS, or of an unknown error. The SDK says whose fault an error is
+// only for errors in a service's model, which ValidationException and AccessDeniedException are not. Therefore the
+// class follows from the code and the HTTP status.
 func ofAWS(err error) Class {
 	api, refused := errors.AsType[smithy.APIError](err)
 	switch {
 	case refused && mayPass(api, statusOf(err)):
 		return Unavailable
 	case refused, is[smithy.InvalidParamsError](err), is[*smithy.SerializationError](err):
-		return Internal // AWS says that the call is wrong, or the client does
+		return Internal // AWS or the client says that the call is invalid
 	case is[*smithy.OperationError](err):
-		return Unavailable // no answer, or none that can be read
+		return Unavailable // no answer, or an unreadable one
 	}
 	return Internal
 }
 
-// mayPass reports whether what AWS refused may go through later.
+// mayPass reports whether a call that AWS refused may succeed later.
 func mayPass(api smithy.APIError, status int) bool {
 	if c, ok := api.(*types.TransactionCanceledException); ok {
 		return !slices.ContainsFunc(c.CancellationReasons, func(r types.CancellationReason) bool {
@@ -61,7 +60,7 @@ func mayPass(api smithy.APIError, status int) bool {
 		status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || api.ErrorFault() == smithy.FaultServer
 }
 
-// statusOf is the HTTP status of the answer behind an error, 0 without one.
+// statusOf returns the HTTP status of the answer that err is about, 0 without an answer.
 func statusOf(err error) int {
 	if a, ok := errors.AsType[answered](err); ok {
 		return a.HTTPStatusCode()

@@ -24,7 +24,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// refusal is an answer of AWS's, in the form that the service's protocol has for errors.
+// refusal is an error response of AWS in the form of the service's protocol.
 type refusal struct {
 	status int
 	kind   string // content type
@@ -41,35 +41,34 @@ func (f refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(f.body))
 }
 
-// json10 is an error of the services that speak JSON 1.0 or 1.1: DynamoDB, SQS, Step Functions, KMS and Secrets
-// Manager.
+// json10 is an error of the services with JSON 1.0 or 1.1: DynamoDB, SQS, Step Functions, KMS and Secrets Manager.
 func json10(status int, name string) refusal {
 	return refusal{status, "application/x-amz-json-1.0", nil, fmt.Sprintf(`{"__type":%q,"message":"said by AWS"}`, name)}
 }
 
-// cancelled is DynamoDB's answer to a transaction of which one action was refused.
+// cancelled is DynamoDB's answer to a transaction in which one action was refused.
 func cancelled(code string) refusal {
 	return refusal{http.StatusBadRequest, "application/x-amz-json-1.0", nil, fmt.Sprintf(
 		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled, please refer cancellation reasons for specific reasons [None, %[1]s]",`+
 			`"CancellationReasons":[{"Code":"None"},{"Code":%[1]q,"Message":"said by AWS"}]}`, code)}
 }
 
-// restXML is a refusal in the form of S3's protocol.
+// restXML is an error in the form of S3's protocol.
 func restXML(status int, code string) refusal {
 	return refusal{status, "application/xml", nil, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>` + code + `</Code><Message>said by AWS</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`}
 }
 
-// queryXML is that of the services of the query protocol, such as STS.
+// queryXML is an error of services with the query protocol, such as STS.
 func queryXML(status int, code string) refusal {
 	return refusal{status, "text/xml", nil, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>` + code + `</Code><Message>said by AWS</Message></Error><RequestId>1</RequestId></ErrorResponse>`}
 }
 
-// restJSON is a refusal in the form of Lambda's protocol.
+// restJSON is an error in the form of Lambda's protocol.
 func restJSON(status int, name string) refusal {
 	return refusal{status, "application/json", http.Header{"X-Amzn-Errortype": {name + ":http://internal.amazon.com/coral/com.amazonaws.lambda/"}}, `{"Type":"User","message":"said by AWS"}`}
 }
 
-// queryCompatible is SQS's, which names errors as its query protocol did, too.
+// queryCompatible is an error of SQS, which also has the error's name in the older query protocol.
 func queryCompatible(status int, name, code string) refusal {
 	f := json10(status, "com.amazonaws.sqs#"+name)
 	f.header = http.Header{"X-Amzn-Query-Error": {code + ";Sender"}}
@@ -118,7 +117,7 @@ func calls() map[string]func(context.Context, aws.Config) error {
 	}
 }
 
-// clientTo is what the SDK's own clients are made of, for a service that answers each call with f. It tries once.
+// clientTo is a configuration for SDK clients of a service that f answers. They try once.
 func clientTo(t *testing.T, f http.Handler) aws.Config {
 	service := httptest.NewServer(f)
 	t.Cleanup(service.Close)
@@ -128,7 +127,7 @@ func clientTo(t *testing.T, f http.Handler) aws.Config {
 	}
 }
 
-// What another try may mend, and what it may not, of the errors that the SDK's own clients return for AWS's answers.
+// The class tells which of AWS's errors, as the SDK's clients return them, a retry may fix.
 func TestWhatAWSRefusesForGood(t *testing.T) {
 	const dynamo, coral = "com.amazonaws.dynamodb.v20120810#", "com.amazon.coral.service#"
 	for _, tt := range []struct {

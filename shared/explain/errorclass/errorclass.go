@@ -1,5 +1,5 @@
-// Package errorclass says of any error which class it is. What people are told about an error, whether another try may
-// help, and what the state machine does about it follow from its class, and are decided nowhere else.
+// Package errorclass assigns a class to every error. The class alone decides what people are told about the error,
+// whether a retry may help, and what the state machine does.
 package errorclass
 
 import (
@@ -10,13 +10,13 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Class is what kind of error an error is.
+// Class is the class of an error.
 type Class string
 
 const (
 	None Class = "" // of nil
 
-	// The answer is no: the same try finds the same, until somebody does something else first.
+	// The request is refused: a retry is refused as well until somebody changes something.
 	NotFound       Class = "not_found"
 	NotAllowed     Class = "not_allowed" // a rule refused
 	Decided        Class = "decided"     // somebody was faster
@@ -28,8 +28,8 @@ const (
 	MaxRetries     Class = "max_retries"
 	Field          Class = "field" // what a person entered is outside of its limits
 
-	// Nothing was decided, and another try may go through.
-	Full          Class = "full"           // a quota leaves no place
+	// Nothing was decided, and a retry may succeed.
+	Full          Class = "full"           // a quota is used up
 	Stopped       Class = "stopped"        // an execution must be failed
 	Unconfirmed   Class = "unconfirmed"    // it may have been saved
 	Conflict      Class = "conflict"       // somebody committed in between
@@ -44,36 +44,35 @@ const (
 	Internal         Class = "internal"          // our own fault, and whatever is not known
 )
 
-// All are those of errors, for whoever must know each.
+// All lists the classes of errors.
 var All = []Class{
 	NotFound, NotAllowed, Decided, NotLatest, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field,
 	Full, Stopped, Unconfirmed, Conflict, Changed, Superseded, Unverified, MalformedForm,
 	BadInput, ModelUnavailable, Unavailable, Internal,
 }
 
-// Errors that functions of different packages make, beside those of the domain.
+// Errors that several packages return, in addition to those of the domain.
 var (
-	// ErrUnverified: Slack did not say who the person is, so nothing was decided.
+	// ErrUnverified: Slack did not confirm who the person is, so nothing was decided.
 	ErrUnverified = errors.New("could not check who is asking")
-	// ErrMalformedForm: a form does not say what it is about.
+	// ErrMalformedForm: a form does not identify its subject.
 	ErrMalformedForm = errors.New("the form can't be read")
-	// ErrBadInput marks an input that lacks what this state needs; no other try would find it.
+	// ErrBadInput: an input lacks what this state needs, so that retries are useless.
 	ErrBadInput = errors.New("bad input")
-	// ErrModelUnavailable marks an error that another try may not have.
+	// ErrModelUnavailable: the model did not answer, but a retry may succeed.
 	ErrModelUnavailable = errors.New("the model is not available")
-	// ErrUnavailable marks an error of something that did not answer, or not as it should for now.
+	// ErrUnavailable: a service did not answer, or not properly, for now.
 	ErrUnavailable = errors.New("a service is not available")
 )
 
-// sentinels are the classes of errors that are values. When an error wraps several of them, the first in this list
-// counts.
+// sentinels are the classes of error values. If an error wraps several of them, the first one in this list decides.
 var sentinels = []struct {
 	err   error
 	class Class
 }{
 	{aggregate.ErrInFlight, InFlight},
 	{aggregate.ErrUncovered, Uncovered},
-	{aggregate.ErrUnconfirmed, Unconfirmed}, // wraps why there was no answer
+	{aggregate.ErrUnconfirmed, Unconfirmed}, // also wraps why there was no answer
 	{task.ErrNothingToRetry, NothingToRetry},
 	{task.ErrMaxAttempts, MaxAttempts},
 	{task.ErrMaxRetries, MaxRetries},
@@ -83,17 +82,17 @@ var sentinels = []struct {
 	{ErrUnavailable, Unavailable},
 	{aggregate.ErrSuperseded, Superseded},
 	{aggregate.ErrConflict, Conflict},
-	{aggregate.ErrExists, Conflict}, // somebody made it in between
+	{aggregate.ErrExists, Conflict}, // somebody created it in between
 	{aggregate.ErrMoved, Changed},
 	{aggregate.ErrSettings, Changed},
 	{aggregate.ErrNotDue, Changed},
-	{ErrUnverified, Unverified}, // wraps Slack's error
+	{ErrUnverified, Unverified}, // also wraps Slack's error
 	{ErrMalformedForm, MalformedForm},
 	{context.DeadlineExceeded, Unavailable},
 	{context.Canceled, Unavailable},
 }
 
-// Of is an error's class. What a decision says counts before what it wraps or was joined with.
+// Of returns an error's class. A decision's own error takes precedence over errors that it wraps or was joined with.
 func Of(err error) Class {
 	switch {
 	case err == nil:
@@ -119,8 +118,8 @@ func Of(err error) Class {
 	return ofAWS(err)
 }
 
-// Refusal reports whether a rule or the state of things says no, so that the same try finds the same. Otherwise nothing
-// is known to be saved because something of Ringi's, Slack's or AWS's failed, or moved meanwhile.
+// Refusal reports whether a rule or the current state refused the request, so that a retry is refused as well.
+// Otherwise Ringi, Slack or AWS failed or something changed meanwhile, and nothing is known to be saved.
 func (c Class) Refusal() bool {
 	switch c {
 	case NotFound, NotAllowed, Decided, NotLatest, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field:

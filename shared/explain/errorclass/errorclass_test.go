@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// ofTheDomain are the errors of aggregate and task by their names.
+// ofTheDomain are the errors of aggregate and task by name.
 var ofTheDomain = map[string]struct {
 	err     error
 	class   errorclass.Class
@@ -64,7 +64,7 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 	expect.Is(t, found, len(ofTheDomain), "the domain has errors, the table")
 }
 
-// errorsIn are the error values and types that a package exports.
+// errorsIn returns the error values and types that a package exports.
 func errorsIn(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.go")
@@ -95,7 +95,7 @@ func errorsIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// errorMethod is the type whose method Error a function is.
+// errorMethod returns the type of which a function is the Error method.
 func errorMethod(f *ast.FuncDecl) (string, bool) {
 	if f.Name.Name != "Error" || f.Recv == nil {
 		return "", false

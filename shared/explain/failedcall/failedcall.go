@@ -1,5 +1,5 @@
-// Package failedcall says why a call of a tool or a vendor returned no result, whether it can
-// have had an effect, and what people can do about it, in Japanese and English.
+// Package failedcall describes, in Japanese and English, why a call of a tool or a vendor returned no result, whether
+// it can have had an effect, and what people can do about it.
 package failedcall
 
 import (
@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Outcome says what is known about a call that returned no result.
+// Outcome says whether a call without a result had an effect.
 type Outcome string
 
 const (
 	// Failed: it had no effect.
 	Failed Outcome = "failed"
-	// Unknown: a write was sent, and no answer tells whether it was done.
+	// Unknown: a write was sent, and no answer says whether it was done.
 	Unknown Outcome = "unknown"
 )
 
@@ -21,17 +21,17 @@ const (
 type Error struct {
 	Outcome Outcome
 	Problem Problem
-	// Detail is a sentence for people. It holds no credential.
+	// Detail is a sentence for people without credentials.
 	Detail string
-	// RetryAfter is how long the vendor asks to wait; 0: it does not say.
+	// RetryAfter is how long the vendor asks to wait; 0 if it doesn't say.
 	RetryAfter time.Duration
-	// Args fill in the sentence.
+	// Args are the values in the sentence.
 	Args []any
 	// Err is the cause, for logs.
 	Err error
 }
 
-// Fail is a call that had no effect. args fill in the sentence; err is the cause, nil for none.
+// Fail returns the error of a call that had no effect. args are the values in the sentence; err is the cause, or nil.
 func Fail(why Problem, err error, args ...any) *Error {
 	return &Error{Outcome: Failed, Problem: why, Args: args, Err: err}
 }
@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Problem is the kind of an error; there is a sentence for each in every language.
+// Problem is a kind of error. Each has a sentence in every language.
 type Problem string
 
 const (
@@ -85,7 +85,7 @@ const (
 	ProblemInternal     Problem = "internal"      // tool
 )
 
-// Problems are all of them.
+// Problems lists all of them.
 var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected,
 	ProblemDown,

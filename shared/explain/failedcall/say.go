@@ -7,8 +7,8 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Say adds a sentence for people. Personal data in what vendors and schemas say is masked; a recipient who was not
-// found is shown, so that people can correct it. A rate limit that lasts is told with the time when it ends.
+// Say adds a sentence for people. Personal data in texts of vendors and schemas is masked; an unknown recipient is
+// shown, so that people can correct it. For a long rate limit the sentence says when it ends.
 func (e *Error) Say(locale string, now time.Time) *Error {
 	args := slices.Clone(e.Args)
 	for i, a := range args {

@@ -20,7 +20,7 @@ type words struct {
 
 var wordsOf = language.Read[words](files, "texts")
 
-// Sentence says to people what went wrong and what they can do, in their language.
+// Sentence tells people in their language what went wrong and what they can do.
 func Sentence(locale string, p Problem, args ...any) string {
 	w := wordsOf(locale)
 	text, ok := w.Problems[p]
@@ -37,7 +37,7 @@ func Sentence(locale string, p Problem, args ...any) string {
 	return fmt.Sprintf(text, named...)
 }
 
-// Clock is a time as sentences say it, to the minute that follows: of Japan in Japanese.
+// Clock formats a time, rounded up to the minute. In Japanese it is in Japan's time zone.
 func Clock(locale string, t time.Time) string {
 	t = t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 	return language.InEach(
@@ -46,7 +46,7 @@ func Clock(locale string, t time.Time) string {
 	).In(locale)
 }
 
-// Provider is a vendor, as integrations name it.
+// Provider is a vendor's name as in integrations.
 type Provider string
 
 const (

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// NoToken is the error for a call that has no token: why, and what people can do.
+// NoToken returns the error of a call without a token: why there is none and what people can do.
 func NoToken(p Provider, err error) *Error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -27,7 +27,7 @@ func NoToken(p Provider, err error) *Error {
 	return e
 }
 
-// ending is the problem that tells people why a provider is not connected any more.
+// ending returns the problem that explains why a provider is no longer connected.
 func ending(why tenancy.IntegrationReason) Problem {
 	switch why {
 	case tenancy.CredentialRefused:

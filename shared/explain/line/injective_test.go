@@ -15,8 +15,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// someTools are all of the catalog's, with a server's and one that there is no more; someArguments are what the
-// catalog's take.
+// someTools returns all tools of the catalog, one of an MCP server, and one that doesn't exist any more. arguments are
+// what the catalog's tools accept.
 func someTools(t *testing.T) (tools []string, arguments map[string][]string) {
 	tools, arguments = []string{"rooms.book", "gone_tool"}, map[string][]string{}
 	for _, s := range expect.Value(tool.Builtin())(t).All() {
@@ -27,7 +27,7 @@ func someTools(t *testing.T) (tools []string, arguments map[string][]string) {
 	return tools, arguments
 }
 
-// differ fails when two calls with different arguments are drawn alike.
+// differ fails if two calls with different arguments have the same line.
 func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
 	if canonical(a) == canonical(b) {
 		return
@@ -40,12 +40,12 @@ func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
 	}
 }
 
-// drawnWith is the line of a step behind two others, whose results its arguments may name.
+// drawnWith returns the line of a step after two others, to whose results its arguments may refer.
 func drawnWith(locale, name, args string) string {
 	return text(line.Of(locale, plan("list_employees", `{}`, "list_attendance", `{}`, name, args))[2])
 }
 
-// canonical writes arguments in one way; numbers stay as they are written.
+// canonical formats arguments in a canonical way. Numbers are not changed.
 func canonical(args string) string {
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()

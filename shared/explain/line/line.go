@@ -1,10 +1,9 @@
-// Package line says in one line what a step would do, from its arguments as they were
-// planned: each tool in its own words, in Japanese and English. No model has a say in
-// it, and nothing of the arguments is left out. What isn't known before the steps run
-// is named by where it will come from. A line can be read back: two calls of a tool with
-// different arguments have different lines, whatever stands in their values.
+// Package line describes in one line what a step would do with its planned arguments: each tool in its own words, in
+// Japanese and English. No model writes the line, and it includes all arguments. Values that are only known when the
+// steps run are named by where they will come from. Two calls of a tool with different arguments have different lines,
+// whatever their values are.
 //
-// It needs no schemas, only the files of the catalog: cards are drawn with it.
+// Cards need no schemas for the lines, only the files of the catalog.
 package line
 
 import (
@@ -23,12 +22,12 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Kind is whose a piece of a line is.
+// Kind says who wrote a piece of a line.
 type Kind int
 
 const (
 	Words  Kind = iota // Ringi's
-	Value              // as it was planned; whoever draws it keeps it from formatting
+	Value              // planned; must be shown without its formatting
 	Person             // a Slack user id
 )
 
@@ -38,7 +37,7 @@ type Piece struct {
 	Text string
 }
 
-// Of makes the lines of steps, one for each. locale is ja or en.
+// Of returns one line for each step. locale is ja or en.
 func Of(locale string, steps []task.Step) [][]Piece {
 	lines := make([][]Piece, len(steps))
 	earlier := map[string]task.Step{}
@@ -68,9 +67,9 @@ func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
 	return l.out
 }
 
-// leftOut names a server's defaults for what is not given.
+// leftOut adds a server's defaults for missing arguments.
 func (l *writer) leftOut(raw aggregate.JSON) {
-	l.earlier = nil // a default refers to no step
+	l.earlier = nil // a default never refers to a step
 	defaults, _ := decode(raw)
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
 		l.words(l.w.between)
@@ -81,7 +80,7 @@ func (l *writer) leftOut(raw aggregate.JSON) {
 	}
 }
 
-// decode reads planned arguments, keeping numbers as they are written.
+// decode reads planned arguments. Numbers are not changed.
 func decode(raw aggregate.JSON) (map[string]any, bool) {
 	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
 	d.UseNumber()
@@ -93,8 +92,7 @@ func decode(raw aggregate.JSON) (map[string]any, bool) {
 	return args, err == io.EOF
 }
 
-// writer puts one line together. Arguments that a tool's own words have not taken are
-// named at its end.
+// writer builds one line. Arguments that the tool's words don't mention are added at its end.
 type writer struct {
 	locale  string
 	w       *words
@@ -111,10 +109,10 @@ func (l *writer) add(k Kind, text string) {
 
 func (l *writer) words(text string) { l.add(Words, text) }
 
-// missing is an argument that is not there, which isn't the same as null.
+// missing is a missing argument, as opposed to null.
 type missing struct{}
 
-// take is an argument, which then is said.
+// take returns an argument and marks it as mentioned.
 func (l *writer) take(name string) any {
 	v, had := l.args[name]
 	delete(l.args, name)
@@ -124,7 +122,7 @@ func (l *writer) take(name string) any {
 	return v
 }
 
-// listed takes an argument that is a list; any other is left for the end of the line.
+// listed takes an argument if it is a list; any other remains for the end of the line.
 func (l *writer) listed(name string) (list []any, ok bool) {
 	v := l.take(name)
 	if list, ok = v.([]any); !ok {
@@ -133,12 +131,12 @@ func (l *writer) listed(name string) (list []any, ok bool) {
 	return list, ok
 }
 
-// say writes a text of Ringi's; parts write what stands for {name} in it.
+// say writes one of Ringi's texts. For {name} in the text it calls the function of that name in parts.
 func (l *writer) say(text string, parts map[string]func()) {
 	l.fill(text, func(name string) { parts[name]() })
 }
 
-// fill writes a text; part writes what stands for {name} in it.
+// fill writes a text and calls part for each {name} in it.
 func (l *writer) fill(text string, part func(name string)) {
 	for {
 		before, rest, found := strings.Cut(text, "{")
@@ -152,10 +150,9 @@ func (l *writer) fill(text string, part func(name string)) {
 	}
 }
 
-// of writes a value as say's part.
 func (l *writer) of(v any) func() { return func() { l.value(v) } }
 
-// value writes any value whole.
+// value writes any value completely.
 func (l *writer) value(v any) {
 	switch v := v.(type) {
 	case nil:
@@ -198,16 +195,15 @@ func (l *writer) list(v []any) {
 	}
 }
 
-// quoted writes a text between quotation marks, which end where it does: marks within it
-// are other ones, or stand behind a backslash. Characters that nobody would see are spelled out.
+// quoted writes a text between quotation marks. Marks within the text are replaced or escaped by a backslash, so that
+// the end is unambiguous. Invisible characters are spelled out.
 func (l *writer) quoted(s string) {
 	l.words(l.w.open)
 	l.add(Value, legible.OneLine(l.w.inside.Replace(s)))
 	l.words(l.w.shut)
 }
 
-// name writes the name of a member, a label or a title: as it is when it is a plain word,
-// else like any other text.
+// name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.
 func (l *writer) name(s string) {
 	if plainName(s) {
 		l.add(Value, s)
@@ -216,8 +212,8 @@ func (l *writer) name(s string) {
 	l.quoted(s)
 }
 
-// plainName reports whether a name can't be taken for anything else in a line: letters,
-// digits and few signs, and no number, true or false.
+// plainName reports whether a name is unambiguous in a line: letters, digits and few signs, and not a number, true or
+// false.
 func plainName(s string) bool {
 	if s == "" || s == "true" || s == "false" || unicode.IsDigit(rune(s[0])) || s[0] == '-' {
 		return false
@@ -232,7 +228,7 @@ func plainSigns(s string) bool {
 	})
 }
 
-// rest names the arguments that nothing was said of; with what stands before each name.
+// rest writes the arguments that were not mentioned. with precedes each name.
 func (l *writer) rest(with string) {
 	for _, name := range slices.Sorted(maps.Keys(l.args)) {
 		l.words(l.w.between + with)
@@ -242,14 +238,14 @@ func (l *writer) rest(with string) {
 	}
 }
 
-// reference is the path that a value refers to.
+// reference returns the path if a value is a reference.
 func reference(v any) (path string, ok bool) {
 	m, _ := v.(map[string]any)
 	path, ok = m["$ref"].(string)
 	return path, ok && len(m) == 1
 }
 
-// from writes the name of an earlier step's result, or of a part of it. It reports false for a path of no earlier step.
+// from writes the name of an earlier step's result or a part of it. It returns false for any other path.
 func (l *writer) from(path string) bool {
 	step, rest, _ := strings.Cut(path, ".")
 	s, known := l.earlier[step]

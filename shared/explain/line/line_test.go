@@ -33,7 +33,7 @@ func text(pieces []line.Piece) string {
 	return b.String()
 }
 
-// lines are what each step says, in Japanese and in English; one refers to another by its place.
+// lines are the expected lines of one plan's steps, in Japanese and English. References name a step by its place here.
 var lines = []struct{ tool, input, ja, en string }{
 	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", "Department: “営業部” · with those below it · current employees only"},
 	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者を含む", "The whole company · people who have retired too"},
@@ -102,7 +102,7 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 	}
 }
 
-// Ringi's own tools all have words of their own in each language, and know what the catalog says of rows.
+// All of Ringi's own tools have words in each language, and these agree with the catalog about rows.
 func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	tried := map[string]bool{}
 	for _, l := range lines {
@@ -125,7 +125,7 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	}
 }
 
-// Whoever stamps a call for a department reads that those below it are meant too, as the catalog tells the model.
+// The line of a call for a department says that departments below it are included, as the catalog tells the model.
 func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 	c := expect.Value(tool.Builtin())(t)
 	said := 0
@@ -142,7 +142,7 @@ func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 	expect.That(t, said >= 2, "%d tools take a department", said)
 }
 
-// FuzzNothingIsLeftOut: whatever the arguments are, all that a line could hide stands in it.
+// FuzzNothingIsLeftOut checks that a line contains everything in any arguments.
 func FuzzNothingIsLeftOut(f *testing.F) {
 	for _, seed := range []string{
 		`{"recipient":"U0SATO","text":"x","details":[{"label":"a","value":1e3}]}`, `{"rows":[{"a":1}],"columns":[{"key":"a","title":"b"}],"sheet":{"x":"y"}}`,
@@ -190,7 +190,7 @@ func literals(v any) (out []string) {
 	return out
 }
 
-// unescaped takes back what a line does to texts within quotation marks.
+// unescaped reverses how a line escapes quoted texts.
 func unescaped(s string) string {
 	return strings.NewReplacer(`\r`, "\r", `\\`, `\`, `\「`, "「", `\『`, "『", `\』`, "』", `\⏎`, "⏎", `\｢`, "｢", `\｣`, "｣", `\﹁`, "﹁", `\﹂`, "﹂", "『", "「", "』", "」", " ⏎ ", "\n").Replace(s)
 }

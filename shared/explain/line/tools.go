@@ -10,14 +10,14 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// inCode are the tools whose line a template can't say: how many rows there are at most is known by the step that they
-// come from, and columns and details stand in pairs.
+// inCode are the tools that a template can't describe: the number of rows depends on the step that they come from, and
+// columns and details come in pairs.
 var inCode = map[string]func(*writer){
 	"write_rows_to_google_sheet": (*writer).sheet,
 	"send_slack_dm":              (*writer).message,
 }
 
-// own says what a tool of Ringi's own would do; false for any other tool.
+// own describes a call of one of Ringi's own tools. It returns false for other tools.
 func (l *writer) own(name string) bool {
 	if say := inCode[name]; say != nil {
 		say(l)
@@ -30,7 +30,7 @@ func (l *writer) own(name string) bool {
 	return f.Line != nil
 }
 
-// template writes the line of a tool's file.
+// template writes the line by a tool's file.
 func (l *writer) template(f catalog.File) {
 	l.fill(f.Line.In(l.locale), func(name string) {
 		v := l.take(name)
@@ -43,7 +43,7 @@ func (l *writer) template(f catalog.File) {
 	})
 }
 
-// wordsFor are those that an argument is said in; nil where it stands as it is.
+// wordsFor returns the words for an argument's value, nil if the value is shown as it is.
 func wordsFor(a catalog.Argument, v any) language.Texts {
 	switch v := v.(type) {
 	case nil:
@@ -79,7 +79,7 @@ func (l *writer) sheet() {
 	}
 }
 
-// columns names each column's title, and the member that fills it.
+// columns writes each column's title and the member that fills it.
 func (l *writer) columns(columns []any) {
 	for i, c := range columns {
 		if i > 0 {
@@ -100,8 +100,7 @@ func (l *writer) columns(columns []any) {
 	}
 }
 
-// most is how many rows a reference gives at most: what its tool gives, and no more
-// than a sheet takes.
+// most returns how many rows a reference gives at most: the limit of its tool or of a sheet.
 func (l *writer) most(rows any) int {
 	sheet, _ := catalog.Of("write_rows_to_google_sheet")
 	path, _ := reference(rows)
@@ -143,7 +142,7 @@ func (l *writer) recipient(v any) {
 	l.value(v)
 }
 
-// foreign names a tool of an MCP server, or one that there is no more.
+// foreign names a tool of an MCP server, or one that doesn't exist any more.
 func (l *writer) foreign(name string) {
 	server, own, ok := tenancy.ServerTool(name)
 	if !ok {
@@ -153,7 +152,7 @@ func (l *writer) foreign(name string) {
 	l.say(l.w.server, map[string]func(){"server": func() { l.name(server) }, "tool": func() { l.name(own) }})
 }
 
-// pair takes an object of exactly two members apart.
+// pair returns the members of an object that has exactly these two.
 func pair(v any, first, second string) (a, b any, ok bool) {
 	m, _ := v.(map[string]any)
 	a, hasFirst := m[first]

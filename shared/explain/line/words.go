@@ -6,11 +6,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are the texts of one language; {name} is where a value stands.
+// words are the texts of one language. {name} is a placeholder for a value.
 type words struct {
 	open, shut, between, nothing, unread string
 	missing, more                        string
-	inside                               *strings.Replacer // of what stands between open and shut
+	inside                               *strings.Replacer // escapes texts between open and shut
 	result, resultAt                     string
 	sheet, atMost, exactly, rows         string
 	columns, message, server             string
@@ -19,10 +19,10 @@ type words struct {
 
 func wordsOf(locale string) *words { return language.InEach(&japanese, &english).In(locale) }
 
-// ownSigns are signs of a line that stand behind a backslash where a value has them itself.
+// ownSigns are escaped by a backslash when a value contains them, because lines use them.
 var ownSigns = []string{`\`, `\\`, "\r", `\r`}
 
-// Quotation marks within others are 『』 in Japanese.
+// In Japanese, quotation marks within others are 『』.
 var japanese = words{
 	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`,
 		"﹂", `\﹂`}, ownSigns...)...),

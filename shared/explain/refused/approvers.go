@@ -8,11 +8,11 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// maxNamed is how many people and groups a line names; more are counted.
+// maxNamed is how many people and groups a line names; further ones are counted.
 const maxNamed = 10
 
-// WhoDecides is the line that names those who may approve or reject what these people asked for there, as the settings
-// say now; without askers whoever asked there is the only one.
+// WhoDecides returns a line that names who may approve or reject a request by these askers under the current settings.
+// Without askers, only the requester of o has asked.
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	w, who, own := wordsOf(s.Locale), s.Approvers(set, o), s.own(o, askers)
 	switch {
@@ -41,8 +41,8 @@ func askersOf(o aggregate.Origin, askers []string) []string {
 	return askers
 }
 
-// nobodyElse reports whether the settings let nobody but those decide who asked, and may not approve it. Who else is in
-// a channel or a user group only Slack knows.
+// nobodyElse reports whether the settings let only the askers decide, who may not approve their own request. Only Slack
+// knows who else is in a channel or user group.
 func nobodyElse(set tenancy.Settings, o aggregate.Origin, askers []string) bool {
 	askers = askersOf(o, askers)
 	switch {
@@ -55,7 +55,7 @@ func nobodyElse(set tenancy.Settings, o aggregate.Origin, askers []string) bool 
 	return !others && len(set.Approvers.Usergroups) == 0
 }
 
-// Approvers names those whom the settings let decide about what was asked for there.
+// Approvers names those who may decide on a request from there by the settings.
 func (s Surface) Approvers(set tenancy.Settings, o aggregate.Origin) string {
 	w := wordsOf(s.Locale)
 	switch {
@@ -73,7 +73,7 @@ func (s Surface) Approvers(set tenancy.Settings, o aggregate.Origin) string {
 	return w.MembersOfIt
 }
 
-// Either names a person beside those who may decide; where there is nobody who may, the person alone.
+// Either names a person and those who may decide; if there are none, only the person.
 func (s Surface) Either(user, who string) string {
 	switch {
 	case user == "" || who == s.Marks.Person(user):
@@ -84,7 +84,7 @@ func (s Surface) Either(user, who string) string {
 	return s.Marks.Person(user) + " / " + who
 }
 
-// listed names the people and groups of a list, empty for an empty one.
+// listed names the people and groups in a list, empty for an empty list.
 func (s Surface) listed(a tenancy.Approvers) string {
 	var names []string
 	for _, id := range a.Users {

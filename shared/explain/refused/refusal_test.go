@@ -21,7 +21,7 @@ import (
 	"ringi/shared/words/language/languagetest"
 )
 
-// page is a surface that is not Slack.
+// page is a surface other than Slack.
 type page struct{}
 
 func (page) Person(id string) string     { return "[" + id + "]" }
@@ -30,7 +30,7 @@ func (page) Channel(id string) string    { return "[in " + id + "]" }
 func (page) Time(t time.Time) string     { return t.Format(time.DateOnly) }
 func (page) Text(s string, _ int) string { return s }
 
-// What a page shows has no mark of Slack's.
+// Texts for pages contain no Slack markup.
 func TestAnySurfaceSaysIt(t *testing.T) {
 	en := Surface{"en", page{}}
 	at := time.Date(2026, 4, 18, 0, 0, 0, 0, time.UTC)
@@ -52,7 +52,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 	}
 }
 
-// Where nobody but those who asked could approve, who may not, no line sends anybody to another approver.
+// If only the askers could approve, and they may not, no line refers to another approver.
 func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
 	refused := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}
 	list := func(users, groups []string) tenancy.Settings {
@@ -85,7 +85,7 @@ func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
 	}
 }
 
-// A person can do something about what has a class, so that "could not be saved" is said of nothing that is known.
+// Every class has a note, so that "could not be saved" is only said of unknown errors.
 func TestEveryClassHasANote(t *testing.T) {
 	of := map[errorclass.Class]error{
 		errorclass.NotFound: aggregate.ErrNotFound, errorclass.NotAllowed: aggregate.ErrNotAllowed{}, errorclass.Decided: aggregate.ErrDecided{},
@@ -94,7 +94,7 @@ func TestEveryClassHasANote(t *testing.T) {
 		errorclass.Field: aggregate.ErrField{}, errorclass.Full: aggregate.ErrFull{}, errorclass.Stopped: task.StopError{},
 		errorclass.Unconfirmed: aggregate.ErrUnconfirmed, errorclass.Conflict: aggregate.ErrConflict, errorclass.Changed: aggregate.ErrMoved,
 		errorclass.Superseded: aggregate.ErrSuperseded, errorclass.Unverified: errorclass.ErrUnverified, errorclass.MalformedForm: errorclass.ErrMalformedForm,
-		// nothing that a click returns
+		// clicks never return these
 		errorclass.BadInput: nil, errorclass.ModelUnavailable: nil, errorclass.Unavailable: nil, errorclass.Internal: nil,
 	}
 	for _, class := range errorclass.All {

@@ -1,5 +1,5 @@
-// Package refused tells a person why what they asked for was not done, who did it before them, and who may do it. It
-// knows no surface: cards, dialogs and pages say how they show people, times and what others wrote.
+// Package refused tells a person why their request was refused, who decided before them, and who may decide. Cards,
+// dialogs and pages pass in how they show people, times and texts of others.
 package refused
 
 import (
@@ -17,43 +17,43 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Marks are how a surface shows what stands in a sentence. Their results are put in unchanged.
+// Marks formats the variable parts of a sentence for a surface. The results are inserted unchanged.
 type Marks interface {
 	Person(id string) string        // empty: the system
 	Group(id string) string         // of people
-	Channel(id string) string       // empty when it can't be named
+	Channel(id string) string       // empty if it can't be named
 	Time(t time.Time) string        // also the zero time
-	Text(s string, most int) string // what others wrote, at most so many characters
+	Text(s string, most int) string // text by others, at most most characters
 }
 
-// Surface is where a person reads it, and in which language.
+// Surface is where and in which language a person reads the text.
 type Surface struct {
 	Locale string
 	Marks  Marks
 }
 
-// The most characters of a field's name and of what is said about it.
+// The most characters of a field's name and of the text about it.
 const (
 	maxName   = 64
 	maxDetail = 300
 )
 
-// words are the texts of one language. {names} in braces are places for values.
+// words are the texts of one language, with placeholders such as {names}.
 type words struct {
-	Notes   map[errorclass.Class]string // unsaved for a class that is not there
+	Notes   map[errorclass.Class]string // unsaved for a missing class
 	Unsaved string
-	Direct  string // who decides in a direct message, to anybody else
-	Reason  string // the note on a reason that won't do
+	Direct  string // tells others who decides in a direct message
+	Reason  string // the note on an invalid reason
 	Rules   map[aggregate.Rule]string
 	Decided map[state]string
 
-	OwnRequest string // RuleSelf where there is no other approver to ask
+	OwnRequest string // RuleSelf if there is no other approver to ask
 
 	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, AndOthers string
 	CancelAccepted, ReasonNotTaken                                                    string
 }
 
-// state is how a gate or a task stands when a person decides too late.
+// state is the state of a gate or a task when a person decides too late.
 type state string
 
 const (
@@ -75,8 +75,8 @@ var files embed.FS
 
 var wordsOf = language.Read[words](files, "texts")
 
-// Note is the text for the person alone: who decided and when, or why it was refused, and what to do. It follows from
-// the error's class; any other error is shown as "could not be saved".
+// Note returns the text for one person: who decided and when, or why it was refused, and what to do. It follows from
+// the error's class. Unknown errors are shown as "could not be saved".
 func (s Surface) Note(err error) string {
 	w, class := wordsOf(s.Locale), errorclass.Of(err)
 	text, ok := w.Notes[class]
@@ -118,7 +118,7 @@ func (s Surface) sentence(r aggregate.Reason, detail string) string {
 	return ended.Sentence(s.Locale, r, s.Marks.Text(detail, maxDetail))
 }
 
-// decided says who has decided already, or how the task ended.
+// decided says who has already decided, or how the task ended.
 func (s Surface) decided(e aggregate.ErrDecided) string {
 	why := ""
 	if e.Reason != "" {
@@ -153,18 +153,18 @@ func stateOf(e aggregate.ErrDecided) state {
 	return otherwise
 }
 
-// CancelledBefore is the note for whoever cancels what they cancelled already.
+// CancelledBefore is the note for a person who cancels again.
 func (s Surface) CancelledBefore(by string, at time.Time) string {
 	return s.decided(aggregate.ErrDecided{By: by, At: at, Reason: task.ReasonByPerson})
 }
 
-// CancelAccepted is the note after a task was cancelled where its card is not to be seen.
+// CancelAccepted is the note after a task was cancelled if its card is not visible.
 func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).CancelAccepted }
 
-// ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
+// ReasonNotTaken tells a person that their reason for rejecting was not used; the cause is told separately.
 func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).ReasonNotTaken }
 
-// Why is Note that sends nobody to another approver where the settings leave none.
+// Why is Note, but does not refer to another approver if the settings leave none.
 func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
 		return wordsOf(s.Locale).OwnRequest
@@ -172,7 +172,7 @@ func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers
 	return s.Note(err)
 }
 
-// Refused is Why for a click that a rule refused: it also names the people who may, as WhoDecides does.
+// Refused is Why for a click that a rule refused. It also names the people who may decide, as WhoDecides does.
 func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	text := s.Why(err, set, o, askers...)
 	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
@@ -188,13 +188,13 @@ func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, as
 	return text
 }
 
-// ruleOf is the rule that refused, empty if none did.
+// ruleOf returns the rule that refused, empty if none did.
 func ruleOf(err error) aggregate.Rule {
 	refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
 	return refused.Rule
 }
 
-// fill puts values in the places of a text. A value is never searched for places.
+// fill replaces placeholders in a text. Placeholders within values are not replaced.
 func fill(text string, pairs ...any) string {
 	args := make([]string, 0, len(pairs))
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -1,5 +1,5 @@
-// Package boot starts a Lambda function: its AWS configuration, its log, and one
-// clear line when it cannot start.
+// Package boot starts a Lambda function: it sets up the AWS configuration and the log, and logs one clear line when the
+// function can't start.
 package boot
 
 import (
@@ -21,8 +21,8 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Run reads a function's environment into E, wires the function and serves what it handles; it does not return. A
-// function that cannot be wired says why and exits: Lambda starts it anew.
+// Run reads a function's environment into E, wires the function and serves its invocations. It does not return. If
+// wiring fails, it logs the error and exits, and Lambda restarts the function.
 func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, error), handle func(H) any) {
 	slog.SetDefault(slog.New(mask.Handler(lambdacontext.NewLogHandler())))
 	cfg, err := environment()
@@ -40,10 +40,9 @@ func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, err
 	lambda.Start(handle(h))
 }
 
-// environment is the configuration that Lambda gives a function: region and credentials
-// are environment variables, good for as long as its environment lives. Profiles, single
-// sign-on and roles to assume, which config.LoadDefaultConfig looks for as well, are not
-// there; their clients are a tenth of the binary of a function that Slack calls.
+// environment returns the AWS configuration of a Lambda function, whose region and credentials are environment
+// variables that stay valid. It does not use config.LoadDefaultConfig, because that also looks for profiles, single
+// sign-on and roles: their clients are a tenth of the binary of a function that Slack calls.
 func environment() (aws.Config, error) {
 	env, err := awsconfig.NewEnvConfig()
 	if err != nil {
@@ -54,7 +53,7 @@ func environment() (aws.Config, error) {
 		RetryMode: env.RetryMode, RetryMaxAttempts: env.RetryMaxAttempts, AppID: env.AppID, ConfigSources: []any{env},
 		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
-		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported, // as config.LoadDefaultConfig has them
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported, // the same as in config.LoadDefaultConfig
 		HTTPClient:                 impatient(connectWithin, answerWithin),
 	}
 	if env.BaseEndpoint != "" {
@@ -63,16 +62,15 @@ func environment() (aws.Config, error) {
 	return cfg, nil
 }
 
-// AWS's services answer in milliseconds. A call that has no answer after so long is lost: the SDK makes it again, at
-// most twice. Without these bounds it would take all of the function's time, and people would wait for their cards
-// meanwhile.
+// AWS's services answer in milliseconds. A call without an answer after this time counts as lost, and the SDK repeats
+// it at most twice. Without these bounds it would take all of the function's time while people wait for their cards.
 const connectWithin, answerWithin = 3 * time.Second, 8 * time.Second
 
-// sideBySide is how many connections to a service are kept for the next calls: sweep-tasks makes as many at once, and
-// each that is opened anew costs a handshake.
+// sideBySide is how many idle connections to a service are kept: sweep-tasks makes that many calls in parallel, and
+// each new connection costs a handshake.
 const sideBySide = 128
 
-// impatient is an HTTP client that waits so long for a connection, and from there for the beginning of an answer.
+// impatient is an HTTP client with timeouts for connecting and for the beginning of an answer.
 func impatient(connect, answer time.Duration) *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connect }).

@@ -15,12 +15,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestACallWithoutAnAnswerIsMadeAgain: a service says nothing to the first call, and answers the second at once.
+// TestACallWithoutAnAnswerIsMadeAgain: the service does not answer the first call, and answers the second at once.
 func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 	var calls atomic.Int32
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if calls.Add(1) == 1 {
-			io.Copy(io.Discard, r.Body) // until then the server doesn't look whether the caller is gone
+			io.Copy(io.Discard, r.Body) // until it is read, the server doesn't notice that the caller is gone
 			<-r.Context().Done()
 			return
 		}

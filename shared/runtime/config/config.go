@@ -1,4 +1,4 @@
-// Package config reads a function's configuration from its environment: once, at its start, into one struct.
+// Package config reads a function's configuration from its environment into one struct, once at its start.
 package config
 
 import (
@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Table is of every function.
+// Table is the configuration of every function.
 type Table struct {
 	TableName string `env:"TABLE_NAME" doc:"the table of all rows"`
 }
 
-// Slack is of functions that call Slack or are called by it.
+// Slack is for functions that call Slack or are called by it.
 type Slack struct {
 	SlackSecretID string `env:"SLACK_SECRET_ID" doc:"the secret with the signing secret and the bot's token"`
-	// What stands between a function and Slack in the local stack has an address for each function.
+	// In the local stack each function has its own address of the proxy to Slack.
 	SlackAPIURL string `env:"SLACK_API_URL,optional" doc:"where Slack is, unless the secret says so; only the local stack sets it"`
 }
 
-// Credentials is of functions that open or seal tenants' credentials.
+// Credentials is for functions that open or seal tenants' credentials.
 type Credentials struct {
 	CredentialsKeyID string `env:"CREDENTIALS_KEY_ID" doc:"the key that seals the vendors' credentials"`
 }
 
-// Models is of functions that ask a model.
+// Models is for functions that call a model.
 type Models struct {
 	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
 	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
@@ -35,17 +35,17 @@ type Models struct {
 	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
-// Spending is of functions that spend a tenant's money.
+// Spending is for functions that spend a tenant's money.
 type Spending struct {
 	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost on a day, in US dollars, above 0"`
 }
 
-// Results is of functions that open large values, or keep them.
+// Results is for functions that read or store large values.
 type Results struct {
 	ResultsBucket string `env:"RESULTS_BUCKET" doc:"the bucket of values too large for a row"`
 }
 
-// Effects is of functions that start runs and have cards drawn.
+// Effects is for functions that start runs and request redraws of cards.
 type Effects struct {
 	ChatARN         string `env:"CHAT_ARN" doc:"the state machine of conversations with agents"`
 	ContestARN      string `env:"CONTEST_ARN" doc:"the state machine of contests"`
@@ -53,8 +53,8 @@ type Effects struct {
 	CardQueueURL    string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
 }
 
-// Read fills a struct whose fields, also those of embedded structs, name their variables in env tags. Its error names
-// all that are missing; a variable that is empty is, unless it is optional.
+// Read fills a struct from the variables named in env tags of its fields, including embedded structs. Its error names
+// all missing variables; an empty variable counts as missing unless it is optional.
 func Read(into any) error {
 	if missing := read(reflect.ValueOf(into).Elem()); len(missing) > 0 {
 		return fmt.Errorf("environment variables are missing: %s", strings.Join(missing, ", "))

@@ -1,4 +1,4 @@
-// Package expect says in one line what a test needs.
+// Package expect checks in one line what a test requires.
 package expect
 
 import (
@@ -31,7 +31,7 @@ func NoError(t T, err error) {
 	}
 }
 
-// Value is what a call returned. The test ends if the call failed: x := expect.Value(call())(t).
+// Value returns a call's result, or ends the test if the call failed: x := expect.Value(call())(t).
 func Value[V any](v V, err error) func(T) V {
 	return func(t T) V {
 		t.Helper()
@@ -40,7 +40,7 @@ func Value[V any](v V, err error) func(T) V {
 	}
 }
 
-// Same fails the test with the difference between two values, and lets it go on.
+// Same fails the test with the difference between two values. The test continues.
 func Same(t T, a, b any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(a, b, options...); diff != "" {
@@ -48,7 +48,7 @@ func Same(t T, a, b any, options ...cmp.Option) {
 	}
 }
 
-// That fails the test unless a claim holds, and lets it go on. format and args say what was found instead.
+// That fails the test unless a claim holds. format and args describe what was found instead. The test continues.
 func That(t T, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {
@@ -56,7 +56,7 @@ func That(t T, holds bool, format string, args ...any) {
 	}
 }
 
-// Must is That for a claim without which the rest of the test makes no sense: it ends the test.
+// Must is That, but ends the test.
 func Must(t T, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {
@@ -64,8 +64,8 @@ func Must(t T, holds bool, format string, args ...any) {
 	}
 }
 
-// Is fails the test where it got something other than it wants, and lets it go on, as do Has and Fails. about says what
-// was looked at, as fmt.Sprintf does: expect.Is(t, len(rows), 3, "rows of %s", name).
+// Is fails the test unless got equals want, and describes the value by about, formatted as by fmt.Sprintf: expect.Is(t,
+// len(rows), 3, "rows of %s", name). After Is, Has and Fails the test continues.
 func Is[V comparable](t T, got, want V, about ...any) {
 	t.Helper()
 	if got != want {
@@ -73,7 +73,7 @@ func Is[V comparable](t T, got, want V, about ...any) {
 	}
 }
 
-// Has wants a part of a text.
+// Has fails the test unless text contains part.
 func Has(t T, text, part string, about ...any) {
 	t.Helper()
 	if !strings.Contains(text, part) {
@@ -81,7 +81,7 @@ func Has(t T, text, part string, about ...any) {
 	}
 }
 
-// Fails wants an error that is another, or wraps it.
+// Fails fails the test unless err is or wraps want.
 func Fails(t T, err, want error, about ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -103,14 +103,14 @@ func shown(v any) string {
 	return fmt.Sprintf("%+v", v)
 }
 
-// Eventually ends the test unless a claim holds within a minute: a busy machine may take that long.
+// Eventually ends the test unless a claim holds within a minute, since a busy machine may be slow.
 func Eventually(t T, what string, holds func() bool) {
 	t.Helper()
 	Must(t, Holds(t.Context(), time.Minute, 40*time.Millisecond, holds), "not within a minute: %s", what)
 }
 
-// Holds looks until a claim holds: at first often, then once in each pause, and when it has waited long only four times a
-// second, as a look may be many calls to the emulator. It reports false when that takes longer than most, or when ctx ends.
+// Holds polls until a claim holds: first often, then once per pause, and after a long time only four times a second,
+// because a check may be many calls to the emulator. It returns false after most, or when ctx ends.
 func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bool {
 	wait := min(2*time.Millisecond, pause)
 	for begun := time.Now(); !holds(); {
@@ -123,8 +123,7 @@ func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bo
 	return true
 }
 
-// Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not
-// each time.
+// Within fails the test if do takes longer than most in every try: a busy machine may be slow in some of them.
 func Within(t T, most time.Duration, do func()) {
 	t.Helper()
 	for range 5 {
@@ -136,7 +135,7 @@ func Within(t T, most time.Duration, do func()) {
 	t.Errorf("it takes longer than %s", most)
 }
 
-// Patience leaves a test out where only short ones are asked for: it waits, or starts programs, for seconds.
+// Patience skips a test in short mode because it takes seconds.
 func Patience(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

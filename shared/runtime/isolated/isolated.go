@@ -1,6 +1,6 @@
-// Package isolated is how a command is sent to the place where it runs apart from everything else, and how its output
-// comes back: one order, then a stream of frames, a JSON object a line. What comes back is the word of the command that
-// ran there, and of nobody else: code in a sandbox can forge all of it.
+// Package isolated is the protocol between Ringi and the sandbox where a command runs: one order, then a stream of
+// frames, one JSON object per line. Nothing in the stream can be trusted, because code in a sandbox can forge all of
+// it.
 package isolated
 
 import (
@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// The limits of an order and of what it answers.
+// The limits of an order and of its answer.
 const (
 	MaxTimeout = 600       // seconds
 	MaxScript  = 64 << 10  // bytes of a script
 	MaxArgv    = 128 << 10 // bytes of all arguments
 	MaxArgs    = 256       // arguments
-	MaxLine    = 8 << 10   // bytes of a line; a longer one is cut, and says so
-	maxFrame   = 64 << 10  // a line of control characters, each six bytes in JSON, is the longest
-	maxStream  = 128 << 20 // bytes of a whole answer; an honest one has a third of that at most
+	MaxLine    = 8 << 10   // bytes of a line; a longer one is cut and marked
+	maxFrame   = 64 << 10  // the longest line has only control characters, each six bytes in JSON
+	maxStream  = 128 << 20 // bytes of an answer; a genuine one has at most a third of that
 )
 
 // The actions that run in a sandbox.
@@ -27,13 +27,13 @@ const (
 	ShellCommand = "shell_command"
 )
 
-// Runtime is the managed runtime that commands are executed in. Its tools are those that commands find.
+// Runtime is the managed runtime in which commands run. It provides the tools that commands find.
 const Runtime = "nodejs22.x"
 
-// Installed says to a model what commands find there.
+// Installed tells a model which tools commands find in the sandbox.
 const Installed = "sh, the usual small programs of Linux, and Node.js 22 with npm and npx. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
 
-// Order is a command to be run. The command may reach nothing but the addresses here, each of which is good for this
+// Order is a command to be run. The command can reach only the addresses in the order, each of which is valid for this
 // action alone.
 type Order struct {
 	Action         string    `json:"action"` // id; no environment serves two
@@ -47,13 +47,14 @@ type Order struct {
 	Upload         Form      `json:"upload"`
 }
 
-// Form is where the changed workspace goes: a POST with fields, which a policy signed. No URL keeps nothing.
+// Form is where the changed files are uploaded: a POST with fields of a signed policy. Without a URL the files are not
+// saved.
 type Form struct {
 	URL    string            `json:"url,omitempty"`
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// What End.Limit says. EndedEarly stands in an end until all is done; behind NotKept stands why.
+// Values of End.Limit. An end has EndedEarly until everything is done. NotKept is followed by the reason.
 const (
 	EndedEarly    = "the sandbox ended before its work was done"
 	EndedByMemory = "the command's processes used more memory together than they may"
@@ -61,7 +62,7 @@ const (
 	NotKept       = "the changed workspace was not kept"
 )
 
-// Line is one of the command's output. Unfinished is the last one, if no line end followed it.
+// Line is a line of the command's output. Unfinished means that the output ended without a line end.
 type Line struct {
 	Text       string `json:"text"`
 	Err        bool   `json:"err,omitempty"` // of the standard error
@@ -82,20 +83,20 @@ type End struct {
 	Held      []string `json:"held,omitempty"`    // the isolation that held, strongest first
 }
 
-// Runner runs an order and hands over its lines as they come. It returns an error wrapping ErrNotBegun if nothing of
-// the command has run, which also wraps ErrCannot if trying again is of no use. Any other error, also one of onLine,
-// leaves open what the command did.
+// Runner runs an order and calls onLine for each line of output. It returns an error wrapping ErrNotBegun if nothing of
+// the command has run; the error also wraps ErrCannot if retrying is useless. After any other error, including one of
+// onLine, it is unknown what the command did.
 type Runner interface {
 	Run(ctx context.Context, o Order, onLine func(Line) error) (End, error)
 }
 
-// ErrNotBegun says that nothing of an order was run.
+// ErrNotBegun means that nothing of an order was run.
 var ErrNotBegun = errors.New("the command has not begun")
 
-// ErrCannot says that nothing of an order was run, and that it won't be.
+// ErrCannot means that nothing of an order was run and retrying is useless.
 var ErrCannot = errors.New("the sandbox can't run this")
 
-// Validate names the field of an order that is missing or over its limit.
+// Validate returns an error that names a field which is missing or over its limit.
 func (o Order) Validate() error {
 	wrong := func(format string, args ...any) error { return fmt.Errorf("order: "+format, args...) }
 	switch size := 0; {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// frame is one line of an answer; one of its fields is set.
+// frame is one line of an answer, with one field set.
 type frame struct {
 	Begun    *begun    `json:"begun,omitempty"`
 	NotBegun *notBegun `json:"not_begun,omitempty"`
@@ -27,24 +27,24 @@ type notBegun struct {
 	Lasting bool   `json:"lasting,omitempty"`
 }
 
-// Writer writes an answer. Its methods may be called by many at once.
+// Writer writes an answer. Its methods may be called concurrently.
 type Writer struct {
 	mu  sync.Mutex
 	out *json.Encoder
 }
 
-// NewWriter writes frames to w as they come.
+// NewWriter returns a Writer that writes each frame to w at once.
 func NewWriter(w io.Writer) *Writer { return &Writer{out: json.NewEncoder(w)} }
 
-// Begun says that the command is about to start; after it nobody can say any more that nothing was run.
+// Begun reports that the command is about to start. From then on nothing can claim that the command was not run.
 func (w *Writer) Begun(held []string) error { return w.write(frame{Begun: &begun{held}}) }
 
-// NotBegun ends an answer to an order of which nothing was run. Lasting says that another try would be of no use.
+// NotBegun ends the answer to an order that was not run. lasting means that retrying is useless.
 func (w *Writer) NotBegun(why string, lasting bool) error {
 	return w.write(frame{NotBegun: &notBegun{why, lasting}})
 }
 
-// Line hands over one line.
+// Line writes one line of output.
 func (w *Writer) Line(l Line) error { return w.write(frame{Line: &l}) }
 
 // End ends an answer.
@@ -56,8 +56,8 @@ func (w *Writer) write(f frame) error {
 	return w.out.Encode(f)
 }
 
-// Read reads an answer to its end, handing over its lines. It believes nothing that a stranger could not say: lines are
-// cut, the whole is bounded, and that nothing has begun is taken from the first frame only.
+// Read reads an answer to its end and calls onLine for each line. It treats the answer as untrusted: it cuts lines,
+// bounds the total, and accepts only in the first frame that nothing has begun.
 func Read(r io.Reader, onLine func(Line) error) (End, error) {
 	in := bufio.NewReaderSize(r, maxFrame)
 	read := 0
@@ -94,10 +94,10 @@ func Read(r io.Reader, onLine func(Line) error) (End, error) {
 	}
 }
 
-// Cut is a text of at most MaxLine bytes, cut between characters; it says what it lacks.
+// Cut shortens a text to at most MaxLine bytes of whole characters, and adds how much is missing.
 func Cut(s string) string { return CutMore(s, 0) }
 
-// CutMore is Cut of a text that lacks more bytes already.
+// CutMore is Cut for a text of which more bytes are already missing.
 func CutMore(s string, more int) string {
 	if len(s) <= MaxLine && more == 0 {
 		return s

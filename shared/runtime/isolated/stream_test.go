@@ -65,7 +65,7 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 	}
 }
 
-// A sender that never stops is left after a while.
+// Reading stops if a sender never ends.
 func TestAnEndlessAnswerIsLeft(t *testing.T) {
 	lines := 0
 	_, err := isolated.Read(endless{}, func(isolated.Line) error { lines++; return nil })

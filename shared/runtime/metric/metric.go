@@ -1,5 +1,5 @@
-// Package metric counts what alarms and the dashboard watch, as CloudWatch
-// embedded metric lines on standard output. Names are a small fixed set; no ids, no content.
+// Package metric writes the metrics for alarms and the dashboard as CloudWatch embedded metric lines on standard
+// output. The names are a small fixed set, without ids or content.
 package metric
 
 import (
@@ -14,16 +14,17 @@ type Name string
 
 const (
 	EventIgnored Name = "EventIgnored" // accepted, but of a kind that makes no task
-	// Slack withheld events for a minute: over 30,000 in an hour (docs.slack.dev/reference/events/app_rate_limited)
+	// Slack withheld events for a minute because of its limit of 30,000 per hour
+	// (docs.slack.dev/reference/events/app_rate_limited)
 	EventsLimited Name = "EventsLimited"
 	EventRepeated Name = "EventRepeated" // delivered again
 	EventForeign  Name = "EventForeign"  // a request of a workspace that Ringi does not serve
 	PersonFull    Name = "PersonFull"    // a request refused because the person has as many tasks as allowed
 	TenantFull    Name = "TenantFull"    // one refused because the whole workspace has as many tasks as allowed
 	SecretMissing Name = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
-	// a call that Slack did not sign, signed long ago, or made for another app
+	// a call with a wrong or old signature, or for another app
 	SignatureRefused Name = "SignatureRefused"
-	// a call that was answered 5xx, though it could be verified or should have been
+	// a call that was answered with 5xx although its signature was valid or could not be checked
 	NotAnswered       Name = "NotAnswered"
 	InteractionNoted  Name = "InteractionNoted"  // answered with a sentence instead of a decision
 	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
@@ -36,30 +37,30 @@ const (
 	SlackFailed       Name = "SlackFailed"       // one that failed, or was rate limited
 	SweepRepaired     Name = "SweepRepaired"     // the sweeper did what should have been done
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
-	// how long after its day the oldest result was found that may be deleted, in seconds
+	// how long the oldest deletable result is past its expiry, in seconds
 	ExpireLag   Name = "ExpireLag"
 	RelayFailed Name = "RelayFailed" // a record that the relay left to the sweeper
-	// a task's run that ended red by a fault of Ringi's, or for want of a model
+	// a run that failed because of a bug in Ringi or because no model was available
 	RunFailed    Name = "RunFailed"
 	ExportFailed Name = "ExportFailed" // a file of the audit log that could not be made in three tries
-	// a row of the audit log that was changed, removed, or dated otherwise than it was written
+	// a row of the audit log that was changed, removed or redated
 	AuditTouched  Name = "AuditTouched"
 	SealFailed    Name = "SealFailed"    // rows that could not be sealed yet, or a head that could not be put away
 	SealedLate    Name = "SealedLate"    // rows that were sealed after their day
 	TeamPlayed    Name = "TeamPlayed"    // a team of a contest that is summed up
 	TeamFailed    Name = "TeamFailed"    // one of them that has no result
 	ContestFailed Name = "ContestFailed" // a contest that is summed up without any
-	// what the models' calls of a contest came to, in US dollars, when it is summed up
+	// the cost of a contest's model calls in US dollars, written when the contest is closed
 	ContestCost  Name = "ContestCost"
 	ContestLate  Name = "ContestLate"  // a contest that the sweeper found open long after its teams' time
 	RoundUnsaved Name = "RoundUnsaved" // a scored round that could not be written, four tries in a row
 )
 
-// Namespace is where CloudWatch keeps them; their dimension is "function", the function's name. What is not answered is
-// kept by "version", too: while a new version takes over, its own calls alone decide whether it stays.
+// Namespace is the CloudWatch namespace. The metrics' dimension is "function", the function's name. NotAnswered also
+// has the dimension "version", because a new version's own calls decide whether it is rolled back.
 const Namespace = "Ringi"
 
-// Names lists all of them.
+// Names lists all metrics.
 func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused,
@@ -70,16 +71,16 @@ func Names() []Name {
 	}
 }
 
-// Value is one number of a line.
+// Value is one metric's value.
 type Value struct {
 	Name Name
 	N    float64
 }
 
-// Count writes a line with one count.
+// Count writes a line with one metric.
 func Count(name Name, n int) { Put(Value{name, float64(n)}) }
 
-// Put writes one line: CloudWatch bills logs by size, so what belongs together goes together.
+// Put writes several metrics in one line, because CloudWatch bills logs by size.
 func Put(values ...Value) {
 	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("AWS_LAMBDA_FUNCTION_VERSION"), values)
 }
@@ -110,7 +111,7 @@ func unit(name Name) string {
 	switch name {
 	case DecisionSeconds, ExpireLag:
 		return "Seconds"
-	case ContestCost: // CloudWatch knows no money
+	case ContestCost: // CloudWatch has no unit for money
 		return "None"
 	}
 	return "Count"

@@ -27,7 +27,7 @@ func TestALineIsWhatCloudWatchReads(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
-// Whether a new version stays is decided by what it fails to answer, not by what the one before does.
+// A new version is rolled back because of its own failures only, not those of the version before.
 func TestWhatIsNotAnsweredIsCountedByVersionToo(t *testing.T) {
 	var b bytes.Buffer
 	write(&b, time.UnixMilli(1700000000123), "receive-event", "12", []Value{{NotAnswered, 1}})

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// ErrTooLarge is an answer over MaxBody; the rest was not read.
+// ErrTooLarge means an answer over MaxBody, of which the rest was not read.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// bounded reads a body until more comes than may be left.
+// bounded reads a body up to a limit.
 type bounded struct {
 	body io.ReadCloser
 	left int64

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// nameserver answers each question for an IPv4 address with the next of the
-// answers, the last for ever, and knows no IPv6 address. asked counts them.
+// nameserver answers successive questions for an IPv4 address with successive answers, repeating the last one. It knows
+// no IPv6 addresses. asked counts the questions.
 func nameserver(t *testing.T, answers ...string) (r *net.Resolver, asked *atomic.Int32) {
 	t.Helper()
 	c := expect.Value(net.ListenPacket("udp", "127.0.0.1:0"))(t)
@@ -29,7 +29,7 @@ func nameserver(t *testing.T, answers ...string) (r *net.Resolver, asked *atomic
 			reply, address := question(buffer[:n])
 			if address {
 				to := netip.MustParseAddr(answers[min(int(asked.Add(1)), len(answers))-1]).As4()
-				binary.BigEndian.PutUint16(reply[6:], 1) // one answer: the name asked for, A, IN, kept 0 s
+				binary.BigEndian.PutUint16(reply[6:], 1) // one answer: the same name, type A, class IN, TTL 0
 				reply = append(append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4), to[:]...)
 			}
 			_, _ = c.WriteTo(reply, from)
@@ -41,8 +41,8 @@ func nameserver(t *testing.T, answers ...string) (r *net.Resolver, asked *atomic
 	}}, asked
 }
 
-// question is a reply to the one question of a message, with no answer yet, and
-// whether it asks for an IPv4 address.
+// question makes a reply, without an answer yet, to a message's question, and reports whether it asks for an IPv4
+// address.
 func question(m []byte) (reply []byte, address bool) {
 	end := 12
 	for m[end] != 0 {

@@ -1,6 +1,5 @@
-// Package outbound calls endpoints that administrators configure: MCP servers and
-// compatible models. Whatever the URL says and its name resolves to, a call can reach
-// only public addresses: not this machine, not its private network, not the cloud's
+// Package outbound calls endpoints that administrators configure: MCP servers and compatible models. Whatever the URL
+// and its DNS entries are, a call can reach only public addresses: not this machine, its private network or the cloud's
 // metadata service.
 package outbound
 
@@ -17,32 +16,31 @@ import (
 	"time"
 )
 
-// ErrRefused is a call that is not made because of where it would go.
+// ErrRefused means that a call was not made because of its destination.
 var ErrRefused = errors.New("refused: not a public https endpoint")
 
 const (
 	dialWithin      = 5 * time.Second
 	handshakeWithin = 5 * time.Second
-	// Within bounds a call with its answer, whatever its context allows.
+	// Within bounds a call including its answer, even if its context allows more.
 	Within = 2 * time.Minute
-	// maxRedirects is how often an answer may send the call elsewhere on the same host.
+	// maxRedirects is how many redirects a call follows on the same host.
 	maxRedirects = 3
 	maxHeaders   = 64 << 10
 )
 
-// MaxBody is how much of an answer is read, in bytes, once it is unpacked.
+// MaxBody is the most bytes of an answer that are read, after decompression.
 const MaxBody = 8 << 20
 
-// Dialer opens connections to public addresses. The zero value allows no others.
+// Dialer opens connections to public addresses. The zero value allows no exceptions.
 type Dialer struct {
-	// Allow names endpoints as host:port that may be anywhere and speak plain
-	// http: the local stack's own.
+	// Allow lists endpoints as host:port that may have any address and use plain http, for the local stack.
 	Allow []string
-	// Resolver finds addresses; nil: the machine's.
+	// Resolver resolves names; nil means the machine's.
 	Resolver *net.Resolver
 }
 
-// Allowing is the dialer with the endpoints of a list, as OUTBOUND_ALLOW has them: host:port with commas between.
+// Allowing returns a dialer that allows a comma-separated list of endpoints, as in OUTBOUND_ALLOW.
 func Allowing(list string) Dialer {
 	var d Dialer
 	for host := range strings.SplitSeq(list, ",") {
@@ -53,17 +51,15 @@ func Allowing(list string) Dialer {
 	return d
 }
 
-// Client makes a client whose calls fail with ErrRefused before anything is sent
-// when they would leave https, the public internet or, by a redirect, their host.
-// It knows no proxy, keeps no connection and never sends a request twice.
-// An answer over MaxBody ends in ErrTooLarge.
+// Client makes a client whose calls fail with ErrRefused before anything is sent if they would leave https, the public
+// internet or, by a redirect, their host. It uses no proxy, keeps no connections and never repeats a request. An answer
+// over MaxBody ends with ErrTooLarge.
 func (d Dialer) Client() *http.Client {
 	return &http.Client{
 		Transport: guard{d, &http.Transport{
 			DialContext:         d.dial,
 			TLSHandshakeTimeout: handshakeWithin, MaxResponseHeaderBytes: maxHeaders,
-			// The server may close an idle connection just as a request is sent
-			// on it; the outcome would then be unknown.
+			// The server may close an idle connection while a request is sent on it. The outcome would then be unknown.
 			DisableKeepAlives: true,
 		}},
 		CheckRedirect: stay,
@@ -71,8 +67,8 @@ func (d Dialer) Client() *http.Client {
 	}
 }
 
-// dial resolves a name and connects. The check runs on the very address that is connected
-// to, so a second, different DNS answer can't evade it (DNS rebinding).
+// dial resolves a name and connects. It checks the very address that it connects to, so that a second, different DNS
+// answer can't evade the check (DNS rebinding).
 func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialWithin, Resolver: d.Resolver}
 	if !d.allows(address) {
@@ -90,7 +86,7 @@ func (d Dialer) allows(address string) bool {
 	return false
 }
 
-// public refuses a connection to an address that is not.
+// public refuses a connection to an address that is not public.
 func public(_ context.Context, network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") || !Public(to.Addr()) {
@@ -99,8 +95,7 @@ func public(_ context.Context, network, address string, _ syscall.RawConn) error
 	return nil
 }
 
-// guard refuses calls that are not https, or carry a name and password in their
-// address, and bounds their answers.
+// guard refuses calls that don't use https or have a name and password in their URL, and bounds their answers.
 type guard struct {
 	dialer Dialer
 	next   http.RoundTripper

@@ -46,7 +46,7 @@ func TestAddressesThatAreNotPublic(t *testing.T) {
 	expect.That(t, !outbound.Public(netip.Addr{}), "no address counts as public")
 }
 
-// listening is a server on this machine that counts its connections.
+// listening is a server on this machine; met counts its connections.
 func listening(t *testing.T, do http.HandlerFunc) (s *httptest.Server, met *atomic.Int32) {
 	t.Helper()
 	met = new(atomic.Int32)
@@ -77,7 +77,7 @@ func TestNothingOnThisMachineIsReached(t *testing.T) {
 	s, met := listening(t, hello)
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	expect.NoError(t, err)
-	// Lambda's Runtime API is on loopback as well, and the functions know where.
+	// Lambda's Runtime API is on loopback too, and functions know its address.
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:"+port)
 	t.Setenv("HTTPS_PROXY", s.URL)
 	t.Setenv("HTTP_PROXY", s.URL)
@@ -98,7 +98,7 @@ func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
 	s, met := listening(t, hello)
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	expect.NoError(t, err)
-	// A name that is public when it is looked at, and this machine when it is called.
+	// The name resolves to a public address first and to this machine when it is called.
 	names, asked := nameserver(t, "93.184.216.34", "127.0.0.1")
 	looked, err := names.LookupNetIP(t.Context(), "ip4", "rebind.test")
 	expect.Must(t, err == nil && len(looked) == 1 && outbound.Public(looked[0]), "the first look: %v, %v", looked, err)
@@ -140,7 +140,7 @@ func TestRedirects(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	// Both are allowed: it is the redirect that is refused.
+	// Both hosts are allowed, so only the redirect is refused.
 	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String(), other.Listener.Addr().String()}}
 	for _, path := range []string{"/elsewhere", "/round", "/seen"} {
 		refused(t, d.Client(), s.URL+path)

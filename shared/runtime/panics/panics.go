@@ -1,4 +1,4 @@
-// Package panics turns a panic into an error, and logs where it happened without what it said.
+// Package panics turns a panic into an error, and logs its place but not its message.
 package panics
 
 import (
@@ -10,11 +10,11 @@ import (
 	"runtime/debug"
 )
 
-// Err stands for a panic; what it said may hold content.
+// Err stands for a panic, whose message may contain content.
 var Err = errors.New("panic")
 
-// Recover, when deferred, turns a panic into Err and logs where it happened:
-// the runtime's own words, of any other panic only the type.
+// Recover, when deferred, turns a panic into Err and logs its place: for a runtime error with its message, for other
+// panics only with their type.
 func Recover(ctx context.Context, err *error, about ...any) {
 	p := recover()
 	if p == nil {

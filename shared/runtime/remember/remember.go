@@ -1,4 +1,4 @@
-// Package remember keeps for a while what was asked elsewhere, so that it need not be asked again.
+// Package remember caches answers for a while.
 package remember
 
 import (
@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// most is how many answers are kept where nobody says.
+// most is the default size of a cache.
 const most = 1000
 
-// Answers are kept by their keys, each for its time. The zero value is ready.
+// Answers caches values by key, each for its own time. The zero value is ready to use.
 type Answers[K comparable, V any] struct {
-	Most int // is kept; 0: 1000. Beyond that, answers whose time is over are forgotten, or else all
+	Most int // largest number of answers; 0: 1000. Beyond it, expired answers are dropped, or else all
 
 	mu sync.Mutex
 	of map[K]answer[V]
@@ -24,7 +24,7 @@ type answer[V any] struct {
 	until time.Time
 }
 
-// Known is the answer that is still kept.
+// Known returns the cached answer, if there is one.
 func (a *Answers[K, V]) Known(key K, now time.Time) (is V, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,7 +35,7 @@ func (a *Answers[K, V]) Known(key K, now time.Time) (is V, ok bool) {
 	return was.is, true
 }
 
-// Keep keeps an answer from now on for so long.
+// Keep caches an answer for the duration long.
 func (a *Answers[K, V]) Keep(key K, is V, now time.Time, long time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +49,7 @@ func (a *Answers[K, V]) Keep(key K, is V, now time.Time, long time.Duration) {
 	a.of[key] = answer[V]{is, now.Add(long)}
 }
 
-// Ask returns the answer that is still kept, or asks anew and keeps what it is told for so long. Errors are not kept.
+// Ask returns the cached answer, or calls ask and caches its answer for the duration long. Errors are not cached.
 func (a *Answers[K, V]) Ask(key K, now time.Time, long time.Duration, ask func() (V, error)) (V, error) {
 	if is, ok := a.Known(key, now); ok {
 		return is, nil

@@ -34,7 +34,7 @@ func TestNoMoreIsKeptThanMay(t *testing.T) {
 	a.Keep(1, 1, now, time.Hour)
 	keeps(1, 1, 0, 0, 0)
 	now = now.Add(time.Minute)
-	a.Keep(2, 2, now, time.Hour) // in place of what is over
+	a.Keep(2, 2, now, time.Hour) // replaces an expired answer
 	keeps(0, 1, 1, 0, 0)
 	a.Keep(3, 3, now, time.Hour)
 	keeps(0, 0, 0, 1, 0)

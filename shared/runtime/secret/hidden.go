@@ -1,6 +1,6 @@
 package secret
 
-// Hidden, embedded in a struct of secrets, keeps all of it out of logs, errors and JSON.
+// Hidden, embedded in a struct of secrets, hides the whole struct in logs, errors and JSON.
 type Hidden struct{}
 
 // String shows nothing.
@@ -9,5 +9,5 @@ func (Hidden) String() string { return "(hidden)" }
 // GoString shows nothing.
 func (Hidden) GoString() string { return "(hidden)" }
 
-// MarshalJSON shows nothing; what stores a secret writes it from a struct of its own.
+// MarshalJSON shows nothing. Code that stores a secret encodes a struct of its own.
 func (Hidden) MarshalJSON() ([]byte, error) { return []byte(`"(hidden)"`), nil }

@@ -12,31 +12,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-// ModelSecret is what the vendors of models gave the deployment. No key of it may
-// be logged; printing one shows nothing.
+// ModelSecret has the deployment's keys for model vendors. None of them may be logged; printing a ModelSecret shows
+// nothing.
 type ModelSecret struct {
 	Hidden
 	Anthropic  string                   `json:"anthropic"`
 	OpenAI     string                   `json:"openai"`
 	Bedrock    string                   `json:"bedrock"` // only outside of AWS; inside, the function's role does
 	Compatible map[string]ModelEndpoint `json:"compatible"`
-	// Agents are the keys that definitions of agents name. The address beside one is where it may go: https://host/v1, or
-	// the name of a vendor.
+	// Agents are the keys that definitions of agents refer to. The address with a key is the only one that it may be
+	// sent to: https://host/v1, or the name of a vendor.
 	Agents map[string]ModelEndpoint `json:"agents"`
 }
 
-// ModelEndpoint is where a compatible model is, and the key to it; either may be empty.
+// ModelEndpoint is the address of a compatible model and its key. Either may be empty.
 type ModelEndpoint struct {
 	Hidden
 	URL string `json:"url"` // what chat/completions is put behind: https://host/v1
 	Key string `json:"key"`
 }
 
-// modelSecretKeptFor is how long a value that was read is used before it is read again, so that
-// running functions learn of a replaced key.
+// modelSecretKeptFor is how long the secret is cached, so that running functions notice a replaced key.
 const modelSecretKeptFor = 5 * time.Minute
 
-// Models reads the model secret at its first use, and keeps it for a while.
+// Models reads the model secret at its first use and caches it.
 type Models struct {
 	Reader Reader
 	ID     string
@@ -46,10 +45,10 @@ type Models struct {
 	kept ModelSecret
 }
 
-// ErrMalformed is a secret that is there, but not in the form that is wanted.
+// ErrMalformed means that the secret exists but has the wrong form.
 var ErrMalformed = errors.New(`it is not JSON such as {"anthropic":"sk-…","openai":"sk-…","compatible":{"name":{"url":"https://…","key":"…"}}}`)
 
-// Get returns the secret, or ErrMalformed. Its errors never hold a value.
+// Get returns the secret, or ErrMalformed. Its errors never contain a value.
 func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +70,7 @@ func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
 	return s, nil
 }
 
-// Forget makes the next Get read anew: the key was refused, or was not there.
+// Forget makes the next Get read the secret again, because a key was refused or missing.
 func (m *Models) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

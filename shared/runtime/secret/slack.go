@@ -1,5 +1,4 @@
-// Package secret reads the deployment's own secrets. Tenants' credentials are in
-// shared/secret/vault.
+// Package secret reads the deployment's own secrets. Tenants' credentials are in shared/secret/vault.
 package secret
 
 import (
@@ -21,22 +20,20 @@ import (
 )
 
 const (
-	// slackKeptFor is how long a value that was read is used before it is read again, so that
-	// running functions learn of a replaced secret.
+	// slackKeptFor is how long the secret is cached, so that running functions notice a replaced one.
 	slackKeptFor = 5 * time.Minute
 	// slackReadEvery is the least time between two reads by one environment.
 	slackReadEvery = 30 * time.Second
-	// slackRereadWithin bounds a read while an older value can still be used:
-	// Slack waits three seconds for an answer.
+	// slackRereadWithin bounds a read while an older value can still be used: Slack waits three seconds for an answer.
 	slackRereadWithin = 500 * time.Millisecond
 	// slackPreloadWithin is how long a function's start waits for the secret.
 	slackPreloadWithin = 2 * time.Second
-	// publicSlack is where Slack's Web API is.
+	// publicSlack is the address of Slack's Web API.
 	publicSlack = "https://slack.com/api/"
 )
 
-// SlackSecret is what Slack gives an app: the secret with which Slack signs its calls, and the token that Ringi's calls
-// carry. Neither may be logged; printing one shows nothing.
+// SlackSecret has an app's signing secret, by which Slack signs its calls, and the bot's token. Neither may be logged;
+// printing a SlackSecret shows nothing.
 type SlackSecret struct {
 	Hidden
 	SigningSecret string `json:"signing_secret"`
@@ -49,7 +46,7 @@ type SlackSecret struct {
 	Install       string `json:"install"`      // ids of the further workspaces that may install the app, with commas between, or AnyWorkspace; empty: none
 }
 
-// AnyWorkspace, in the place of ids, lets every workspace install the app.
+// AnyWorkspace, in place of ids, lets every workspace install the app.
 const AnyWorkspace = "any"
 
 // Reader reads one secret's value.
@@ -58,16 +55,15 @@ type Reader interface {
 		opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// ErrMissing is a Slack secret without the member that is wanted: nobody has pasted
-// it yet.
+// ErrMissing means that a member was not pasted into the Slack secret yet.
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
-// Slack is the Slack secret as one environment knows it: JSON with signing_secret, bot_token, client_id, client_secret
-// and tenant_admin for the console, perhaps app_id, install and, for another Slack than slack.com, api_url. It is read
-// when it is first needed, again after five minutes, and when it was refused. Its errors say which member is missing,
-// and never a value.
+// Slack caches the Slack secret: JSON with signing_secret, bot_token, client_id, client_secret and tenant_admin, and
+// optionally app_id, install and the api_url of another Slack than slack.com. It reads the secret when it is first
+// needed, again after five minutes, and when it was refused. Its errors name the missing member but never contain a
+// value.
 type Slack struct {
-	address string // of the Web API, where the secret has none
+	address string // of the Web API if the secret has none
 
 	Reader Reader
 	ID     string
@@ -75,23 +71,22 @@ type Slack struct {
 
 	mu    sync.Mutex
 	read  time.Time // when kept was read; zero: never
-	asked time.Time // when it was last tried
+	asked time.Time // when a read was last tried
 	kept  SlackSecret
 }
 
-// OpenSlack is NewSlack for a function.
+// OpenSlack is NewSlack with a function's client.
 func OpenSlack(cfg aws.Config, env config.Slack) *Slack {
 	return NewSlack(secretsmanager.NewFromConfig(cfg), env)
 }
 
-// NewSlack is the secret that the environment names.
-// Where it has no api_url the environment's stands.
+// NewSlack returns the secret that the environment names. A secret without api_url uses the environment's.
 func NewSlack(r Reader, env config.Slack) *Slack {
 	return &Slack{Reader: r, ID: env.SlackSecretID, Now: time.Now, address: env.SlackAPIURL}
 }
 
-// Preload reads the secret while a function starts, so that the first request need not wait for it.
-// A failure is ignored: the first call that needs the secret reads it again and reports the error.
+// Preload reads the secret while a function starts, so that the first request need not wait. It ignores failures: the
+// first call that needs the secret reads it again and reports the error.
 func (s *Slack) Preload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, slackPreloadWithin)
 	defer cancel()
@@ -100,7 +95,7 @@ func (s *Slack) Preload(ctx context.Context) {
 	}
 }
 
-// SigningSecret is what Slack's calls are signed with, or ErrMissing.
+// SigningSecret returns the secret by which Slack signs its calls, or ErrMissing.
 func (s *Slack) SigningSecret(ctx context.Context) (string, error) {
 	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
 	if err == nil && kept.SigningSecret == "" {
@@ -109,14 +104,14 @@ func (s *Slack) SigningSecret(ctx context.Context) (string, error) {
 	return kept.SigningSecret, err
 }
 
-// AppID is the app that the secret belongs to; empty when nobody said.
+// AppID returns the id of the secret's app, empty if the secret has none.
 func (s *Slack) AppID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.kept.AppID
 }
 
-// Bot is the bot's token and where to call with it, or ErrMissing.
+// Bot returns the bot's token and the Web API's address, or ErrMissing.
 func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
 	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.BotToken != "" })
 	if err == nil && kept.BotToken == "" {
@@ -125,7 +120,7 @@ func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
 	return kept.BotToken, cmp.Or(kept.APIURL, s.address, publicSlack), err
 }
 
-// Client is the app as it signs people in, and where Slack's Web API is, or ErrMissing.
+// Client returns the app's client for sign-ins and the Web API's address, or ErrMissing.
 func (s *Slack) Client(ctx context.Context) (id, secret, api string, err error) {
 	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.ClientID != "" && k.ClientSecret != "" })
 	if err == nil && (kept.ClientID == "" || kept.ClientSecret == "") {
@@ -134,7 +129,7 @@ func (s *Slack) Client(ctx context.Context) (id, secret, api string, err error) 
 	return kept.ClientID, kept.ClientSecret, cmp.Or(kept.APIURL, s.address, publicSlack), err
 }
 
-// TenantAdmin is the Slack user id of the first administrator of the deployment's own workspace, or ErrMissing.
+// TenantAdmin returns the Slack user id of the first administrator of the deployment's own workspace, or ErrMissing.
 func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
 	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.TenantAdmin != "" })
 	if err == nil && kept.TenantAdmin == "" {
@@ -143,7 +138,7 @@ func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
 	return kept.TenantAdmin, err
 }
 
-// MayInstall reports whether a further workspace may install the app: when the secret names its id, or any.
+// MayInstall reports whether another workspace may install the app: if the secret's install has its id or AnyWorkspace.
 func (s *Slack) MayInstall(ctx context.Context, team string) (bool, error) {
 	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
 	if err != nil {
@@ -155,9 +150,8 @@ func (s *Slack) MayInstall(ctx context.Context, team string) (bool, error) {
 	}), nil
 }
 
-// Refused reads the secret again, since Slack did not take what was kept or what
-// was signed does not match it; at most once in 30 seconds. It reports whether
-// there is another secret now.
+// Refused reads the secret again, at most once in 30 seconds, because Slack refused the token or a signature did not
+// match. It reports whether the secret has changed.
 func (s *Slack) Refused(ctx context.Context) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +159,7 @@ func (s *Slack) Refused(ctx context.Context) bool {
 		return false
 	}
 	before := s.kept
-	if !s.read.IsZero() { // anyone can send a bad signature: it must not make the function wait long
+	if !s.read.IsZero() { // anyone can send bad signatures, which must not slow the function down
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
 		defer cancel()
@@ -177,8 +171,8 @@ func (s *Slack) Refused(ctx context.Context) bool {
 	return s.kept != before
 }
 
-// get returns the kept secret while it is younger than slackKeptFor and has the wanted member.
-// When it can't be read again, the old value is used further.
+// get returns the cached secret if it is younger than slackKeptFor and has the wanted member. If reading it again
+// fails, get returns the old value.
 func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSecret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,9 +222,9 @@ func (s *Slack) ask(ctx context.Context) error {
 	return nil
 }
 
-// completed fills members that a newly pasted value lacks from the value before, since a person who
-// pastes one member does not mean to remove the others. The app id is kept only together with its signing
-// secret, and the address only together with its token. Install is never kept: whoever takes it out means that.
+// completed adds members that a new value lacks from the previous one: a person who pastes one member does not mean to
+// remove the others. The app id is only kept with its signing secret, and the address only with its token. Install is
+// never kept, because whoever removes it means to.
 func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	if s.SigningSecret == "" {
 		s.SigningSecret = before.SigningSecret

@@ -31,7 +31,7 @@ func (v *vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueIn
 
 func (v *vault) hold(value string) { v.value, v.err = &value, nil }
 
-// environment is one that started now, and its clock.
+// environment is a new execution environment with its clock.
 func environment(v *vault) (*secret.Slack, *time.Time) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	s := secret.NewSlack(v, config.Slack{SlackSecretID: "slack"})
@@ -44,7 +44,7 @@ const pasted = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","mor
 func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 	for name, test := range map[string]struct {
 		value          string
-		signing, token string // what the errors say
+		signing, token string // parts of the expected errors
 	}{
 		"good":              {pasted, "", ""},
 		"nothing pasted":    {`{"signing_secret":"","bot_token":""}`, "signing_secret: not pasted", "bot_token: not pasted"},
@@ -57,7 +57,7 @@ func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 			v := &vault{}
 			v.hold(test.value)
 			s, _ := environment(v)
-			s.Preload(t.Context()) // a start never fails
+			s.Preload(t.Context()) // a failure does not stop the start
 			key, err := s.SigningSecret(t.Context())
 			check(t, "sign-himitsu", key, err, test.signing)
 			token, api, err := s.Bot(t.Context())
@@ -138,7 +138,7 @@ func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
 			may := expect.Value(s.MayInstall(t.Context(), team))(t)
 			expect.Is(t, may, slices.Contains(want, team), "%s lets %q install", install, team)
 		}
-		v.hold(pasted) // it was taken out
+		v.hold(pasted) // the member was removed
 		*now = now.Add(6 * time.Minute)
 		if may := expect.Value(s.MayInstall(t.Context(), "T1"))(t); may {
 			t.Errorf("%s lets T1 install still", install)
@@ -209,7 +209,7 @@ func (hanging) GetSecretValue(ctx context.Context, _ *secretsmanager.GetSecretVa
 	return nil, ctx.Err()
 }
 
-// Slack waits three seconds: a vault that hangs must cost no call whose secret is known.
+// Slack waits three seconds: while Secrets Manager hangs, calls whose secret is cached must not wait.
 func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
 	v := &vault{}
 	v.hold(`{"signing_secret":"s","bot_token":"t"}`)

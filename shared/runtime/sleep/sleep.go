@@ -1,4 +1,4 @@
-// Package sleep waits and works within a context's time.
+// Package sleep waits and works within a context's deadline.
 package sleep
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d, or returns why ctx ended first.
+// For waits for d. It returns ctx's error if ctx ends first.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -18,8 +18,7 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Within waits for d. It reports false when ctx ends first, and at once when its
-// deadline comes before.
+// Within waits for d. It returns false when ctx ends first, and at once if ctx's deadline is earlier.
 func Within(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false
@@ -27,8 +26,8 @@ func Within(ctx context.Context, d time.Duration) bool {
 	return For(ctx, d) == nil
 }
 
-// Sparing is ctx without the last of its time, which is kept for saying what came of the work. Without a deadline it is
-// ctx.
+// Sparing returns ctx with a deadline that is earlier by last, so that there is time to report the outcome. A ctx
+// without a deadline is not changed.
 func Sparing(ctx context.Context, last time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, deadline.Add(-last))

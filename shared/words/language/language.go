@@ -1,22 +1,22 @@
 // Package language lists the languages of cards and messages.
 package language
 
-// All are the locales that have texts. A locale that is not among them gets the first one's texts.
+// All are the locales that have texts. Other locales get the texts of the first one.
 var All = []string{"ja", "en"}
 
-// English is the locale of what models and engineers are told. Ringi tells them nothing in any other language.
+// English is the locale of texts for models and engineers.
 const English = "en"
 
 // Spoken has one T for each locale of All, in that order.
 type Spoken[T any] []T
 
-// InEach makes a Spoken. A new language is a new parameter here: then no package builds whose calls lack its text.
+// InEach makes a Spoken. A new language becomes a new parameter, so that calls without its text don't compile.
 func InEach[T any](ja, en T) Spoken[T] { return Spoken[T]{ja, en} }
 
-// Texts are one text in each language, by locale: what a file says.
+// Texts is one text in each language, by locale, as in files.
 type Texts map[string]string
 
-// In is the text of a locale, or the first language's where there is none.
+// In returns the text of a locale, or the first language's if there is none.
 func (t Texts) In(locale string) string {
 	if text, ok := t[locale]; ok {
 		return text
@@ -24,7 +24,7 @@ func (t Texts) In(locale string) string {
 	return t[All[0]]
 }
 
-// In is the T of a locale.
+// In returns the T of a locale.
 func (s Spoken[T]) In(locale string) T {
 	for i, l := range All {
 		if l == locale {

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Read takes the words of a package from its embedded files: <folder>/<locale>.json holds one T. Each file is read when
-// its language is first asked for, and what it returns is shared: nobody may change it. A file that can't be read
-// panics; a test with languagetest.Whole reads them all.
+// Read returns a function for the words of a package in its embedded files: <folder>/<locale>.json holds one T. A file
+// is read when its language is first needed. The result is shared and must not be changed. A file that can't be read
+// panics; languagetest.Whole reads them all in a test.
 func Read[T any](files embed.FS, folder string) func(locale string) *T {
 	var each Spoken[func() *T]
 	for _, locale := range All {

@@ -1,4 +1,5 @@
-// Package lazy makes what is costly when it is first asked for: functions start with all of their packages.
+// Package lazy postpones costly work until it is first needed, because functions initialise all of their packages when
+// they start.
 package lazy
 
 import (
@@ -6,7 +7,7 @@ import (
 	"sync"
 )
 
-// Regexp is compiled when it is first asked for.
+// Regexp compiles an expression when it is first needed.
 func Regexp(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -2,7 +2,7 @@ package legible
 
 import "unicode/utf8"
 
-// First is the first most characters of a text, all of it when there are no more.
+// First returns the first most characters of a text.
 func First(s string, most int) string {
 	n := 0
 	for i := range s {
@@ -14,7 +14,7 @@ func First(s string, most int) string {
 	return s
 }
 
-// FirstBytes is the beginning of a text, at most most bytes of whole characters.
+// FirstBytes returns the beginning of a text, at most most bytes of whole characters.
 func FirstBytes(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -25,7 +25,7 @@ func FirstBytes(s string, most int) string {
 	return s[:most]
 }
 
-// Beginning is First with an ellipsis behind what is cut.
+// Beginning is First with an ellipsis added if the text was cut.
 func Beginning(s string, most int) string {
 	if first := First(s, most); first != s {
 		return first + "…"
@@ -33,7 +33,7 @@ func Beginning(s string, most int) string {
 	return s
 }
 
-// Clip is a text of at most most characters, the last of them an ellipsis where it is cut.
+// Clip cuts a text to most characters, of which the last is an ellipsis if the text was cut.
 func Clip(s string, most int) string {
 	if First(s, most) == s {
 		return s

@@ -6,20 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// foreign are scripts other than Latin, many of whose letters look like Latin ones.
+// foreign are scripts with many letters that look like Latin ones.
 var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
 	unicode.Deseret, unicode.Georgian}
 
-// lookalikes are characters that look like one of ASCII: Greek letters, those of phonetics, Roman numerals, hyphens,
-// slashes, dots and colons.
+// lookalikes are characters that look like ASCII: Greek and phonetic letters, Roman numerals, hyphens, slashes, dots
+// and colons.
 const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορτυχϲϳ" + "ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" + "⁄∕⧸" + "․∶꞉ː˸"
 
-// singletons are drawn as the characters are that Unicode says they are the same as.
+// singletons are characters that Unicode defines as the same as another one, so that they look alike.
 const singletons = "\u037e\u0387\u1fef\u2126\u212a\u212b"
 
-// imitates reports whether a character looks like one of ASCII, so that among such it may be read as that; or, whatever
-// stands beside it, is drawn as another character is or changes the letter before it, which then is. latin: its word
-// has some of ASCII.
+// imitates reports whether a character can be mistaken: it looks like an ASCII character and its word has ASCII letters
+// or digits (latin), or it always looks like another character or changes the look of the letter before it.
 func imitates(r, before rune, latin bool) bool {
 	switch {
 	case r < 0x80:
@@ -34,11 +33,11 @@ func imitates(r, before rune, latin bool) bool {
 	return false
 }
 
-// turns reports whether what stands behind a letter that is written from right to left is drawn in another order
-// because of it: digits, and signs up to the next such letter. A space between two words is not one of them.
+// turns reports whether a right-to-left letter changes the display order of rest, the text after it: of digits, and of
+// signs up to the next such letter. A space between two words does not count.
 func turns(rest string) bool {
 	first, _ := utf8.DecodeRuneInString(rest)
-	if RightToLeft(first) || unicode.IsMark(first) { // its word goes on
+	if RightToLeft(first) || unicode.IsMark(first) { // the word continues
 		return false
 	}
 	signs := false
@@ -57,10 +56,10 @@ func turns(rest string) bool {
 	return false
 }
 
-// plain reports whether a character is a letter or a digit of ASCII.
+// plain reports whether a character is an ASCII letter or digit.
 func plain(r rune) bool { return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// wordAt is the word that begins at i, an address whole.
+// wordAt returns the word that begins at i. An e-mail or web address is one word.
 func wordAt(s string, i int) string {
 	if end := strings.IndexFunc(s[i:], func(r rune) bool { return !ofWord(r) }); end >= 0 {
 		return s[i : i+end]

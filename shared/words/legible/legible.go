@@ -1,5 +1,5 @@
-// Package legible says which characters of a text people can see. What models read, what is stored and
-// what cards show follows this one rule; otherwise a text could have words for the model that people don't see.
+// Package legible decides which characters of a text people can see. Prompts, stored texts and cards all follow this
+// rule: otherwise a text could have words for the model that people don't see.
 package legible
 
 import (
@@ -12,52 +12,52 @@ const (
 	zwj  = '\u200d'
 )
 
-// MaxRun is how many marks and joiners in a row belong to one letter. No script needs
-// more: it is the limit of Unicode's stream-safe text format (UAX #15, section 13).
+// MaxRun is how many marks and joiners in a row belong to one letter. It is the limit of Unicode's stream-safe text
+// format (UAX #15, section 13), and no script needs more.
 const MaxRun = 30
 
-// Ignorable reports whether a character shows nothing and takes no room: Unicode's
-// Default_Ignorable_Code_Point, control characters, and those of private use.
+// Ignorable reports whether a character is invisible and has no width: Unicode's Default_Ignorable_Code_Point, control
+// characters and private use.
 func Ignorable(r rune) bool {
 	switch {
 	case everyday(r):
 		return false
 	case r < 0x80:
 		return r < ' ' && r != '\n' && r != '\t' || r == 0x7f
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // they are drawn, around digits
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // visible, drawn around digits
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector,
 		unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// everyday reports whether a character is one of those that most texts here are made of: signs and letters of ASCII,
-// kana and kanji. All of them show, and a look at Unicode's tables is spared.
+// everyday reports whether a character is one of the most frequent: printable ASCII, kana and kanji. They are visible,
+// so they need no lookup in Unicode's tables.
 func everyday(r rune) bool {
 	return r > ' ' && r < 0x7f || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' || r >= '一' && r <= '鿿'
 }
 
-// Blank reports whether a character takes room and shows nothing in it: a space of any
-// kind, or one of the letters and symbols that are drawn empty.
+// Blank reports whether a character has a width but is invisible: a space of any kind, or a letter or symbol that is
+// drawn empty.
 func Blank(r rune) bool {
 	switch r {
 	case '\u115f', '\u1160', '\u3164', '\uffa0': // Hangul fillers
 		return true
 	case '\u2800', '\U0001d159', '\U00016fe4': // Braille without dots, a null notehead, a Khitan filler
 		return true
-	case '\U00013441', '\U00013442', '\ufffc': // Egyptian blanks, full and half; the place of an object that is not there
+	case '\U00013441', '\U00013442', '\ufffc': // Egyptian blanks, full and half; the object replacement character
 		return true
 	}
 	return unicode.IsSpace(r)
 }
 
-// Shows reports whether there is something to see of a character that stands alone.
+// Shows reports whether a character is visible by itself.
 func Shows(r rune) bool {
 	return everyday(r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
 		!Ignorable(r) && !Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
 }
 
-// Text reports whether there is something to see of a text.
+// Text reports whether a text has a visible character.
 func Text(s string) bool {
 	for _, r := range s {
 		if Shows(r) {
@@ -67,14 +67,13 @@ func Text(s string) bool {
 	return false
 }
 
-// Joiner reports whether a character shows nothing itself, but changes how the letters or emoji beside it look.
+// Joiner reports whether a character is invisible but changes how adjacent letters or emoji look.
 func Joiner(r rune) bool {
 	return r == zwj || r == zwnj || unicode.Is(unicode.Variation_Selector, r)
 }
 
-// RightToLeft reports whether a character is written from right to left. These are all
-// the ranges that Unicode keeps for such scripts (DerivedBidiClass.txt, R and AL), so that
-// scripts of later versions are among them.
+// RightToLeft reports whether a character is written from right to left. It covers all ranges that Unicode reserves for
+// such scripts (DerivedBidiClass.txt, R and AL), including scripts of later versions.
 func RightToLeft(r rune) bool {
 	switch {
 	case r < 0x590:
@@ -85,7 +84,7 @@ func RightToLeft(r rune) bool {
 	return r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
 }
 
-// Isolated is a text that does not turn what stands beside it, where it is written from right to left.
+// Isolated returns a text that can't change the direction of text around it.
 func Isolated(s string) string {
 	if !strings.ContainsFunc(s, RightToLeft) {
 		return s

@@ -21,7 +21,7 @@ func TestTextsOfNothing(t *testing.T) {
 	}
 }
 
-// Every script that Go knows to be written from right to left, not the two that one thinks of.
+// Every right-to-left script that Go knows is covered, not only Hebrew and Arabic.
 func TestScriptsFromRightToLeft(t *testing.T) {
 	for name, script := range map[string]*unicode.RangeTable{
 		"Hebrew": unicode.Hebrew, "Arabic": unicode.Arabic, "Syriac": unicode.Syriac, "Thaana": unicode.Thaana, "Nko": unicode.Nko, "Adlam": unicode.Adlam,
@@ -40,7 +40,7 @@ func TestScriptsFromRightToLeft(t *testing.T) {
 	}
 }
 
-// first are the first characters of each range of a script.
+// first returns the first characters of each range of a script.
 func first(script *unicode.RangeTable) (out []rune) {
 	for _, r := range script.R16 {
 		out = append(out, rune(r.Lo), rune(r.Hi))
@@ -51,8 +51,8 @@ func first(script *unicode.RangeTable) (out []rune) {
 	return out
 }
 
-// TestEverydayCharactersAreAsTheTablesSay asks Unicode's tables of every character, whether or not the code spares the
-// look.
+// TestEverydayCharactersAreAsTheTablesSay compares all characters with Unicode's tables, including those that everyday
+// spares the lookup.
 func TestEverydayCharactersAreAsTheTablesSay(t *testing.T) {
 	for r := ' '; r <= unicode.MaxRune; r++ {
 		drawn := unicode.Is(unicode.Prepended_Concatenation_Mark, r)

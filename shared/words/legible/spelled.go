@@ -11,16 +11,16 @@ import (
 
 const (
 	ideographicSpace = '\u3000'
-	emojiStyle       = '\ufe0f' // the picture of a character, not its plain form
-	textStyle        = '\ufe0e' // and the other way round
+	emojiStyle       = '\ufe0f' // shows a character as a picture
+	textStyle        = '\ufe0e' // shows a character in its plain form
 )
 
-// Spelled is a text with nothing invisible in it: a space stands as ␣ at the beginning and the end of a line and beside
-// another blank, and what shows nothing, or looks like a space and is none, as its number, ⟨U+200B⟩; more than
-// MaxBlanks of one of these in a row are counted, ⟨␣ ×2800⟩. A letter that looks like another one, of another script or
-// made of two characters, has its number behind it: a⟨U+0430⟩. So has the last letter of a word that is written from
-// right to left, where it would turn the order of digits and signs behind it. Line ends stay. Two texts that differ
-// have two spellings, since the signs ␣, ⏎ and ⟨ themselves are written as their numbers.
+// Spelled returns a text in which nothing is hidden. A space at the beginning or end of a line or next to another blank
+// becomes ␣. A character that is invisible, or looks like a space without being one, becomes its number, ⟨U+200B⟩. More
+// than MaxBlanks of one of these in a row are counted, ⟨␣ ×2800⟩. A letter that looks like another one gets its number
+// behind it, a⟨U+0430⟩, and so does the last letter of a right-to-left word that would reorder digits and signs after
+// it. Line ends are kept. Different texts have different spellings, because ␣, ⏎ and ⟨ themselves are written as their
+// numbers.
 func Spelled(s string) string {
 	var b strings.Builder
 	sign, times := "", 0 // that stands for a character, and is to be written
@@ -32,7 +32,7 @@ func Spelled(s string) string {
 		}
 		times = 0
 	}
-	before, latin := '\n', false // latin: the word that r stands in has letters or digits of ASCII
+	before, latin := '\n', false // latin: the word of r has ASCII letters or digits
 	for i, r := range s {
 		if !ofWord(before) && ofWord(r) {
 			latin = strings.ContainsFunc(wordAt(s, i), plain)
@@ -71,10 +71,10 @@ func Spelled(s string) string {
 	return b.String()
 }
 
-// lineEnds are line ends in a row.
+// lineEnds matches a run of line ends.
 var lineEnds = lazy.Regexp(`\n+`)
 
-// OneLine is Spelled in one line: a line end stands as ⏎, and more than three in a row are counted.
+// OneLine is Spelled in one line: a line end becomes ⏎, and more than three in a row are counted.
 func OneLine(s string) string {
 	s = lineEnds().ReplaceAllStringFunc(Spelled(s), func(ends string) string {
 		if n := len(ends); n > 3 {
@@ -85,13 +85,13 @@ func OneLine(s string) string {
 	return strings.Trim(s, " ")
 }
 
-// spells reports whether a character is written as its number, unless what stands beside it makes it one that shows.
+// spells reports whether a character is written as its number unless its neighbours make it visible.
 func spells(r rune) bool {
 	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' &&
 		(Ignorable(r) || Blank(r) || strikes(r))
 }
 
-// joins reports whether a character makes one picture of the emoji beside it.
+// joins reports whether a character forms one picture with the emoji next to it.
 func joins(r, before, after rune) bool {
 	picture := unicode.In(before, unicode.So, unicode.Sk) || before == emojiStyle
 	return picture && (r == emojiStyle && before != emojiStyle || r == zwj && unicode.Is(unicode.So, after))

@@ -29,7 +29,7 @@ func TestNothingHidesInWhatIsSpelled(t *testing.T) {
 		strings.Repeat("\u200b", 8) + strings.Repeat("\xff", 9):             strings.Repeat("⟨U+200B⟩", 8) + "⟨0xFF ×9⟩",
 		"jinji@exаmple.com": "jinji@exа⟨U+0430⟩mple.com", "jınjı": "jı⟨U+0131⟩njı⟨U+0131⟩", "https://a.jp⁄x": "https://a.jp⁄⟨U+2044⟩x", "𝟷2": "𝟷⟨U+1D7F7⟩2", "2026‐04": "2026‐⟨U+2010⟩04",
 		"e\u0301 か\u3099 a\u0336": "e\u0301⟨U+0301⟩ か\u3099⟨U+3099⟩ a⟨U+0336⟩", "é が Müller x='Москва' α版 क\u0301": "é が Müller x='Москва' α版 क\u0301", "5\u212a": "5\u212a⟨U+212A⟩",
-		// else drawn as rm ב */א
+		// without the number this would be drawn as rm ב */א
 		"rm א/* ב": "rm א⟨U+05D0⟩/* ב", "\"אב\" 100": "\"אב⟨U+05D1⟩\" 100", "שלום עולם.\n1": "שלום עולם.\n1", "א foo 1": "א foo 1",
 		"\ufffc\U00013441": "⟨U+FFFC⟩⟨U+13441⟩",
 		"\xff\ufffd":       "⟨0xFF⟩⟨U+FFFD⟩",
@@ -47,7 +47,7 @@ func TestALineHasNoOther(t *testing.T) {
 	}
 }
 
-// FuzzTwoTextsHaveTwoSpellings: whatever two texts differ in, people see that they do.
+// FuzzTwoTextsHaveTwoSpellings checks that people can see every difference between two texts.
 func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 	for _, pair := range [][2]string{{"a b", "a  b"}, {"a", "a "}, {"a\u200b", "a"}, {"␣", " "}, {"⟨U+200B⟩", "\u200b"}, {"a\u00a0b", "a b"}, {"\xff", "\ufffd"}, {"a\n", "a ⏎"}, {"         ", "⟨␣ ×9⟩"}} {
 		f.Add(pair[0], pair[1])
@@ -61,7 +61,7 @@ func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 	})
 }
 
-// TestALongWordIsSpelledInGoodTime: a value of a call has as many letters as it may have bytes.
+// TestALongWordIsSpelledInGoodTime uses the longest word that fits into a call's value.
 func TestALongWordIsSpelledInGoodTime(t *testing.T) {
 	expect.Within(t, 2*time.Second, func() {
 		for _, word := range []string{"ж", "Ⅽ", "א(", "が"} {

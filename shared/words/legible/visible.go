@@ -9,19 +9,19 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Visible is a text as people see it: without characters that show nothing or reorder their
-// surroundings, with "\n" line ends, and with spaces for letters that are drawn empty. Models
-// get the same text, so that nothing can be addressed to them that people don't see.
+// Visible returns a text as people see it: without characters that are invisible or reorder the text around them, with
+// "\n" line ends, and with spaces for letters that are drawn empty. Models get the same text, so that nothing is
+// addressed to them that people don't see.
 func Visible(s string) string { return visible(s, ' ') }
 
-// VisibleCode is Visible with its tabs, which code and tables can't do without.
+// VisibleCode is Visible but keeps tabs, which code and tables need.
 func VisibleCode(s string) string { return visible(s, '\t') }
 
-// visible is a text as people see it, with a blank of one's choice for tabs.
+// visible is Visible with tab in place of tabs.
 func visible(s string, tab rune) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
-	before, forms := '\n', 0 // what stands before a character, and how many of the letters have another form
+	before, forms := '\n', 0 // before: the previous character; forms: letters so far with a variation
 	return strings.Map(func(r rune) rune {
 		seen := r
 		switch {
@@ -48,16 +48,16 @@ func visible(s string, tab rune) string {
 	}, s)
 }
 
-// maxForms is how many letters of a text may have another form, as some in names do: each of 256 can be said behind a
-// letter.
+// maxForms is how many letters of a text may have a variation, as some in names do. Each could carry one of 256 hidden
+// values.
 const maxForms = 32
 
 // plainScripts have no letters that joiners change.
 var plainScripts = []*unicode.RangeTable{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Greek, unicode.Cyrillic}
 
-// fits reports whether a joiner changes how what stands before it looks, or what comes behind. Elsewhere it could only
-// say something to whoever reads characters and not what is drawn.
+// fits reports whether a joiner changes how the characters around it look. Elsewhere it could only carry a hidden
+// message.
 func fits(joiner, before rune) bool {
 	switch {
 	case joiner == emojiStyle || joiner == textStyle:
@@ -73,8 +73,8 @@ func fits(joiner, before rune) bool {
 	return unicode.Is(unicode.Han, before)
 }
 
-// strikes reports whether a mark is drawn across the letter before it. People take such words for deleted; models read
-// them as they stand.
+// strikes reports whether a mark is drawn across the letter before it. People take such words as deleted, but models
+// read them.
 func strikes(r rune) bool {
 	switch r {
 	case 0x1dfb, 0x20d2, 0x20d3, 0x20d8, 0x20d9, 0x20da, 0x20e0, 0x20e5, 0x20e6, 0x20ea, 0x20eb:
@@ -83,11 +83,11 @@ func strikes(r rune) bool {
 	return r >= 0x334 && r <= 0x338
 }
 
-// MaxBlanks is how many blanks in a row a text keeps: no indentation is deeper.
+// MaxBlanks is how many blanks in a row are kept: no indentation is deeper.
 const MaxBlanks = 8
 
-// Paragraphs is a text with at most one empty line in a row, and MaxBlanks blanks: behind
-// thousands of them nobody looks for the next words. A line that shows nothing is an empty one.
+// Paragraphs returns a text with at most one empty line and MaxBlanks blanks in a row, because nobody looks for text
+// after thousands of them. A line without visible characters counts as empty.
 func Paragraphs(s string) string {
 	s = fewBlanks(s)
 	var out []string
@@ -102,11 +102,11 @@ func Paragraphs(s string) string {
 	return strings.Join(out, "\n")
 }
 
-// fewBlanks leaves away blanks behind MaxBlanks in a row, which only a character that shows
-// something ends, or a line; marks of nothing are blanks. A joiner stays beside what shows.
+// fewBlanks removes blanks after MaxBlanks in a row. Only a visible character or a line end ends a row of blanks;
+// combining marks without a letter count as blanks. A joiner next to a visible character is kept.
 func fewBlanks(s string) string {
 	var b strings.Builder
-	blanks, shown, joined := 0, false, false // shown: what stands before is a letter, or belongs to one
+	blanks, shown, joined := 0, false, false // shown: the previous character is a letter or belongs to one
 	for i, r := range s {
 		_, size := utf8.DecodeRuneInString(s[i:])
 		after, _ := utf8.DecodeRuneInString(s[i+size:])
@@ -132,11 +132,11 @@ func fewBlanks(s string) string {
 
 var literal = lazy.Regexp(`"(?:[^"\\]|\\.)*"`)
 
-// JSON is valid JSON with each of its texts, names of members too, as people see it.
+// JSON applies Visible to all texts of valid JSON, including members' names.
 func JSON(text []byte) []byte {
 	return literal().ReplaceAllFunc(text, func(quoted []byte) []byte {
 		var s string
-		if json.Unmarshal(quoted, &s) != nil { // of valid JSON each can be read
+		if json.Unmarshal(quoted, &s) != nil { // never fails for valid JSON
 			return quoted
 		}
 		seen := Visible(s)
@@ -144,7 +144,7 @@ func JSON(text []byte) []byte {
 			return quoted
 		}
 		b, err := json.Marshal(seen)
-		if err != nil { // a text never fails
+		if err != nil { // never fails for a text
 			return quoted
 		}
 		return b

@@ -21,7 +21,7 @@ func TestWhatIsVisible(t *testing.T) {
 		"通\ufe01知\U000e0141a\U000e0142b\u200dc\u200cd": "通\ufe01知\U000e0141abcd",
 		strings.Repeat("知\U000e0141", 99):              strings.Repeat("知\U000e0141", 32) + strings.Repeat("知", 67),
 		"1\ufe0f\u20e3 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀 ℹ\ufe0f क\u094d\u200dष می\u200cخواهم": "1\ufe0f\u20e3 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀 ℹ\ufe0f क\u094d\u200dष می\u200cخواهم",
-		// words that are struck out are read all the same
+		// models read words that are struck out
 		"全\u0336員\u0336に送\u20e0る =\u0338": "全員に送る =\u0338",
 		"a\r\nb\u2028c\vd\x00\x1b":        "a\nb\nc\nd",
 		"勤怠 <b> & \"q\" \\":               "勤怠 <b> & \"q\" \\",

@@ -20,7 +20,7 @@ const (
 
 var (
 	mailForm = lazy.Regexp(`[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`)
-	// numberForm: twelve digits, in one or in groups of four.
+	// numberForm matches twelve digits, together or in groups of four.
 	numberForm = lazy.Regexp(d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`)
 	phoneForm  = lazy.Regexp(strings.Join([]string{
 		`[+＋]` + d + `{1,3}` + sep + `?(?:` + open + d + `{1,4}` + shut + ` ?)?` + d + `{1,4}(?:` + sep + d + `{2,4}){2,4}`, // international, in groups
@@ -31,7 +31,7 @@ var (
 		`[0０]` + d + `{1,4}[ 　]` + d + `{1,4}[ 　]` + d + `{3,4}`,                       // 090 1234 5678
 		`[0０][1-9１-９]` + d + `{8,9}`,                                                   // 0312345678
 	}, `|`))
-	// counted follows an amount: money, times, things.
+	// counted matches a unit after an amount: money, times, things.
 	counted = lazy.Regexp(`^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|bytes?|rows?|%))`)
 )
 
@@ -41,7 +41,7 @@ func isWord(r rune) bool {
 	return isDigit(r) || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_'
 }
 
-// digits are those of a text, in ASCII.
+// digits returns the digits of a text in ASCII.
 func digits(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -57,8 +57,8 @@ func digits(s string) string {
 	return b.String()
 }
 
-// replace hides the matches that stand alone and that hide takes for what they look
-// like. Where one does not match, another may begin one character later.
+// replace hides the matches of form that hide accepts and that are not part of a longer number. If one is not accepted,
+// another may begin one character later.
 func replace(s string, form *regexp.Regexp, hide func(s, before, after string) (string, bool)) string {
 	var b strings.Builder
 	from := 0
@@ -84,7 +84,7 @@ func replace(s string, form *regexp.Regexp, hide func(s, before, after string) (
 	return b.String()
 }
 
-// alone reports that digits are no part of a longer number, an id or a decimal.
+// alone reports whether digits are not part of a longer number, an id or a decimal.
 func alone(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, size := utf8.DecodeRuneInString(after)
@@ -103,8 +103,7 @@ func mail(s string) string {
 	return s[:1] + strings.Repeat("*", max(1, at-1)) + s[at:]
 }
 
-// myNumber hides twelve digits whose last checks the others, unless they are an amount,
-// a minute of the calendar, or an account in an address.
+// myNumber hides twelve digits with a valid check digit, unless they are an amount, a time or an account in an address.
 func myNumber(s, before, after string) (string, bool) {
 	n := digits(s)
 	if n == strings.Repeat("0", 12) || !checks(n) || counted().MatchString(after) || strings.HasPrefix(after, ":") ||
@@ -117,8 +116,8 @@ func myNumber(s, before, after string) (string, bool) {
 	return stars(s, 0), true
 }
 
-// checks holds the last of twelve digits against the others, as the ordinance on
-// My Number lays down (2014, Ministry of Internal Affairs, No. 85, Article 5).
+// checks reports whether the last of twelve digits is the check digit of the others, as the ordinance on My Number
+// defines it (2014, Ministry of Internal Affairs, No. 85, Article 5).
 func checks(n string) bool {
 	sum := 0
 	for i := 1; i <= 11; i++ {
@@ -135,7 +134,7 @@ func checks(n string) bool {
 	return int(n[11]-'0') == want
 }
 
-// phone hides a number that has as many digits as its kind has.
+// phone hides a number with the number of digits of its kind.
 func phone(s, before, _ string) (string, bool) {
 	n := digits(s)
 	grouped := utf8.RuneCountInString(s) > len(n)
@@ -156,7 +155,7 @@ func phone(s, before, _ string) (string, bool) {
 	return stars(s, 2), true
 }
 
-// stars writes * for all but the last keep digits.
+// stars replaces all but the last keep digits by *.
 func stars(s string, keep int) string {
 	left := len(digits(s))
 	var b strings.Builder

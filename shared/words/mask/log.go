@@ -7,8 +7,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Handler hides the personal data in everything that is logged as a text or an error,
-// then hands it to next.
+// Handler hides personal data in all logged texts and errors, then calls next.
 func Handler(next slog.Handler) slog.Handler { return handler{next} }
 
 type handler struct{ next slog.Handler }
@@ -40,11 +39,11 @@ func each(attrs []slog.Attr) []slog.Attr {
 	return out
 }
 
-// quoted finds what the standard library's errors quote of the text that they could not
-// read: a vendor's number, which can be anybody's pay or telephone.
+// quoted matches the text that the standard library's parse errors quote: it may be a vendor's number, such as
+// somebody's pay or telephone.
 var quoted = lazy.Regexp(`(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`)
 
-// logged is a text as logs may hold it.
+// logged returns a text as logs may contain it.
 func logged(s string) string { return Text(quoted().ReplaceAllString(s, "$1$2…")) }
 
 func attribute(a slog.Attr) slog.Attr {

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// named gives its text only when it is logged.
+// named returns its text only when it is logged.
 type named struct{ text string }
 
 func (n named) LogValue() slog.Value { return slog.StringValue(n.text) }
@@ -38,7 +38,7 @@ func TestHandlerMasksAllThatIsLogged(t *testing.T) {
 	expect.That(t, !log.Enabled(context.Background(), slog.LevelDebug), "the level of the next handler is lost")
 }
 
-// The standard library's errors quote what they could not read.
+// The standard library's errors quote the text that they could not parse.
 func TestAnErrorQuotesNoNumber(t *testing.T) {
 	var into struct {
 		N int    `json:"n"`

@@ -1,12 +1,11 @@
-// Package mask hides personal data in what reaches logs and cards: e-mail addresses,
-// phone numbers, and My Number, the twelve digits that only the authorities' papers
-// may show. Letters and digits become *, but for an address's first letter and domain
-// and a phone number's last two digits: whoever knows the whole sees which one it is.
+// Package mask hides personal data in logs and cards: e-mail addresses, phone numbers, and My Number, whose twelve
+// digits only official papers may show. Letters and digits become *, except for an address's first letter and domain
+// and a phone number's last two digits, so that people who know the whole can recognise it.
 //
-// Texts are masked. Of numbers of JSON only a My Number is: the others are amounts, ids and times. One that begins with
-// 0 has eleven digits as a number, and so an amount or an id of eleven digits is hidden where the last happens to check
-// the others, as one of twelve is: about each eleventh. A My Number that begins with 00 stays: as a number it has ten
-// digits, as the seconds of a time, telephones and ids do.
+// Texts are masked. Of JSON numbers only a My Number is masked: others are amounts, ids and times. A My Number that
+// begins with 0 has eleven digits as a JSON number. So about one in eleven amounts or ids of eleven or twelve digits,
+// whose last digit happens to be a valid check digit, is masked too. A My Number that begins with 00 is not masked: as
+// a number it has ten digits, like times in seconds, telephones and ids.
 package mask
 
 import (
@@ -26,7 +25,7 @@ func Text(s string) string {
 	return replace(s, phoneForm(), phone)
 }
 
-// suspicious spares most texts the search: there is an @, or enough digits for a number.
+// suspicious avoids searching most texts: it reports whether there is an @ or enough digits for a number.
 func suspicious(s string) bool {
 	digits := 0
 	for _, r := range s {
@@ -40,7 +39,7 @@ func suspicious(s string) bool {
 	return digits >= 8
 }
 
-// Scalar hides the personal data in a decoded JSON value that has no members. A number that is hidden becomes a text.
+// Scalar hides personal data in a decoded JSON value without members. A masked number becomes a text.
 func Scalar(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -55,16 +54,16 @@ func Scalar(v any) any {
 	return v
 }
 
-// twelve are the digits of a whole number of eleven or twelve, however it is written.
+// twelve returns the digits of a whole number of eleven or twelve digits, in any notation.
 func twelve(v json.Number) (string, bool) {
-	n, err := v.Float64() // exact: it holds whole numbers of 15 digits
+	n, err := v.Float64() // exact for whole numbers of up to 15 digits
 	if err != nil || n != math.Trunc(n) || n < 1e10 || n >= 1e12 {
 		return "", false
 	}
 	return fmt.Sprintf("%012.0f", n), true
 }
 
-// All hides the personal data in a decoded JSON value, in the names of members too.
+// All hides personal data in a decoded JSON value, including members' names.
 func All(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -83,8 +82,8 @@ func All(v any) any {
 	return Scalar(v)
 }
 
-// Destination reports whether an argument says to whom a call goes, which a person has
-// to see whole: it is nothing but an address or a phone number, or a list of such.
+// Destination reports whether an argument is the recipient of a call, which a person must see unmasked: only an address
+// or a phone number, or a list of these.
 func Destination(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -100,7 +99,7 @@ func Destination(v any) bool {
 	return false
 }
 
-// whole reports whether a text is one address or phone number and nothing else.
+// whole reports whether a text is only an address or a phone number.
 func whole(s string) bool {
 	s = strings.TrimSpace(s)
 	if mailForm().FindString(s) == s {

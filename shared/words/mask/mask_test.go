@@ -126,7 +126,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// A number has no leading zero, and more than one way to be written.
+// A JSON number has no leading zero and several notations.
 func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
 	for n, hidden := range map[string]bool{
 		"123456789018": true, "123456789018.0": true, "123456789018.00": true, "1.23456789018e11": true, "1.23456789018E+11": true, "1234567890180e-1": true,

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// Where Lambda says that it could not invoke the function, nothing was run: people are not told that the outcome is
+// If Lambda reports that it could not invoke the function, nothing was run, and people are not told that the outcome is
 // unknown.
 func TestWhatLambdaCouldNotInvokeHasNotBegun(t *testing.T) {
 	for code, want := range map[string]struct{ notBegun, cannot bool }{

@@ -1,4 +1,4 @@
-// Package invoke runs orders in the sandbox's Lambda function, each once.
+// Package invoke runs each order once in the sandbox's Lambda function.
 package invoke
 
 import (
@@ -25,8 +25,7 @@ type Function struct {
 	name string
 }
 
-// New makes a client that never sends an order twice: the SDK's retries are off. It waits for the answer as long as
-// that takes.
+// New makes a client that never sends an order twice: the SDK's retries are off. It has no timeout for the answer.
 func New(c aws.Config, name string) *Function {
 	return &Function{name: name, api: lambda.NewFromConfig(c, func(o *lambda.Options) {
 		o.Retryer, o.HTTPClient = aws.NopRetryer{}, awshttp.NewBuildableClient()
@@ -35,7 +34,8 @@ func New(c aws.Config, name string) *Function {
 
 var _ isolated.Runner = (*Function)(nil)
 
-// Run is that of sandbox.Runner. The action is the tenant, so that no environment of Lambda's serves two.
+// Run implements isolated.Runner. It passes the action as Lambda's tenant id, so that no execution environment serves
+// two actions.
 func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	if err := o.Validate(); err != nil {
 		return isolated.End{}, fmt.Errorf("%w: %w: %w", err, isolated.ErrCannot, isolated.ErrNotBegun)
@@ -63,8 +63,8 @@ func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 	}
 }
 
-// never are Lambda's errors after which nothing has run and nothing will: the function is not there, is not ours, or is
-// set up with a key or a network that is gone.
+// never are errors of Lambda after which nothing has run and retrying is useless: the function is missing, belongs to
+// another account, or is configured with a key or network that is gone.
 var never = []string{
 	"AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException", "InvalidRuntimeException",
 	"InvalidSecurityGroupIDException",
@@ -73,12 +73,12 @@ var never = []string{
 	"RequestTooLargeException", "ResourceNotFoundException", "UnrecognizedClientException", "ValidationException",
 }
 
-// notYet are those after which nothing has run, and another try may: its state is Pending or Inactive, there is no
-// capacity, or no network interface.
+// notYet are errors of Lambda after which nothing has run but a retry may succeed: the function is Pending or Inactive,
+// or there is no capacity or network interface.
 var notYet = []string{"ENILimitReachedException", "ENINotReadyException", "ResourceConflictException",
 	"ResourceNotReadyException", "SubnetIPAddressLimitReachedException", "TooManyRequestsException"}
 
-// begun adds to an error of Lambda's what it says about the command; of any other nothing is known.
+// begun wraps Lambda's errors that say whether the command has begun. Other errors say nothing about it.
 func begun(err error) error {
 	api, ok := errors.AsType[smithy.APIError](err)
 	switch {
@@ -92,11 +92,11 @@ func begun(err error) error {
 	return err
 }
 
-// reader is the payload of a response stream.
+// reader reads the payload of a response stream.
 type reader struct {
 	events <-chan types.InvokeWithResponseStreamResponseEvent
 	rest   []byte
-	failed string // what Lambda said of the function's end
+	failed string // Lambda's error at the end of the stream
 }
 
 func (r *reader) Read(p []byte) (int, error) {

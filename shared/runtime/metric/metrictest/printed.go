@@ -1,4 +1,4 @@
-// Package metrictest reads what a test's code counts.
+// Package metrictest captures the metrics that a test's code writes.
 package metrictest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Printed is what f writes to standard output, where metrics go. No test that uses it may run in parallel.
+// Printed returns what f writes to standard output, where metrics go. Tests that use it must not run in parallel.
 func Printed(t *testing.T, f func()) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "stdout")

@@ -1,4 +1,4 @@
-// Package languagetest holds the files of words that language.Read reads.
+// Package languagetest checks the files that language.Read reads.
 package languagetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Whole fails where a language's file says something that no field of T is for, or lacks a text that T or another
+// Whole fails the test if a language's file has a text that T has no field for, or lacks a text that T or another
 // language's file has.
 func Whole[T any](t *testing.T, files embed.FS, folder string) {
 	t.Helper()
@@ -38,7 +38,7 @@ func Whole[T any](t *testing.T, files embed.FS, folder string) {
 	}
 }
 
-// lacks are the texts that words are to have, by themselves or since another language has them.
+// lacks returns the missing texts: those that are always required, and those that the other language has.
 func lacks(at string, v, other reflect.Value) (missing []string) {
 	switch v.Kind() {
 	case reflect.Struct:
