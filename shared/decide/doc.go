@@ -3,5 +3,5 @@
 // a form of the console: it checks who the person is and what they may do, decides on the current rows, and returns the
 // outcome.
 //
-// Begin with Maker for a click and effect for what follows.
+// It imports everything except functions. Begin with Maker for a click and effect for what follows.
 package decide

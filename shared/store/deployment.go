@@ -23,8 +23,8 @@ type deployment struct {
 	read time.Time
 }
 
-// CapFurther sets the daily budget in US dollars that settings read from now on have for further workspaces. It returns
-// an error for a text that is no amount above 0.
+// CapFurther sets the daily budget of further workspaces in US dollars. Settings returns it for them from then on. It
+// returns an error for a text that is not an amount above 0.
 func (s *Store) CapFurther(usd string) error {
 	most, err := strconv.ParseFloat(usd, 64)
 	if err != nil || !(aggregate.USD(most) > 0) {

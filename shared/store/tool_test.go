@@ -88,7 +88,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 	}
 	noted.ChangedAt = nil
 	noted = expect.Value(st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)))(t)
-	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // this change was found in the tool's earlier version
+	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // found in the earlier version
 		t.Fatal(err)
 	}
 	again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book")

@@ -10,8 +10,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// FuzzWait: a task token is Step Functions' own text, and comes back as it was,
-// in a row of its own that no other row of the task can be taken for.
+// FuzzWait checks that any task token is stored unchanged, in a row that can't be mistaken for another row of the task.
 func FuzzWait(f *testing.F) {
 	f.Add("AQCEAAAAKgAAAAMAAAAAAAAAAcF0b2tlbg==", "PROMPT#0001", 1, 0, int64(1776490200000))
 	f.Add("\x00\u202e token", "GATE#0001#001#02", 1<<30, 99, int64(-1))

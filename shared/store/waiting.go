@@ -5,12 +5,12 @@ import (
 	"log/slog"
 )
 
-// maxRedrawn bounds how many waiting aggregates a change of the settings has drawn anew at
-// once: Slack takes about 50 updates a minute. The others show it when they next move.
+// maxRedrawn bounds how many waiting aggregates are redrawn when the settings change: Slack allows about 50 updates a
+// minute. Others show the change when they are next redrawn.
 const maxRedrawn = 100
 
-// redrawWaiting has the cards of what waits for a decision drawn anew after settings that they show
-// changed. It is best effort: what counts is asked at the click.
+// redrawWaiting requests a redraw of waiting cards that show changed settings. It ignores errors because clicks check
+// the current settings anyway.
 func (s *Store) redrawWaiting(ctx context.Context, tenant string) {
 	waiting, err := s.Waiting(ctx, tenant, "", maxRedrawn)
 	if err != nil {

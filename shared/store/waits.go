@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// PutWait keeps the token of a run that waits at a gate. It returns ErrStale
-// when the row is of a newer run, of a state entered later, or of a later retry.
+// PutWait saves the token of a run that waits at a gate. It returns ErrStale when the row is of a newer run, of a state
+// entered later, or of a later retry.
 func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
 	e := table.NewExpression()
 	sameRun, sameEntry := e.Is("run", "=", w.Run), e.Is("entered", "=", w.Entered)
@@ -26,13 +26,12 @@ func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait
 	return table.Wrapped(err, "keep the wait of %s at %s", ref, w.Gate)
 }
 
-// DropWait forgets a token that was answered. A row that is gone or holds
-// another token is left as it is.
+// DropWait deletes a token that was answered. It does nothing if the row is gone or has another token.
 func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
 	return table.Wrapped(s.dropIf(ctx, ref, w.Key(), "task_token", w.Token), "drop the wait of %s at %s", ref, w.Gate)
 }
 
-// dropIf deletes a row beside the commits. One that is gone, or whose attribute has another value, is left as it is.
+// dropIf deletes a row outside of commits if an attribute has the given value. It does nothing if the row is gone.
 func (s *Store) dropIf(ctx context.Context, ref aggregate.Ref, key, attribute, is string) error {
 	pk, err := s.partition(ref)
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *Store) dropIf(ctx context.Context, ref aggregate.Ref, key, attribute, i
 	return err
 }
 
-// putIf puts a row beside the commits.
+// putIf puts a row outside of commits on a condition.
 func (s *Store) putIf(ctx context.Context, ref aggregate.Ref, r aggregate.Row, e *table.Expression, condition string) error {
 	pk, err := s.partition(ref)
 	if err != nil {

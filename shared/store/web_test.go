@@ -29,7 +29,7 @@ func testWeb(t *testing.T, st *taskStore) {
 	})
 }
 
-// signedIn is a session that has begun under a cookie.
+// signedIn begins a session under a cookie.
 func signedIn(t *testing.T, st *taskStore, cookie string, now time.Time) websession.Session {
 	t.Helper()
 	x := websession.New("01TENANT", "T1", "U1", "鈴木", true, now)
@@ -73,7 +73,7 @@ func testWebRotation(t *testing.T, st *taskStore) {
 	}
 }
 
-// rotatedAtOnce is the one of four new cookies that took the place of one.
+// rotatedAtOnce rotates a cookie four times in parallel, and returns the only one of the new cookies that was accepted.
 func rotatedAtOnce(t *testing.T, st *taskStore, old string, x websession.Session, now time.Time) (next string) {
 	t.Helper()
 	var won atomic.Int32
@@ -106,7 +106,7 @@ func testWebLostCookie(t *testing.T, st *taskStore) {
 	}
 	expect.NoError(t, st.RotateSession(t.Context(), "c4", "c4-2", is, now))
 	newest := expect.Value(st.Session(t.Context(), "c4-2", now))(t)
-	for range 2 { // two requests of a page
+	for range 2 { // two parallel requests of a page
 		expect.NoError(t, st.CameSession(t.Context(), "c4-2", newest))
 	}
 	_, err := st.Session(t.Context(), "c4", now.Add(websession.Grace))

@@ -25,9 +25,9 @@ const (
 	maxRetryDelay = 5 * time.Minute
 )
 
-// RetryDelay returns the pause before a vendor is called again: at least asked and least, and half of the time spent on
-// trying so far, so that a vendor without capacity for an hour is called some twenty times, not 720. It adds up to a
-// quarter at random so that tasks don't all return together.
+// RetryDelay returns the pause before a vendor is called again: the longest of asked, least and, up to maxRetryDelay,
+// half the time spent trying. So a vendor without capacity for an hour is called some twenty times, not 720. It adds up
+// to a quarter at random so that tasks don't all return together.
 func RetryDelay(asked, tried, least time.Duration) time.Duration {
 	wait := max(asked, min(max(tried/2, least), maxRetryDelay))
 	return wait + rand.N(wait/4+1)

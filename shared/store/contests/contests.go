@@ -24,7 +24,7 @@ const (
 	MaxRoundInline = 16 << 10
 )
 
-// Values keep values that are too large for a row.
+// Values stores values that are too large for a row.
 type Values interface {
 	KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error)
 	KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error)
@@ -192,7 +192,7 @@ func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*
 		return w, err
 	}
 	at := s.Now()
-	if a.Contest.Status == contest.Cancelled && a.Head.OverAt != nil { // a team's deadline after the cancellation ended nothing
+	if a.Contest.Status == contest.Cancelled && a.Head.OverAt != nil { // a later deadline ended nothing
 		at = *a.Head.OverAt
 	}
 	exit := w.Next(at)

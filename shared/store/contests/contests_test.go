@@ -119,7 +119,7 @@ func testUpsert(t *testing.T, w *world) {
 	if _, err := w.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || err.Error() != "evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification." {
 		t.Errorf("%v", err)
 	}
-	// The check when the row is packed refuses what the decision let through.
+	// Packing the row refuses a score that the decision accepted.
 	c.EvaluationScore = 1.5
 	head := second.Head
 	if _, err := w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c}, Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "This violates the contract specification.") {
@@ -241,7 +241,7 @@ func testTurns(t *testing.T, w *world) {
 	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
 		expect.That(t, strings.HasPrefix(key, "turns/"), "it is kept for ever: %s", key)
 	}
-	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // as an earlier release stored it
+	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // by an earlier release
 	expect.Value(w.AddListed(t.Context(), tenant, contest.TurnsList, teams[0].Ref().ID, &contest.Turn{Name: "1/leader/3", Answer: before, CreatedAt: w.Now(), DeleteAfter: w.Now().Add(time.Hour).Unix()}))(t)
 	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long), "1/leader/3": string(long)} {
 		got, ok, err := kept.Turn(t.Context(), key)

@@ -49,7 +49,7 @@ func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
 				case !errors.As(err, new(aggregate.ErrFull)) || !errors.Is(missing, aggregate.ErrNotFound):
 					t.Errorf("%v, and of it there is %v", err, missing)
 				}
-				if again := w.settled(t, all[i]); !errors.As(err, new(aggregate.ErrFull)) && !errors.Is(again, aggregate.ErrExists) { // repeated when nothing is left
+				if again := w.settled(t, all[i]); !errors.As(err, new(aggregate.ErrFull)) && !errors.Is(again, aggregate.ErrExists) {
 					t.Errorf("the same one again: %v", again)
 				}
 			}

@@ -50,7 +50,7 @@ func testStatistics(t *testing.T, w *world) {
 		wait.Go(func() {
 			for i, c := range all {
 				if i%4 == lane {
-					for t.Context().Err() == nil && sums.Of(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil { // the stream repeats a row that was not counted
+					for t.Context().Err() == nil && sums.Of(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil {
 					}
 				}
 			}

@@ -149,7 +149,7 @@ func testLog(t *testing.T, w *world) {
 		}
 		return out
 	}
-	for _, part := range [][2]int{{0, 300}, {300, 300}, {600, 7}, {600, 7}} { // the last one is repeated, as after a lost answer
+	for _, part := range [][2]int{{0, 300}, {300, 300}, {600, 7}, {600, 7}} { // the last again, as after a lost answer
 		expect.NoError(t, w.AppendLog(context.Background(), w.ref.Tenant, "A", entries(part[0], part[1])))
 	}
 	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)

@@ -25,8 +25,8 @@ import (
 const (
 	// pageSize is S3's limit for one listing and for one deletion.
 	pageSize = 1000
-	// placesAtOnce is how many prefixes are processed in parallel. For tasksAtOnce tasks of a page the table is asked
-	// in parallel whether they have ended.
+	// placesAtOnce is how many prefixes are processed in parallel, tasksAtOnce how many tasks of a page are loaded in
+	// parallel to see whether they have ended.
 	placesAtOnce, tasksAtOnce = 8, 16
 	// expireSpare is the time that must be left to begin another page.
 	expireSpare = 5 * time.Second
@@ -223,7 +223,7 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
 // until then it may need them. Under a common prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
-	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // no function reads old prompts, and a conversation can do without its old versions
+	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // nothing reads old ones
 		return func(string) bool { return true }, nil
 	}
 	if !p.together {

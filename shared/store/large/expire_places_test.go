@@ -27,7 +27,7 @@ type slow struct {
 	left   int // pages until the deadline
 }
 
-// hour is the context of a run whose deadline is near once the bucket has listed its pages.
+// hour is a context whose deadline is near once the bucket has listed its pages.
 type hour struct {
 	context.Context
 	b *slow

@@ -51,7 +51,7 @@ func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time)
 	}
 	nth := max(0, b.Calls-1-spare)
 	e := table.NewExpression()
-	if b.Calls > 1 { // with a budget of one call no earlier times remain
+	if b.Calls > 1 { // the row of a budget of one call has no earlier times
 		zero := e.Value(0)
 		for n := b.Calls - 1; n > 0; n-- {
 			e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.Name(callName(n)), e.Name(callName(n-1)), zero))

@@ -72,7 +72,7 @@ func row(table, key string) *dynamodb.PutItemInput {
 	}}
 }
 
-// What stands below is a function's code, by its place.
+// The code below counts as code of a function because of the position that the directive sets.
 //
 //line /ringi/functions/close-task/handler.go:1
 func putByItsCode(ctx context.Context, db *dynamodb.Client, table, key string) error {

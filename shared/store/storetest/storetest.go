@@ -24,7 +24,7 @@ import (
 type Server struct {
 	DB        *dynamodb.Client
 	Config    aws.Config        // of the other services that the server emulates
-	Transport http.RoundTripper // of the database and the other services; in a function's tests it checks calls against the role
+	Transport http.RoundTripper // of both; in a function's tests it checks calls against the role
 }
 
 const region, accessKey = "us-east-1", "local"

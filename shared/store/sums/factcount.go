@@ -185,7 +185,7 @@ func (s *Counter) countedFrom(ctx context.Context, tenant string) (from time.Tim
 	return row.Since.Add(countMargin), true, nil
 }
 
-// countedSumsOf returns the sums of the days between two that have facts.
+// countedSumsOf returns the sums of the days from one to another that have facts.
 func (s *Counter) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
 	e := table.NewExpression()

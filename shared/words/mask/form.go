@@ -57,8 +57,7 @@ func digits(s string) string {
 	return b.String()
 }
 
-// replace hides the matches of form that hide accepts and that are not part of a longer number. If one is not accepted,
-// another may begin one character later.
+// replace hides the matches of form that hide accepts. If it rejects one, another match may begin one character later.
 func replace(s string, form *regexp.Regexp, hide func(s, before, after string) (string, bool)) string {
 	var b strings.Builder
 	from := 0
