@@ -39,7 +39,7 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	var counts []aggregate.Count
 	says := map[int]error{} // by action: the error if its condition fails; nil means ErrConflict, which takes precedence
 	var first aggregate.Change
-	var moved aggregate.Ref // the aggregate of first
+	var moved aggregate.Ref // the aggregate that first changes
 	for i, c := range changes {
 		ref := all[i].Ref()
 		if c.Head == nil {

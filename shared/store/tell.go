@@ -12,8 +12,9 @@ import (
 )
 
 // Tell adds rows to an aggregate without reading it first. Each row must be absent. The head gets a new revision, so
-// that the next commit or effect sees the rows. c has no head because an expression updates it. last_change stays
-// unchanged because a commit whose answer was lost is recognised by it. The rows count as written by the first commit.
+// that no decision made without these rows can be committed. c has no head because an expression updates it.
+// last_change stays unchanged because a commit whose answer was lost is recognised by it. The rows count as written by
+// the first commit.
 //
 // It returns ErrExists when one of the rows exists, and aggregate.ErrNotFound when there is no head or the aggregate is
 // forgotten.

@@ -108,7 +108,7 @@ func (s *Store) Integration(ctx context.Context, tenant, provider string) (tenan
 	return x, nil
 }
 
-// Integrations returns all of a tenant's, by provider.
+// Integrations returns all of a tenant's integrations, by provider.
 func (s *Store) Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error) {
 	return owned(ctx, s, tenant, tenancy.Integration{TenantID: tenant}, tenancy.IntegrationPrefix)
 }

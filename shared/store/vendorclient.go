@@ -17,7 +17,7 @@ func (s *Store) VendorClient(ctx context.Context, tenant, provider string) (tena
 	return x, nil
 }
 
-// VendorClients returns all of a tenant's, by provider.
+// VendorClients returns all of a tenant's clients at vendors, by provider.
 func (s *Store) VendorClients(ctx context.Context, tenant string) ([]tenancy.VendorClient, error) {
 	return owned(ctx, s, tenant, tenancy.VendorClient{TenantID: tenant}, tenancy.ClientPrefix)
 }

@@ -9,7 +9,7 @@ import (
 // minute. Others show the change when they are next redrawn.
 const maxRedrawn = 100
 
-// redrawWaiting requests a redraw of waiting cards that show changed settings. It ignores errors because clicks check
+// redrawWaiting requests a redraw of waiting cards that show changed settings. It only logs errors because clicks check
 // the current settings anyway.
 func (s *Store) redrawWaiting(ctx context.Context, tenant string) {
 	waiting, err := s.Waiting(ctx, tenant, "", maxRedrawn)

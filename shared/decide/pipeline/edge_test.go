@@ -44,8 +44,8 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
-// A step that a vendor refused is counted as a failure for the people whose card reports it. Our bugs and invalid model
-// keys are counted for the operator.
+// RunFailed, an alarm for operators, counts our bugs and unavailable models. It doesn't count steps that a vendor
+// refused or limits that were reached: cards tell people about these.
 func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
 	for reason, want := range map[aggregate.Reason]bool{
 		task.ReasonRunFailed: true, task.ReasonModelKey: true, task.ReasonModelUnavailable: true,

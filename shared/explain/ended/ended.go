@@ -13,7 +13,7 @@ import (
 )
 
 // goOn are phrases for what people do to continue: within a sentence, at its beginning, and where it may be one of
-// several buttons. Undone says what did not happen because of a message.
+// several buttons. Undone says what did not happen, such as "nothing was begun".
 type goOn struct{ Again, Press, Button, Undone string }
 
 // words are the texts of one language. In sentences {detail} is replaced by the reason's detail, and {again}, {press},

@@ -47,7 +47,7 @@ func (w *Writer) NotBegun(why string, lasting bool) error {
 // Line writes one line of output.
 func (w *Writer) Line(l Line) error { return w.write(frame{Line: &l}) }
 
-// End ends an answer.
+// End writes how the command ended, as the last frame.
 func (w *Writer) End(e End) error { return w.write(frame{End: &e}) }
 
 func (w *Writer) write(f frame) error {

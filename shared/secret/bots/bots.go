@@ -31,7 +31,7 @@ const (
 // Keys give each call to Slack the token of its tenant's bot (slackapi.For). A call without a tenant gets the
 // deployment's own. Calls for the deployment's own workspace read only the Slack secret.
 type Keys struct {
-	// Deployment is the Slack secret.
+	// Deployment reads the Slack secret.
 	Deployment slackapi.Keys
 	// Sealed returns the token in a tenant's row, or tenancy.ErrNotConnected when the row has none.
 	Sealed func(ctx context.Context, tenant string) (string, error)

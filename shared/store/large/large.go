@@ -47,7 +47,7 @@ const (
 // ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
 
-// Store keeps values in an S3 bucket.
+// Store stores values in an S3 bucket.
 type Store struct {
 	S3     *s3.Client
 	Bucket string

@@ -24,8 +24,8 @@ const paceRowsLast = 24 * time.Hour
 // PACE#<workspace>/<name> holds the times of the last calls, and the time until which Slack refuses calls. Losing the
 // row costs at most one 429.
 //
-// Each call costs one more write unit, because the row is below 1 KiB; a card's own row takes two. Ten calls in a sixth
-// of a minute are the same rate as fifty or sixty in a minute, and keep the row small.
+// Each call costs one more write unit, because the row is below 1 KiB; a card's own row takes two. A limit of ten calls
+// in a sixth of a minute, instead of fifty in a minute, keeps the row small.
 type Budget struct {
 	Workspace string
 	Name      string // Slack's method, followed by its scope, such as a channel

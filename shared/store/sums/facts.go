@@ -27,7 +27,7 @@ const (
 	foldSpare   = 3 * time.Second
 )
 
-// Counter counts in the table.
+// Counter keeps its counts in the table.
 type Counter struct {
 	t     *table.Table
 	kinds aggregate.Kinds

@@ -57,7 +57,8 @@ func digits(s string) string {
 	return b.String()
 }
 
-// replace hides the matches of form that hide accepts. If it rejects one, another match may begin one character later.
+// replace hides the matches of form that are not part of a longer number and that hide accepts. If a match is not
+// hidden, the next one may begin one character later.
 func replace(s string, form *regexp.Regexp, hide func(s, before, after string) (string, bool)) string {
 	var b strings.Builder
 	from := 0

@@ -18,7 +18,7 @@ import (
 // Team is the workspace of all tests.
 const Team = "T0RINGI"
 
-// Requester asked for the task.
+// Requester is the person who asked for the task.
 const Requester = "U0SATO"
 
 // Approver is a person who may stamp.
