@@ -10,9 +10,9 @@ import (
 	"ringi/shared/store/table"
 )
 
-// ClaimCard gives the caller named by the right to post a card's message. It succeeds if the card has no message, if
-// Slack refused the last one, or if the existing claim is by's own or older than staleBefore. Otherwise it returns
-// ErrClaimed and the card.
+// ClaimCard lets the claimant by post a card's message. It succeeds if the card has no message, if Slack refused the
+// last one, or if the existing claim is by's own or older than staleBefore. Otherwise it returns ErrClaimed and the
+// card.
 func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error) {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosting)

@@ -37,7 +37,7 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	after := slices.Clone(all)
 	var items []types.TransactWriteItem
 	var counts []aggregate.Count
-	says := map[int]error{} // by action: the error if its condition fails; nil means ErrConflict, which takes precedence
+	says := map[int]error{} // error if the condition of the action with this index fails; nil: ErrConflict
 	var first aggregate.Change
 	var moved aggregate.Ref // the aggregate that first changes
 	for i, c := range changes {

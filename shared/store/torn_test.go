@@ -19,9 +19,9 @@ func testTornReads(t *testing.T, st *taskStore) {
 	for i, c := range []struct {
 		name   string
 		before []decision
-		row    func(*task.Aggregate) aggregate.Row // the row whose old version is returned
-		moves  decision                            // changes that row meanwhile
-		torn   decision                            // is made over the old row and the new head
+		row    func(*task.Aggregate) aggregate.Row // row of which the query returns the old version
+		moves  decision                            // decision that changes that row between the reads
+		torn   decision                            // decision over the old row and the new head
 	}{
 		{
 			"a claim that did not see the cancelled execution", toExecution,

@@ -66,7 +66,6 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 // namesOfFields is the member that lists the changed fields.
 const namesOfFields = "fields"
 
-// named returns the fields' names for people.
 func (w Words) named(fields []any) (all []any) {
 	for _, name := range fields {
 		if text, ok := name.(string); ok {

@@ -152,7 +152,6 @@ func (l *writer) fill(text string, part func(name string)) {
 
 func (l *writer) of(v any) func() { return func() { l.value(v) } }
 
-// value writes any value completely.
 func (l *writer) value(v any) {
 	switch v := v.(type) {
 	case nil:

@@ -25,7 +25,6 @@ func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...
 	return fill(w.CanDecide, "who", who)
 }
 
-// own names the people who asked.
 func (s Surface) own(o aggregate.Origin, askers []string) string {
 	var names []string
 	for _, id := range askersOf(o, askers) {

@@ -47,7 +47,7 @@ type words struct {
 	Rules   map[aggregate.Rule]string
 	Decided map[state]string
 
-	OwnRequest string // RuleSelf if there is no other approver to ask
+	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
 	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, AndOthers string
 	CancelAccepted, ReasonNotTaken                                                    string

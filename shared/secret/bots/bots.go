@@ -43,7 +43,6 @@ type Keys struct {
 	kept map[string]kept // by tenant
 }
 
-// kept is a token, and when it was read.
 type kept struct {
 	token string
 	read  time.Time

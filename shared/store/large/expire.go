@@ -81,7 +81,6 @@ func (r *run) deleted(n int) {
 	r.Deleted += n
 }
 
-// goesOn reports whether there is time for another page.
 func (r *run) goesOn(ctx context.Context) bool {
 	if deadline, ok := ctx.Deadline(); ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare) {
 		return true
@@ -136,7 +135,6 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 	return list, nil
 }
 
-// expire deletes the old objects of one prefix.
 func (r Retention) expire(ctx context.Context, p place, x *run) error {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {

@@ -79,7 +79,6 @@ func each(v []any) []any {
 	return out
 }
 
-// cut keeps the first n characters.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

@@ -58,7 +58,7 @@ func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
 	return table.Wrapped(err, "note what became of it")
 }
 
-// Again lets something that Once began be begun again after it had no effect.
+// Again makes Once report what as new again, after its first beginning had no effect.
 func (s Notes) Again(ctx context.Context, tenant, what string) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {

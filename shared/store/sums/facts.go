@@ -142,7 +142,6 @@ func (s *Counter) knownSums(ctx context.Context, tenant string, days []string) (
 	return known, nil
 }
 
-// foldAll folds these days into known.
 func (s *Counter) foldAll(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
 	var lock sync.Mutex
 	var wait sync.WaitGroup

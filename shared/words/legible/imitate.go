@@ -56,7 +56,6 @@ func turns(rest string) bool {
 	return false
 }
 
-// plain reports whether a character is an ASCII letter or digit.
 func plain(r rune) bool { return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // wordAt returns the word that begins at i. An e-mail or web address is one word.

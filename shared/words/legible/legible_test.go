@@ -51,8 +51,8 @@ func first(script *unicode.RangeTable) (out []rune) {
 	return out
 }
 
-// TestEverydayCharactersAreAsTheTablesSay compares all characters with Unicode's tables, including those that everyday
-// spares the lookup.
+// TestEverydayCharactersAreAsTheTablesSay compares all characters with Unicode's tables, including those for which
+// everyday skips the lookup.
 func TestEverydayCharactersAreAsTheTablesSay(t *testing.T) {
 	for r := ' '; r <= unicode.MaxRune; r++ {
 		drawn := unicode.Is(unicode.Prepended_Concatenation_Mark, r)

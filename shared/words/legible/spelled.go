@@ -71,7 +71,6 @@ func Spelled(s string) string {
 	return b.String()
 }
 
-// lineEnds matches a run of line ends.
 var lineEnds = lazy.Regexp(`\n+`)
 
 // OneLine is Spelled in one line: a line end becomes ⏎, and more than three in a row are counted.
