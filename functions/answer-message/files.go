@@ -13,10 +13,10 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// filesWithin bounds the reading of all files of a turn: the agent answers without those that take longer.
+// filesWithin bounds the reading of all files of a turn. The agent answers without the files that take longer.
 const filesWithin = 20 * time.Second
 
-// attach reads the files that the turn shows. Where one can't be read, the agent is told why.
+// attach reads the files of the turn's messages. If a file can't be read, the agent gets the reason instead.
 func (t *answering) attach(ctx context.Context, history []turn.Message) {
 	if t.File == nil {
 		return
@@ -39,10 +39,10 @@ func (t *answering) attach(ctx context.Context, history []turn.Message) {
 	}
 }
 
-// unread is the kind of an attachment of which nothing was read.
+// unread is the kind of an attachment that was not read.
 const unread = "unread"
 
-// remember notes the attachments on which earlier answers say that they were based.
+// remember collects the attachments on which earlier answers were based.
 func (t *answering) remember(all []conversation.Message) {
 	t.read = map[string]conversation.Attachment{}
 	for _, m := range all {
@@ -55,7 +55,7 @@ func (t *answering) remember(all []conversation.Message) {
 	}
 }
 
-// files are a message's files, with the hashes of the contents on which an earlier answer was based.
+// files returns a message's files, with the content hashes on which an earlier answer was based.
 func (t *answering) files(m conversation.Message) []turn.File {
 	var out []turn.File
 	for _, f := range m.Attachments {
@@ -65,8 +65,7 @@ func (t *answering) files(m conversation.Message) []turn.File {
 	return out
 }
 
-// readings are the files of a history on which no earlier answer was based, as they were read now, or why they were
-// not read.
+// readings returns the files on which no earlier answer was based: as they were read now, or why they were not read.
 func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	var out []conversation.Attachment
 	noted := map[string]bool{}
@@ -90,7 +89,7 @@ func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	return out
 }
 
-// reader makes Handler.File of a client that calls Slack for any workspace.
+// reader implements Handler.File with a client that serves any workspace.
 func reader(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
 	return func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
 		return slack.File(slackapi.For(ctx, ref.Tenant), id, most)

@@ -21,7 +21,6 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Store is what answer-message reads and commits.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
@@ -33,36 +32,35 @@ type Store interface {
 	pipeline.SpentReader
 }
 
-// Payloads keeps and opens payloads, also those that are too large for a row.
+// Payloads stores and reads payloads, including those that are too large for a row.
 type Payloads interface {
 	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 		members map[string]any) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Handler answers messages.
 type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
-	// Prompts keeps the requests to models.
+	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
-	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack who somebody is
-	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people ask for together there.
+	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
+	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	// File reads a file from Slack; nil: no file is read.
+	// File reads a file from Slack; if it is nil, no file is read.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
-	// Streamer shows answers while they are made; nil: they are shown when they are done.
+	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
 	Streamer Streamer
 	Notes    Notes
-	Every    time.Duration // between two calls that show more of an answer
-	Allow    []string      // endpoints outside of the public internet that agents may have
-	Sandbox  bool          // commands can be executed here
+	Every    time.Duration // time between two calls that show more of an answer
+	Allow    []string      // non-public endpoints that agents may use
+	Sandbox  bool          // whether commands can be executed here
 	Now      func() time.Time
 }
 
-// answering is one answer.
+// answering makes one answer.
 type answering struct {
 	*Handler
 	in       pipeline.Input
@@ -70,11 +68,11 @@ type answering struct {
 	a        *conversation.Aggregate
 	seen     []*conversation.Inbox
 	settings tenancy.Settings
-	from     string                             // messages after this key are told; the summary stands for those before
+	from     string                             // the agent reads only messages after this key, and the summary of the older ones
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 }
 
-// Handle answers the messages that wait in the conversation, if there are any, and returns the run's next state.
+// Handle answers the conversation's waiting messages, if there are any, and returns the run's next state.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	ctx = slackapi.For(ctx, ref.Tenant)
@@ -107,7 +105,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return next, err
 }
 
-// rest ends the run, unless more messages have come meanwhile: then those are answered.
+// rest ends the run. If more messages have come meanwhile, they are answered instead.
 func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Rest(in.Run, h.Now())
@@ -121,7 +119,7 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, 
 	return a.Next(h.Now()), nil
 }
 
-// answer makes one turn, or says in a sentence why there is none.
+// answer makes one turn. If no turn is possible, it answers with a sentence that says why.
 func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
@@ -163,7 +161,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
-		if x.Usage.Free() { // the model made no summary: another try does
+		if x.Usage.Free() { // the model made no summary; another try will
 			x.Summary, x.Through, x.Folded = "", "", nil
 		}
 		x.Usage = used
@@ -181,7 +179,6 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	return t.commit(ctx, d, x, reply.Action)
 }
 
-// commit records the answer, and the action that it proposes.
 func (t *answering) commit(ctx context.Context, d agent.Definition, x conversation.Answer,
 	p *turn.Proposal) (aggregate.Next, error) {
 	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
@@ -202,7 +199,7 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	return a.Next(t.Now()), nil
 }
 
-// record commits the answer, or that it is too long to be kept.
+// record commits the answer and its proposal. If the answer is too long for a row, it commits a sentence that says so.
 func (t *answering) record(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (*conversation.Aggregate, error) {
 	for again := false; ; again = true {
@@ -237,13 +234,13 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 		if err != nil {
 			return nil, err
 		}
-		if why != nil { // under these settings nobody is left who could approve it
+		if why != nil { // the settings leave nobody who could approve it
 			p, x.Refused = nil, why.Text
 		}
 	}
 }
 
-// alone records the cost of an answer that was not taken.
+// alone records the cost of an answer that was discarded.
 func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
 	return func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -252,14 +249,14 @@ func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversatio
 	}
 }
 
-// say commits a sentence in the answer's place.
+// say commits a sentence in place of an answer.
 func (t *answering) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
 	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
 	})
 }
 
-// again returns the next state after somebody else was faster.
+// again returns the next state after another commit came first.
 func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 	a, err := t.Store.Load(ctx, t.ref)
 	if err != nil {
@@ -279,7 +276,7 @@ func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 	return next, nil
 }
 
-// proposal is the agent's proposal, with its payload kept and the terms under which people decide.
+// proposal stores the payload of the agent's proposal and sets the terms of its approval.
 func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversation.Proposal, error) {
 	if p == nil {
 		return nil, nil
@@ -308,8 +305,8 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	return out, nil
 }
 
-// failed handles a model's error. A passing one is left to the state machine, which tries again; any other is answered
-// by a sentence. x has the cost so far.
+// failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
+// other error with a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
@@ -322,8 +319,8 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 	}, nil)
 }
 
-// tried leaves the answer to another try of the state machine. It first records this try's cost and reason, in case
-// there is no other try.
+// tried leaves the answer to the state machine's next try. It first records this try's cost and reason, in case there
+// is no next try.
 func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer,
 	err error) (aggregate.Next, error) {
 	if x.Usage.Free() {
@@ -343,7 +340,7 @@ func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversat
 	return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)
 }
 
-// refused answers by a sentence.
+// refused answers with a sentence.
 func (t *answering) refused(ctx context.Context, why *conversation.Refusal, err error) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err

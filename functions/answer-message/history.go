@@ -13,9 +13,9 @@ import (
 	"ringi/shared/model/turn"
 )
 
-// history is the conversation for the agent: the summary of folded messages, the answered messages, and the messages
-// that are answered now. The rows are loaded again after the messages, so that every message that came meanwhile is
-// known to wait.
+// history returns the conversation for the agent: the summary of folded messages, the answered messages, and the
+// messages that are answered now. It loads the rows again after the messages, so that it knows every message that came
+// meanwhile as waiting.
 func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	s := t.a.Session
 	t.from = s.From()
@@ -55,7 +55,7 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	}
 	summary, err := t.Store.Message(ctx, t.in.Tenant, s.ID, s.SummaryKey)
 	switch {
-	case errors.Is(err, aggregate.ErrNotFound): // the summary has expired with the messages that it stands for
+	case errors.Is(err, aggregate.ErrNotFound): // the summary has expired, like the messages in it
 		return out, nil
 	case err != nil:
 		return nil, fmt.Errorf("read the summary: %w", err)
@@ -64,9 +64,9 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 		Collapsed: true}), nil
 }
 
-// asked are the messages that are answered now, in the order of their inbox rows. A message that Slack delivered late
-// may stand before t.from. A folded one is told by the summary. A row whose message can't be read is left out of the
-// turn; if none can be read, another try reads again.
+// asked returns the messages that are answered now, in the order of their inbox rows. A message that Slack delivered
+// late may come before t.from. A folded message is in the summary. A message that can't be read is left out; if none
+// can be read, asked fails and another try reads again.
 func (t *answering) asked(ctx context.Context, said []conversation.Message) ([]conversation.Message, error) {
 	found := map[string]conversation.Message{}
 	for _, m := range said {
@@ -98,7 +98,7 @@ func (t *answering) asked(ctx context.Context, said []conversation.Message) ([]c
 	return out, nil
 }
 
-// late are the messages before t.from that this one answered, if they are still kept.
+// late returns the messages before t.from that this message answered, unless they have expired.
 func (t *answering) late(ctx context.Context, m conversation.Message) (out []conversation.Message, err error) {
 	for _, key := range m.Late {
 		if key > t.from {
@@ -116,9 +116,9 @@ func (t *answering) late(ctx context.Context, m conversation.Message) (out []con
 	return out, nil
 }
 
-// standsThrough is the last key for which a summary of older stands; empty if for none. Messages that are shown, or
-// wait, must come after it, though they may have been written before a folded answer, while that was made. Messages
-// before t.from don't matter here: they are read by their keys.
+// standsThrough returns the last key that a summary of older would cover, or "". Messages that are shown or wait must
+// come after that key, although they may have been written before a folded answer, while that answer was made. Messages
+// before t.from don't matter: they are read by their keys.
 func (t *answering) standsThrough(older, shown []turn.Message) (key string) {
 	folded := map[string]bool{}
 	for _, m := range older {
@@ -142,7 +142,7 @@ func (t *answering) standsThrough(older, shown []turn.Message) (key string) {
 	return key
 }
 
-// waitingOf are the keys of those among messages that are answered now.
+// waitingOf returns the keys of those messages that are answered now.
 func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 	for _, m := range all {
 		if slices.ContainsFunc(t.seen, func(i *conversation.Inbox) bool { return i.Message == m.Key }) {
@@ -152,7 +152,7 @@ func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 	return keys
 }
 
-// told translates messages for the agent.
+// told converts messages for the agent.
 func (t *answering) told(ctx context.Context, all []conversation.Message) ([]turn.Message, error) {
 	var people []string
 	for _, m := range all {
@@ -193,7 +193,7 @@ func (t *answering) told(ctx context.Context, all []conversation.Message) ([]tur
 	return out, nil
 }
 
-// actions are the actions that messages are about, by id.
+// actions returns the actions that messages refer to, by id.
 func (t *answering) actions(ctx context.Context, all []conversation.Message) (map[string]*conversation.Action, error) {
 	out := map[string]*conversation.Action{}
 	for _, x := range t.a.Actions {
@@ -212,7 +212,7 @@ func (t *answering) actions(ctx context.Context, all []conversation.Message) (ma
 	return out, nil
 }
 
-// proposed is the agent's own form of a proposal. A large payload of long ago is not read again.
+// proposed returns the agent's own form of a proposal. It doesn't read a large payload of long ago again.
 func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.Proposal {
 	p := &turn.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
 	if p.Payload == "" {

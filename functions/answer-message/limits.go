@@ -22,7 +22,7 @@ const (
 	reasonTooLong     aggregate.Reason = "answer_too_long" // DynamoDB's limit of an item
 )
 
-// words are said in the place of a model's answer.
+// words are sentences that replace a model's answer.
 type words struct{ cost, hourly, busy, long string }
 
 var inEach = language.InEach(
@@ -41,8 +41,8 @@ var inEach = language.InEach(
 
 func wordsIn(locale string) words { return inEach.In(locale) }
 
-// outsider refuses messages of guests, and of people who belong to another workspace or have left this one: they may
-// not ask for anything here. It asks Slack only for the authors of messages that wait.
+// outsider refuses messages of guests, and of people who belong to another workspace or have left this one. It asks
+// Slack only about the authors of waiting messages.
 func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error) {
 	team, asked := t.a.Session.TeamID, map[string]bool{"": true}
 	for _, i := range t.seen {
@@ -62,13 +62,13 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 		if errors.Is(refused, aggregate.ErrNotAllowed{Rule: aggregate.RuleForeign}) {
 			why = task.ReasonStranger
 		}
-		t.seen = only(t.seen, i.User) // the others are answered next
+		t.seen = only(t.seen, i.User) // the other people's messages are answered next
 		return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 	}
 	return nil, nil
 }
 
-// undecidable refuses messages if nobody could approve what the agent may propose to their authors.
+// undecidable refuses messages if nobody could approve the agent's proposals to their authors.
 func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
 	var askers []string
 	for _, i := range t.seen {
@@ -91,8 +91,8 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 	return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 }
 
-// limits says why no model is asked: somebody may not ask, nobody could approve a proposal, the conversation or the
-// tenant has used up its budget, or somebody has written too much within the hour.
+// limits says why no model is called: the author may not ask, nobody could approve a proposal, the budget of the
+// conversation or the tenant is used up, or somebody has written too much within the hour.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
@@ -128,7 +128,7 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 			return nil, err
 		}
 		if had+n > most {
-			t.seen = only(t.seen, user) // the others are answered next
+			t.seen = only(t.seen, user) // the other people's messages are answered next
 			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most), Text: fmt.Sprintf(w.hourly, most)}, nil
 		}
 	}
@@ -139,12 +139,12 @@ func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {
 	return slices.DeleteFunc(slices.Clone(seen), func(i *conversation.Inbox) bool { return i.User != user })
 }
 
-// hourly is the counter of a person's messages to agents within a clock hour, by UTC.
+// hourly is the key of the counter of a person's messages to agents within a clock hour (UTC).
 func hourly(user string, now time.Time) string {
 	return "SAID#" + user + "#" + now.UTC().Format("2006-01-02T15")
 }
 
-// counted counts the messages that a change answers towards the hour.
+// counted adds the answered messages to their authors' counters of the hour.
 func (t *answering) counted(c aggregate.Change, err error) (aggregate.Change, error) {
 	if err != nil || c.Head == nil {
 		return c, err
@@ -157,7 +157,7 @@ func (t *answering) counted(c aggregate.Change, err error) (aggregate.Change, er
 	return c, nil
 }
 
-// count adds to a counter. A transaction may change each counter only once.
+// count adds to a counter, since a transaction may change each counter only once.
 func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
 	if i := slices.IndexFunc(counts, func(c aggregate.Count) bool { return c.Key == n.Key }); i >= 0 {
 		counts[i].By += n.By

@@ -1,4 +1,4 @@
-// Command answer-message has an agent answer all messages that wait, in one turn of its model.
+// Command answer-message has an agent answer all waiting messages of a conversation, in one turn of its model.
 package main
 
 import (

@@ -17,15 +17,14 @@ import (
 )
 
 const (
-	// streamFrom is the length from which an answer is shown early, in characters.
+	// streamFrom is the length, in characters, from which an unfinished answer is shown.
 	streamFrom = 200
-	// streamEvery is the time between two calls: Slack takes 100 appends a minute of a workspace (its Tier 4).
+	// streamEvery is the time between two calls: Slack allows 100 appends a minute in a workspace (its Tier 4).
 	streamEvery = 1200 * time.Millisecond
-	// streamWithin bounds each call to Slack, since the answer itself must not wait for long.
+	// streamWithin bounds each call to Slack, so that the answer itself is not delayed.
 	streamWithin = 5 * time.Second
 )
 
-// Streamer shows an answer in Slack while it is made.
 type Streamer interface {
 	StartStream(ctx context.Context, channel, thread, team, user, markdown string) (ts string, err error)
 	AppendStream(ctx context.Context, channel, ts, markdown string) error
@@ -34,26 +33,26 @@ type Streamer interface {
 	Delete(ctx context.Context, channel, ts string) error
 }
 
-// Notes records which message grows.
+// Notes records which message shows an unfinished answer.
 type Notes interface {
 	PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 }
 
-// growing is the message that shows one turn's answer early. A failure ends only the message: the answer's card is
-// then drawn in its place, or posted.
+// growing is the message that shows one unfinished answer. If it fails, the card updater draws the answer's card in its
+// place, or posts it.
 type growing struct {
 	*answering
 	row    *conversation.Stream
-	latest chan string // holds the newest text alone
+	latest chan string // holds only the newest text
 	ended  chan struct{}
 	over   chan struct{}
-	shown  string // the text that Slack has
+	shown  string // the text that Slack already shows
 	failed bool
 }
 
-// grow shows the text while the answer is made. end returns once nothing is sent any more. A repeated turn begins no
-// second message: its answer takes the first one's place.
+// grow shows the text while the answer is made. end returns when nothing more will be sent. A repeated turn begins no
+// second message: its answer replaces the first turn's message.
 func (t *answering) grow(ctx context.Context) (onText func(string), end func()) {
 	if t.Streamer == nil || !t.clear(ctx) {
 		return nil, func() {}
@@ -66,7 +65,7 @@ func (t *answering) grow(ctx context.Context) (onText func(string), end func()) 
 	}
 }
 
-// say replaces the text that waits to be shown. Only one goroutine calls it.
+// say replaces the text that waits to be shown. Only one goroutine may call it.
 func (g *growing) say(text string) {
 	select {
 	case <-g.latest:
@@ -96,7 +95,7 @@ func (g *growing) run(ctx context.Context) {
 	}
 }
 
-// show sends the new part of a text, and reports whether it did.
+// show sends the new part of a text, and reports whether it succeeded.
 func (g *growing) show(ctx context.Context, text string) bool {
 	if utf8.RuneCountInString(text) <= streamFrom {
 		return false
@@ -106,7 +105,7 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	whole := card.Streamed(sure(text))
 	more, follows := strings.CutPrefix(whole, g.shown)
 	switch {
-	case !follows: // the model started over, or the shown text is formatted differently now
+	case !follows: // the model started over, or the earlier text is now formatted differently
 		g.failed = true
 		return false
 	case more == "" || utf8.RuneCountInString(more) > slackapi.MaxStreamed:
@@ -126,7 +125,7 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	return true
 }
 
-// sure is the part of a growing text that will not change: whole words, at most as much as one message shows.
+// sure returns the part of an unfinished text that will not change: whole words, at most as much as one message shows.
 func sure(text string) string {
 	if parts := conversation.Parts(text); len(parts) > 1 {
 		return parts[0]
@@ -140,7 +139,7 @@ func sure(text string) string {
 	return text[:end+size]
 }
 
-// begin makes the row, then the message, and then notes the message in the row.
+// begin creates the row, posts the message, and then saves the message's timestamp in the row.
 func (g *growing) begin(ctx context.Context, text string) error {
 	s := g.a.Session
 	row := conversation.NewStream(g.seen[0], g.Now())
@@ -148,7 +147,7 @@ func (g *growing) begin(ctx context.Context, text string) error {
 		return err
 	}
 	ts, err := g.Streamer.StartStream(ctx, s.Channel, s.ThreadTS, s.TeamID, asker(g.seen, s), text)
-	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // the message may exist: the card updater looks for it
+	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // the message may exist; the card updater looks
 		return err
 	}
 	if err != nil {
@@ -163,7 +162,7 @@ func (g *growing) begin(ctx context.Context, text string) error {
 	return nil
 }
 
-// asker is the author of the newest message that is answered.
+// asker returns the author of the newest message that is answered.
 func asker(seen []*conversation.Inbox, s *conversation.Session) string {
 	for _, i := range slices.Backward(seen) {
 		if i.User != "" {
@@ -173,7 +172,7 @@ func asker(seen []*conversation.Inbox, s *conversation.Session) string {
 	return s.Opener
 }
 
-// stop ends the stream, so that the card can be drawn in the message's place. If stop fails, the card updater ends it.
+// stop ends the stream, so that the card can replace the message. If stop fails, the card updater ends the stream.
 func (g *growing) stop(ctx context.Context) {
 	if g.row == nil {
 		return
@@ -185,7 +184,8 @@ func (g *growing) stop(ctx context.Context) {
 	}
 }
 
-// clear handles a message that an earlier turn left, and reports whether this turn may begin its own.
+// clear deletes the message of an earlier answer. It reports whether this turn may begin a message: a repeated turn may
+// not, and only looks for the one it began.
 func (t *answering) clear(ctx context.Context) bool {
 	row := t.a.Stream
 	if row == nil {
@@ -211,17 +211,17 @@ func (t *answering) clear(ctx context.Context) bool {
 	return false
 }
 
-// unknown returns those messages that belong to no card.
+// unknown returns those of the messages that belong to no card.
 func (t *answering) unknown(found []string) []string {
 	return slices.DeleteFunc(slices.Clone(found), func(ts string) bool {
 		return slices.ContainsFunc(t.a.Cards, func(c *aggregate.Card) bool { return c.MessageTS == ts })
 	})
 }
 
-// orphaned deletes a message whose answer was superseded.
+// orphaned deletes the message of an answer that was superseded.
 func (t *answering) orphaned(ctx context.Context) {
 	a, err := t.Store.Load(ctx, t.ref)
-	if err != nil { // the card updater deletes it, or the next answer
+	if err != nil { // the card updater or the next answer deletes it
 		return
 	}
 	t.a = a
@@ -230,7 +230,7 @@ func (t *answering) orphaned(ctx context.Context) {
 	}
 }
 
-// discard deletes a message that belongs to no answer, and its row.
+// discard deletes a message that belongs to no answer, with its row.
 func (t *answering) discard(ctx context.Context, row *conversation.Stream) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamWithin)
 	defer cancel()

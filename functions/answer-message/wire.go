@@ -22,7 +22,6 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Models
@@ -33,7 +32,7 @@ type environment struct {
 	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
 }
 
-// namesWithin bounds each call that asks Slack for a person's name.
+// namesWithin bounds each call to Slack for a person's name.
 const namesWithin = 5 * time.Second
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

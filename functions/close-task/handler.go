@@ -16,16 +16,15 @@ type Store interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Handler closes what a failed run leaves behind.
 type Handler struct {
 	Store Store
 	Now   func() time.Time
 }
 
-// Handle records the failure of a run that is still the task's newest. If there is an execution, it
-// and the task fail; before that, the generation is parked. While a gate waits, nothing is recorded and
-// the run ends: the decision, or the sweeper where no person is asked, starts the next run. While a
-// step's call is under way, the run goes on and waits for its outcome.
+// Handle records the failure of the task's newest run. If an execution exists, the execution and the task fail;
+// otherwise the generation is parked. While a gate waits, Handle records nothing and the run ends: the decision starts
+// the next run, or the sweeper does if no person is asked. While a step's call is in progress, the run continues and
+// waits for its outcome.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
@@ -44,7 +43,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if open, waits := a.OpenGate(); waits && a.Head.Parked == nil {
 		return aggregate.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
 	}
-	if p := a.Contesting(); p != nil && a.Head.Parked == nil { // its end is answered by the next run
+	if p := a.Contesting(); p != nil && a.Head.Parked == nil { // the end of the contest starts the next run
 		return aggregate.Next{State: task.StateFinish, Gate: p.Key(), Outcome: "waiting"}, nil
 	}
 	return a.Next(h.Now()), nil

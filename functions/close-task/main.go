@@ -1,4 +1,4 @@
-// Command close-task records that a run of the pipeline failed, so that its card says so and people can try again.
+// Command close-task records that a run of the pipeline failed, so that the card says so and people can try again.
 package main
 
 import (

@@ -19,15 +19,15 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// Contests keeps the configurations of contests, and has their summaries.
+// Contests stores the configurations of contests, and reads their summaries.
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
 	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
 }
 
-// contest leaves the version to a contest if the settings want one, and opens its gate with the best submission once
-// there is one. It reports false when the settings' model drafts by itself: no contest is wanted, or no team has a
-// submission that people could approve.
+// contest leaves the draft to a contest if the settings want one. When the contest has a best submission, it opens the
+// version's gate with it. done is false if the settings' model must draft instead: no contest is wanted, or no team has
+// a submission that people could approve.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregate.Next, done bool, err error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.BeginPrompt(in.Run, h.Now())
@@ -88,7 +88,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	return a.Next(h.Now()), true, nil
 }
 
-// skip notes why the version is not left to a contest.
+// skip records why the version is not left to a contest.
 func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, why string) error {
 	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.SkipContest(in.Run, s.DraftContest.File, why, h.Now())
@@ -96,9 +96,9 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 	return err
 }
 
-// budget is the most that a contest may cost: the settings' budget, within what is left of the day's and the month's,
-// and within half of what is left of the task's, since the policy is still to be planned and executed. 0: nothing is
-// left.
+// budget returns the most that a contest may cost: the settings' budget, but no more than the day and the month have
+// left, and half of what the task has left, since the task still has to be planned and executed. 0 means that nothing
+// is left.
 func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.MicroUSD, error) {
 	left, err := pipeline.WithinBudgets(ctx, h.Store, a.Head.TenantID, s, h.Now())
 	switch over := (task.StopError{}); {
@@ -117,12 +117,13 @@ func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Setti
 	return most, nil
 }
 
-// notForTeams is why teams can't be asked: task.ContestTooLong or task.ContestNoBudget.
+// notForTeams says why teams can't draft: task.ContestTooLong or task.ContestNoBudget.
 type notForTeams string
 
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
-// order is the order of the version's contest. wrong says why its files can't be used, or is a notForTeams.
+// order returns the order for the version's contest. wrong is a notForTeams, or says why the contest's files can't be
+// used.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
 	budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
 	config, wrong := h.config(ctx, a.Head.TenantID, s.DraftContest)
@@ -168,8 +169,8 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	return o, nil, err
 }
 
-// config reads the files of a contest. The settings limit its rounds. It returns errorclass.ErrUnavailable when the
-// files can't be read now.
+// config reads the files of a contest and limits its rounds as the settings say. It returns errorclass.ErrUnavailable
+// for a failure to read that may pass.
 func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftContest) (teamconfig.Contest, error) {
 	w, err := h.Workspace(ctx, tenant)
 	if err != nil {

@@ -15,18 +15,16 @@ import (
 	"ringi/shared/tool"
 )
 
-// Store is what draft-prompt reads and commits.
 type Store interface {
 	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 }
 
-// Handler drafts policies, the second layer.
 type Handler struct {
 	Store   Store
 	Tools   func() (*tool.Catalog, error)
 	Open    func(name string) (model.Wire, error)
-	Model   string // overrides the tenant's, when not empty
+	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep
 	Now     func() time.Time
 
@@ -34,7 +32,7 @@ type Handler struct {
 	Workspace contestfiles.Opener
 }
 
-// Handle has the model draft a policy, given the rejected versions and their reasons.
+// Handle asks the model for a policy, given the rejected versions and the reasons.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	if next, done, err := h.contest(ctx, in); done || err != nil {
 		return next, err
@@ -74,12 +72,11 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 	return model.Draft(ctx, g, inputOf(s, a, bounds))
 }
 
-// inputOf is the input of a draft.
 func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale,
 		Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for i, p := range a.Prompts {
-		// If a person picked another draft instead, the reason is not a person's, and asks for no change.
+		// If a person picked another draft instead, the reason is Ringi's own text and asks for no change.
 		picked := i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
 		if p.Status == aggregate.Rejected && !picked {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})

@@ -1,4 +1,4 @@
-// Command draft-prompt is the second layer: it drafts the policy of a task.
+// Command draft-prompt is the second layer: it drafts a task's policy.
 package main
 
 import (
@@ -24,7 +24,6 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Models
@@ -39,7 +38,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		return nil, err
 	}
 	return &Handler{
-		Tools:   sync.OnceValues(tool.Builtin), // a start does without
+		Tools:   sync.OnceValues(tool.Builtin), // not needed at start
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,

@@ -19,8 +19,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// claim commits that this invocation makes the step's call. When the commit's answer was lost it
-// reads the rows to learn whether the claim is there. It returns aggregate.ErrMoved when the task changed meanwhile.
+// claim commits that this invocation makes the step's call. If the commit's answer was lost, it reads the rows to learn
+// whether the claim was saved. It returns aggregate.ErrMoved when the task changed meanwhile.
 func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
@@ -46,15 +46,15 @@ func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*ta
 	return a, nil
 }
 
-// call makes the claimed call and records its outcome, even if the task was cancelled
-// meanwhile. It returns the task after that commit.
+// call makes the claimed call and commits its outcome, even if the task was cancelled meanwhile. It returns the task
+// after that commit.
 func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time,
 	t found, c tool.Call) (*task.Aggregate, error) {
 	e := a.Execution()
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
 	defer stop()
-	if step.Access == aggregate.Read { // cancelling a write under way would leave its outcome unknown
+	if step.Access == aggregate.Read { // cancelling a write in progress would leave its outcome unknown
 		go j.watch(callCtx, a.Ref(), stop)
 	}
 	began := time.Now()
@@ -66,7 +66,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
-	if err != nil { // the lease runs out, and the read is made again
+	if err != nil { // the lease expires, and the read is repeated
 		return nil, fmt.Errorf("keep the result of %s: %w", step.StepID, err)
 	}
 	return j.record(ctx, a, key, claim, o)
@@ -78,8 +78,8 @@ func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err erro
 	return j.Tools.Run(ctx, c)
 }
 
-// noteChanged switches off a tool that its server has changed, so that no more plans use it.
-// A failure is only logged: the next call of the tool finds the change again.
+// noteChanged disables a tool that its server has changed, so that no more plans use it. A failure is only logged: the
+// tool's next call finds the change again.
 func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
@@ -88,8 +88,8 @@ func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	}
 }
 
-// outcome turns the end of a call into the outcome that is recorded. It returns an error only for a read whose result
-// could not be stored before until.
+// outcome converts the end of a call into the outcome that is recorded. It returns an error only for a read whose
+// result could not be stored before until.
 func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error,
 	until time.Time) (task.Outcome, error) {
 	if err == nil {
@@ -109,7 +109,8 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 	return o, nil
 }
 
-// kept is the outcome of a call that succeeded. A write counts as completed even if its result could not be stored.
+// kept returns the outcome of a call that succeeded. A write counts as completed even if its result could not be
+// stored.
 func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage,
 	until time.Time) (task.Outcome, error) {
 	blob, err := j.keep(ctx, ref, value, until)
@@ -125,8 +126,8 @@ func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value
 	return task.Outcome{Status: task.StepRunning}, err
 }
 
-// keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is
-// slow or unavailable keep tries again until the given time.
+// keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is slow or unavailable
+// keep retries until the given time.
 func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage,
 	until time.Time) (blob aggregate.Blob, err error) {
 	within, wait := keepWithin, 100*time.Millisecond
@@ -142,8 +143,8 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 	}
 }
 
-// record commits an outcome, and tries again until the lease ends: no one else knows the outcome.
-// It returns the task after that commit, nil when the lease had ended and another invocation repeated the call.
+// record commits an outcome, which no other invocation knows, and retries until the lease ends. It returns the task
+// after that commit, or nil if the lease ended and another invocation repeated the call.
 func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim,
 	o task.Outcome) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
@@ -153,7 +154,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 		switch {
 		case err == nil:
 			return after, nil
-		case errors.Is(err, aggregate.ErrSuperseded): // the lease ran out, and another made the call again
+		case errors.Is(err, aggregate.ErrSuperseded): // the lease expired, and another invocation repeated the call
 			return nil, nil
 		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil),
 			!sleep.Within(ctx, wait):

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// claimSpare is what a claim's lease has beyond the call's timeout, to store the result and to commit it.
+	// claimSpare is how much longer a claim's lease lasts than the call's timeout, so that the result can be stored and
+	// committed.
 	claimSpare = 15 * time.Second
-	// minTurn is how much of the function's time must be left to begin a turn, or a new invocation's claim.
+	// minTurn is the least remaining time of the invocation for another turn, or for a new invocation's claim.
 	minTurn = 20 * time.Second
 	// claimWithin bounds the commit of a claim. The call's lease begins before that commit.
 	claimWithin = 3 * time.Second
-	// keepWithin bounds the first try to store a result; each further try may take twice as long as the one before.
+	// keepWithin bounds the first try to store a result. Each further try may take twice as long as the one before.
 	keepWithin = 6 * time.Second
-	// commitWithin before the lease's end, storing a result is given up, so that the call's outcome can still be
-	// committed.
+	// commitWithin before the lease's end, storing a result stops, so that the call's outcome can still be committed.
 	commitWithin = 6 * time.Second
-	// summaryWithin bounds the model's call for the summary; finishWithin of the function's time is left to commit it.
+	// summaryWithin bounds the model's call for the summary. It leaves finishWithin of the invocation's time for the
+	// commit.
 	summaryWithin, finishWithin = 30 * time.Second, 5 * time.Second
-	// pollEvery is how often the task's head is read during a call, to end a read whose task was cancelled.
+	// pollEvery is how often the task's head is read during a call, so that a read ends when its task is cancelled.
 	pollEvery = 3 * time.Second
 )
 
-// Store is what execute-process reads and commits.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
@@ -49,7 +49,7 @@ type Store interface {
 	SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error)
 }
 
-// Results keeps and opens values that are too large for a row.
+// Results stores and reads values that are too large for a row.
 type Results interface {
 	Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
@@ -58,55 +58,52 @@ type Results interface {
 	Prompts(ref aggregate.Ref) model.Keep
 }
 
-// Tools calls a tool.
 type Tools interface {
 	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
 }
 
-// Handler executes approved steps.
 type Handler struct {
 	Store   Store
 	Results Results
 	Tools   Tools
 	Catalog *tool.Catalog
 	Open    func(name string) (model.Wire, error)
-	Model   string // overrides the tenant's, when not empty
+	Model   string // overrides the tenant's model unless empty
 	Now     func() time.Time
 	NewID   func() string
-	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what this person asked for there.
+	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what this person asked for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error
 
 	Sessions Sessions
-	// An invocation polls a session each PollEvery, for PollFor. Its lease on the session lasts HoldFor:
-	// after a crash other invocations wait that long.
+	// An invocation polls a session every PollEvery for PollFor. Its lease on the session lasts HoldFor: after a crash,
+	// other invocations wait that long.
 	PollEvery, PollFor, HoldFor time.Duration
 }
 
-// job is one invocation's work.
+// job is the work of one invocation.
 type job struct {
 	*Handler
 	in       pipeline.Input
 	settings tenancy.Settings
-	used     bool // it has made a call or waited, so a new invocation would have more time left
+	used     bool // a call or a wait used up time, so that a new invocation would have more
 }
 
-// maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight while the task's revision stays the
-// same.
+// maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight at the same revision of the task.
 const maxIdleTurns = 10
 
-// errNoProgress: maxIdleTurns is reached. That is a defect of this program; the run fails, and its card says so.
+// errNoProgress means that maxIdleTurns was reached, which is a bug. The run fails, and the task's card says so.
 var errNoProgress = errors.New("the execution does not move")
 
-// errNoTime: too little of this invocation's time is left for the tool's whole timeout; a new invocation has enough.
+// errNoTime means that this invocation has too little time left for the tool's timeout, and a new invocation has
+// enough.
 var errNoTime = errors.New("no time for the call")
 
-// Handle runs the approved steps one after another, or has a managed session ask for them.
-// Each claim is a commit on the newest rows, so a cancel, a gate, another run or too little
-// time ends the loop; the run then goes to the state that the rows name as next. The rows
-// are read again only after a turn that did not return them.
+// Handle runs the approved steps one after another, or has a managed session ask for them. Each claim is a commit on
+// the newest rows, so the loop ends after a cancel, at a gate, for another run, or for lack of time. The run then
+// continues at the next state that the rows name. The rows are read again only after a turn that did not return them.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		// a new attempt waits until the previous attempt's session is closed
+		// A new attempt waits until the previous attempt's session is closed.
 		if a.OpenSession() != nil && a.Head.Run == in.Run {
 			return aggregate.Change{}, nil
 		}
@@ -160,13 +157,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 }
 
-// advance runs the next step, or completes the execution when all are done. It returns the
-// task after its commit, nil when the rows must be read again. A StopError means that the
-// execution must be failed.
+// advance runs the next step, or completes the execution when all steps are done. It returns the task after its commit,
+// or nil if the rows must be read again. A StopError means that the execution must fail.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	limit := j.settings.MaxCost()
-	// Costs of other invocations don't change the head, so they are read again. Costs that earlier releases charged stand
-	// in the head.
+	// Costs of other invocations don't change the head, so they are read again. The head has costs that earlier
+	// releases charged.
 	if limit > 0 {
 		uses, err := j.Store.Uses(ctx, a.Ref())
 		if err != nil {
@@ -192,8 +188,8 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	return j.take(ctx, a, j.fill(ctx, a, *step), "")
 }
 
-// take calls a step's tool, or opens the step's gate first. request is the id of the session's tool request, empty
-// without one.
+// take calls a step's tool, or first opens the step's gate. request is the id of the session's tool request, empty
+// without a session.
 func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request string) (*task.Aggregate, error) {
 	e, step := a.Execution(), f.step
 	t, err := j.find(ctx, a.Head.TenantID, step)
@@ -231,8 +227,8 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	})
 }
 
-// within is how long a call may take: its tool's whole timeout, or, in an invocation that has done
-// nothing yet, what is left of its time. It returns errNoTime where a new invocation would have more.
+// within returns how long a call may take: its tool's timeout or, in an invocation that has done nothing yet, at most
+// the remaining time. It returns errNoTime if a new invocation would have more.
 func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration, error) {
 	switch room := timeLeft(ctx) - claimSpare; {
 	case room >= timeout:
@@ -258,7 +254,7 @@ func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, er
 	})
 }
 
-// timeLeft is how much of the invocation's time is left; a day without a deadline.
+// timeLeft returns the invocation's remaining time, or a day if ctx has no deadline.
 func timeLeft(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

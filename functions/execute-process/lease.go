@@ -7,18 +7,17 @@ import (
 	"ringi/shared/model/managed"
 )
 
-// leaseSpare: a call must end when a tenth of the lease is left, so that a call that timed out is not still under way
-// when the lease ends.
+// leaseSpare: a call must end when a tenth of the lease is left, so that no call is in progress when the lease ends.
 const leaseSpare = 10
 
-// leased makes a sessionJob's calls end before its lease does, so that they never overlap with calls of the invocation
-// that holds the session next. The session's events tell the next turn whether a call that was cut off arrived.
+// leased ends a sessionJob's calls before its lease ends, so that they never overlap with those of the next invocation.
+// If a call was cut off, the session's events tell the next turn whether it arrived.
 type leased struct {
 	Sessions
 	j *sessionJob
 }
 
-// inLease makes a call within the lease. A call that succeeds resets failing.
+// inLease makes a call within the lease. A successful call resets failing.
 func inLease[T any](ctx context.Context, j *sessionJob, call func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.lease.Sub(j.Now())-j.HoldFor/leaseSpare)
 	defer cancel()

@@ -1,5 +1,4 @@
-// Command execute-process is the fourth layer: it calls the tools that the
-// approved steps name.
+// Command execute-process is the fourth layer: it calls the tools of the approved steps.
 package main
 
 import (

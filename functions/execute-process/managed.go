@@ -15,11 +15,11 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// closeTries is how often an invocation asks what a session has cost, and tells it to stop, before the run waits for
+// closeTries is how often an invocation tells a session to stop and reads its cost. After that the run waits for
 // closeAgain.
 const closeTries, closeAgain = 3, 5 * time.Minute
 
-// Sessions keeps sessions with managed agents; see managed.Client.
+// Sessions manages sessions of managed agents; see managed.Client.
 type Sessions interface {
 	CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error)
 	ArchiveAgent(ctx context.Context, p managed.Place) error
@@ -33,18 +33,18 @@ type Sessions interface {
 	Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error)
 }
 
-// sessionJob is one invocation's work with a session. All that it keeps could be read
-// again: what to do next follows from the rows and the session's events.
+// sessionJob is one invocation's work with a session. All of its state can be read again: the next step follows from
+// the rows and the session's events.
 type sessionJob struct {
 	*job
-	Sessions     Sessions // each call ends before the lease does
+	Sessions     Sessions // wrapped by leased: each call ends before the lease
 	invocation   string
 	until        time.Time
-	lease        time.Time // when its lease ends
-	failing      time.Time // since when every request to the vendor has failed; zero when the last one succeeded
-	agentCreated bool      // this invocation has made an agent for the tenant
+	lease        time.Time // when this invocation's lease ends
+	failing      time.Time // since when every request to the vendor has failed; zero after a success
+	agentCreated bool      // this invocation has created an agent for the tenant
 	closing      int
-	interrupted  string // the session that was told to stop
+	interrupted  string // id of the session that was told to stop
 }
 
 func (j *job) sessionJob(a *task.Aggregate) *sessionJob {
@@ -56,9 +56,9 @@ func (j *job) sessionJob(a *task.Aggregate) *sessionJob {
 	return s
 }
 
-// turn does one thing: it creates the session, sends it the steps, makes or answers one
-// call, waits, or ends the execution. It returns the task after its commit, nil when the
-// rows must be read again. A StopError means that the execution must be failed.
+// turn does one thing: it creates the session, sends it the steps, makes or answers one call, waits, or ends the
+// execution. It returns the task after its commit, or nil if the rows must be read again. A StopError means that the
+// execution must fail.
 func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if a.OpenSession() != nil {
 		return j.close(ctx, a)
@@ -77,7 +77,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		}
 	}
 	switch late := a.TimeUp(e, now); {
-	case late && step == nil: // all steps completed: a summary that is late doesn't fail the execution
+	case late && step == nil: // all steps completed: a late summary doesn't fail the execution
 		return j.finish(ctx, a, "")
 	case late:
 		return nil, task.StopError{Reason: task.ReasonTimeout, Detail: fmt.Sprint(e.Terms.L4TimeoutSeconds)}
@@ -109,8 +109,8 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	return j.wait(ctx, a, j.PollEvery)
 }
 
-// stopped ends the execution once its session has stopped. If all steps completed it is completed,
-// whatever the reason for the stop; otherwise the StopError says why the session stopped.
+// stopped ends the execution once its session has stopped. If all steps completed, it completes the execution, whatever
+// stopped the session. Otherwise its StopError says why the session stopped.
 func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate, s managed.State) (*task.Aggregate, error) {
 	slog.InfoContext(ctx, "the session stopped", "task_id", j.in.Task, "stop", s.Stop, "calls", s.Calls)
 	notDone := a.NotDone(a.Execution())
@@ -127,7 +127,7 @@ func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate, s managed.S
 	return nil, task.StopError{Reason: task.ReasonSessionEnded}
 }
 
-// finish completes the execution with what the session said, or without it with the steps' names.
+// finish completes the execution with the session's summary, or without one with the names of the steps.
 func (j *sessionJob) finish(ctx context.Context, a *task.Aggregate, said string) (*task.Aggregate, error) {
 	words := model.SessionSummary(said)
 	if words == "" {
@@ -138,9 +138,9 @@ func (j *sessionJob) finish(ctx context.Context, a *task.Aggregate, said string)
 	})
 }
 
-// close tells the session of an execution that is over to stop, and charges what the session has cost. A session that
-// still runs after that is asked for its cost again later. If the vendor no longer knows the session or our key, or
-// gives no answer for task.MaxClosing, the task is charged all that the session might have spent.
+// close tells the session of an ended execution to stop, and charges the task for it. If the session still runs, close
+// is called again later. If the vendor doesn't know the session or our key, or doesn't answer for task.MaxClosing, the
+// task is charged the most that the session may have cost.
 func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.OpenSession()
 	j.closing++
@@ -150,7 +150,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 		stopped := j.Sessions.Interrupt(ctx, e.SessionID)
 		switch {
 		case stopped == nil:
-			j.interrupted, running = e.SessionID, true // the bill lacks the work under way: ask for it again
+			j.interrupted, running = e.SessionID, true // the bill lacks the work in progress: read it again
 		case running || model.Failure(stopped).Transient:
 			err = errors.Join(err, stopped)
 		}
@@ -177,7 +177,6 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 	return nil, j.keep(ctx, a, l, err)
 }
 
-// closed charges the task for its session and marks the session as closed.
 func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.Usage) (*task.Aggregate, error) {
 	j.closing = 0
 	return pipeline.Charged(ctx, j.Store, a, u, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
@@ -185,8 +184,9 @@ func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.
 	})
 }
 
-// later waits after a request that failed, as pipeline.RetryDelay says, but not past the execution's time limit. The
-// next turn learns from the session's events whether the request was handled. StopError: trying again would not help.
+// later waits after a failed request, as pipeline.RetryDelay says but not past the execution's time limit. The next
+// turn learns from the session's events whether the request was handled. It returns a StopError if trying again would
+// not help.
 func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
 	f := model.Failure(err)
 	slog.WarnContext(ctx, "session", "task_id", j.in.Task, "err", err, "retry_after_ms", f.RetryAfter.Milliseconds())
@@ -205,7 +205,7 @@ func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*
 	return j.wait(ctx, a, wait)
 }
 
-// wait sleeps for d. It returns a if the task's revision is still the same, else nil, so that the rows are read again.
+// wait sleeps for d. It returns a if the task's revision is unchanged, else nil, so that the rows are read again.
 func (j *sessionJob) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
 	j.used = true
 	if !sleep.Within(ctx, d) {
@@ -218,8 +218,9 @@ func (j *sessionJob) wait(ctx context.Context, a *task.Aggregate, d time.Duratio
 	return nil, nil
 }
 
-// leaveForLater releases the lease and parks the run: a later invocation goes on after d, at least a second,
-// since the state machine waits in whole seconds. A run that has done so often enough hands over to another.
+// leaveForLater releases the lease and parks the run. A later invocation continues after d, but at least after a
+// second, since the state machine waits in whole seconds. A run that has done this often enough hands over to a new
+// run.
 func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
 	if err := j.release(ctx, a, max(d, time.Second)); err != nil {
 		return nil, err
@@ -229,13 +230,13 @@ func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d tim
 	})
 }
 
-// release lets the lease go, and keeps everybody from the session for d.
+// release gives up the lease, and prevents new leases on the session for d.
 func (j *sessionJob) release(ctx context.Context, a *task.Aggregate, d time.Duration) error {
 	l, err := a.ReleaseSession(j.in.Run, j.invocation, j.Now().Add(d), j.failing, j.Now())
 	return j.keep(ctx, a, l, err)
 }
 
-// keep stores a lease, if there is one to be stored.
+// keep saves a lease, unless it is nil or err is set.
 func (j *sessionJob) keep(ctx context.Context, a *task.Aggregate, l *aggregate.Lease, err error) error {
 	if l == nil || err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// open creates the execution's session, or finds the one that an earlier invocation created before
-// it crashed. The session's id is committed to the execution's row before anything is sent to it.
+// open creates the execution's session, or finds the one that an earlier invocation created before it crashed. It saves
+// the session's id in the execution's row before anything is sent to the session.
 func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	name := pipeline.ModelName(j.Model, j.settings)
 	n, err := modelname.Parse(name)
@@ -58,7 +58,7 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		id, err = j.Sessions.Start(ctx, at, plan)
 	}
 	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel && !j.agentCreated {
-		return j.createAgent(ctx, a, t, n.Model) // the key is of another account, or somebody deleted the agent
+		return j.createAgent(ctx, a, t, n.Model) // the key belongs to another account, or somebody deleted the agent
 	}
 	if err != nil {
 		return j.later(ctx, a, err)
@@ -72,8 +72,8 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	return a, err
 }
 
-// createAgent makes an agent for the tenant. If another invocation saved one first, that is used and this one is
-// archived.
+// createAgent creates an agent for the tenant. If another invocation saved one first, it uses that one and archives its
+// own.
 func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenancy.Tenant,
 	model string) (*task.Aggregate, error) {
 	at, err := j.Sessions.CreateAgent(ctx, t.ID, model)
@@ -91,14 +91,14 @@ func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenan
 	return a, nil
 }
 
-// logLeftover logs that a session or an agent that nobody needs could not be archived at the vendor.
+// logLeftover logs that an unneeded session or agent could not be archived at the vendor.
 func (j *sessionJob) logLeftover(ctx context.Context, what string, err error) {
 	if err != nil {
 		slog.WarnContext(ctx, "left behind", "task_id", j.in.Task, "what", what, "err", err)
 	}
 }
 
-// plan describes a session that has the approved steps' tools and no others.
+// plan describes a session whose only tools are those of the approved steps.
 func (j *sessionJob) plan(ctx context.Context, a *task.Aggregate, name string) (managed.Plan, error) {
 	e := a.Execution()
 	words, err := model.Instruct(model.SessionInput{Locale: j.settings.Locale})
@@ -130,7 +130,7 @@ func (j *sessionJob) plan(ctx context.Context, a *task.Aggregate, name string) (
 	return p, nil
 }
 
-// namesOf gives each of the steps' tools a name that the vendor accepts; no two tools share one.
+// namesOf gives each of the steps' tools a unique name that the vendor accepts.
 func namesOf(steps []task.Step) map[string]string {
 	names, taken := map[string]string{}, map[string]bool{}
 	for _, s := range steps {
@@ -146,7 +146,8 @@ func namesOf(steps []task.Step) map[string]string {
 	return names
 }
 
-// referring is a tool's input schema that also accepts a $ref for each argument where an approved step has one.
+// referring returns a tool's input schema, extended to accept a $ref for each argument that is a reference in an
+// approved step.
 func referring(schema, name string, steps []task.Step) (json.RawMessage, error) {
 	var s map[string]any
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {
@@ -170,7 +171,7 @@ func referring(schema, name string, steps []task.Step) (json.RawMessage, error) 
 	return json.Marshal(s)
 }
 
-// sendSteps sends the approved steps to the session, as data.
+// sendSteps sends the session the approved steps as data, which are no instructions.
 func (j *sessionJob) sendSteps(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.Execution()
 	in := model.SessionInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale}
@@ -194,7 +195,8 @@ func (j *sessionJob) sendSteps(ctx context.Context, a *task.Aggregate) (*task.Ag
 	return j.wait(ctx, a, j.PollEvery)
 }
 
-// facts is the part of a result that the session sees; nil, and a warning in the log, when the result can't be opened.
+// facts returns the part of a result that the session may see. If the result can't be read, it logs a warning and
+// returns nil.
 func (j *sessionJob) facts(ctx context.Context, a *task.Aggregate, row *task.StepResult) map[string]any {
 	if row.Result == nil {
 		return nil

@@ -17,15 +17,15 @@ import (
 	"ringi/shared/tool"
 )
 
-// found is the tool of a step, as the tenant allows it now.
+// found is a step's tool under the tenant's present permissions.
 type found struct {
 	spec       tool.Spec
 	catalog    *tool.Catalog // knows it
 	permission tenancy.ToolPermission
 }
 
-// find looks up the step's tool, one of Ringi's own or of an MCP server as an administrator
-// allowed it. It returns a StopError when the tool is not allowed, or is not the version that was approved.
+// find looks up the step's tool: one of Ringi's own, or an MCP server's that an administrator allowed. It returns a
+// StopError if the tool is not allowed, or is not the version that was approved.
 func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, error) {
 	permission, _, err := j.Store.ToolPermission(ctx, tenant, step.Tool)
 	if err != nil {
@@ -57,13 +57,13 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	return f, nil
 }
 
-// constraint is the StopError for a step that breaks a constraint; it names the constraint.
+// constraint returns the StopError for a step that breaks the named constraint.
 func (j *job) constraint(p failedcall.Problem, args ...any) task.StopError {
 	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failedcall.Sentence(j.settings.Locale, p, args...)}
 }
 
-// undecidable returns a StopError where nobody may approve a step that has to wait for a person, since the settings
-// have changed. What Slack doesn't say stops nothing: the gate's card names who may decide.
+// undecidable returns a StopError if a step must wait for a person, but nobody may approve it since the settings
+// changed. If Slack doesn't answer, the step goes on, and the gate's card names the people who may decide.
 func (j *job) undecidable(ctx context.Context, a *task.Aggregate) error {
 	settings, err := j.Store.Settings(ctx, j.in.Tenant)
 	if err != nil {
@@ -79,17 +79,16 @@ func (j *job) undecidable(ctx context.Context, a *task.Aggregate) error {
 	return nil
 }
 
-// filled is a step with its references replaced by values from earlier results. The approved arguments are used as they
-// stand otherwise.
+// filled is a step whose references are replaced by values from earlier results. Its other arguments are unchanged.
 type filled struct {
 	step     task.Step
 	planned  tool.Arguments
 	resolved tool.Resolved
 	err      error // why the arguments could not be resolved
-	down     error // the cause, if a result can't be read at the moment
+	down     error // the cause if a result is temporarily unreadable
 }
 
-// fill reads a step's arguments, once for all that is asked of them.
+// fill resolves a step's arguments once for all uses.
 func (j *job) fill(ctx context.Context, a *task.Aggregate, step task.Step) filled {
 	f := filled{step: step}
 	if f.planned, f.err = tool.Parse(step.ToolInput); f.err != nil {
@@ -105,8 +104,8 @@ func (j *job) fill(ctx context.Context, a *task.Aggregate, step task.Step) fille
 	return f
 }
 
-// prepare checks a step's resolved arguments against the tool's schema and the tenant's constraints, and stores them;
-// the claim's commit fails if the permission changes meanwhile. It returns the arguments as checked.
+// prepare checks a step's resolved arguments against the tool's schema and the tenant's constraints, and stores them.
+// It returns the arguments as checked. The claim's commit fails if the permission changes meanwhile.
 func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found) (task.Call, tool.Resolved, error) {
 	none, e, step := task.Call{}, a.Execution(), f.step
 	switch {
@@ -144,8 +143,8 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}, arguments, nil
 }
 
-// tellsUnstamped reports whether a step would send people a text that nobody has approved: one that is
-// not in the approved policy, while the settings let the steps run without an approval of their own.
+// tellsUnstamped reports whether a step would send people a text that nobody has approved: the approved policy doesn't
+// contain it, and the settings let steps run without their own approval.
 func tellsUnstamped(a *task.Aggregate, e *task.Execution, s tool.Spec, planned tool.Arguments) bool {
 	policy := a.Prompt()
 	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired &&

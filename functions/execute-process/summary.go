@@ -10,9 +10,9 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// summary has the model say in a few words what the steps did. A failed summary never fails an execution whose steps
-// all completed: when the model fails, takes longer than summaryWithin, or a limit of costs is reached, model.Plain
-// lists the steps instead.
+// summary asks the model to describe briefly what the steps did. A failed summary never fails an execution whose steps
+// all completed: if the model fails or takes longer than summaryWithin, or a cost limit is reached, model.Plain lists
+// the steps instead.
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
@@ -38,7 +38,7 @@ func (j *job) words(ctx context.Context, input model.SummaryInput) (text string,
 	return model.Summarize(ctx, g, input)
 }
 
-// summaryInput opens every result of the newest attempt; one that can't be opened is left out.
+// summaryInput reads all results of the newest attempt, and leaves out those that can't be read.
 func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
 	e := a.Execution()
 	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: j.Now(),

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// consider handles one of the calls that the session asks for. It answers a call that was
-// made already, else makes one that is approved and next, else denies the first.
+// consider handles one of the session's tool requests. It answers a request whose call was already made; else it makes
+// the call of one that is approved and next; else it denies the first.
 func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
 	requests []managed.ToolRequest) (*task.Aggregate, error) {
 	e := a.Execution()
@@ -38,8 +38,8 @@ func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
 	return j.answer(ctx, a, requests[0], denied)
 }
 
-// admit finds the approved step that a request is for. A request's arguments, a read's too, must equal the step's
-// as people stamped them, or those with their references resolved; anything else is denied.
+// admit finds the approved step for a request. The request's arguments, even for a read, must equal the step's approved
+// arguments, or those with their references resolved. Any other request is denied.
 func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.ToolRequest) (filled, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
@@ -64,13 +64,13 @@ func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.Too
 	switch {
 	case denial == task.DeniedArguments && next.down != nil: // a result was unavailable, so the arguments may be right
 		return next, denial, next.down
-	case denial == "" && next.step.Order != step.Order: // they are as planned
+	case denial == "" && next.step.Order != step.Order: // the arguments are as planned
 		next = j.fill(ctx, a, step)
 	}
 	return next, denial, nil
 }
 
-// grant makes the call, or leaves it to the next invocation when too little time is left.
+// grant makes the call, or leaves it to the next invocation if too little time is left.
 func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest,
 	f filled) (*task.Aggregate, error) {
 	after, err := j.take(ctx, a, f, w.ID)
@@ -80,7 +80,8 @@ func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.Too
 	return after, err
 }
 
-// reply is what the session gets for a call: the result's Facts only; the whole result stays in the row or the bucket.
+// reply answers a session's tool request. It contains only the result's Facts; the complete result stays in the row or
+// the bucket.
 type reply struct {
 	Status string         `json:"status"` // done or denied
 	Step   string         `json:"stepId,omitempty"`
@@ -98,7 +99,7 @@ var denials = map[task.Denial]string{
 	task.DeniedOrder:     "Another step is next. Call the steps in their order.",
 }
 
-// answer sends a result. The session's events tell the next turn whether it arrived.
+// answer sends a reply. The session's events tell the next turn whether it arrived.
 func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w managed.ToolRequest,
 	r reply) (*task.Aggregate, error) {
 	text, err := json.Marshal(r)
@@ -109,7 +110,7 @@ func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w managed.To
 		slog.WarnContext(ctx, "denied", "task_id", j.in.Task, "reason", r.Reason)
 	}
 	err = j.Sessions.Answer(ctx, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
-	// answered already, or the session has ended
+	// the request was already answered, or the session has ended
 	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest {
 		return j.wait(ctx, a, j.PollEvery)
 	}

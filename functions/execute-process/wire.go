@@ -30,11 +30,10 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-// slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to, and the calls that ask
-// who may approve a step.
+// slackWithin bounds the calls that ask Slack which workspace the deployment's token belongs to, and who may approve a
+// step.
 const slackWithin = 6 * time.Second
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Slack
@@ -50,7 +49,7 @@ type environment struct {
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
-	go read() // beside the read of the secret
+	go read() // parallel to reading the secret
 	slack := secret.OpenSlack(cfg, env.Slack)
 	slack.Preload(ctx)
 	catalog, err := read()
@@ -109,7 +108,7 @@ func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.S
 		Credentials: credentials,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
 			bot, address, err := slack.Bot(ctx)
-			if err != nil && !errors.Is(err, secret.ErrMissing) { // a tenant may have a bot of its own
+			if err != nil && !errors.Is(err, secret.ErrMissing) { // a tenant may have its own bot
 				return "", "", err
 			}
 			token, err := credentials.SlackToken(ctx, tenant, bot, ours.Own)

@@ -9,15 +9,15 @@ import (
 	"ringi/shared/store/large"
 )
 
-// Results deletes the results that are older than their tenant keeps them.
+// Results deletes results that are older than their tenant's retention time.
 type Results interface {
 	Expire(ctx context.Context) (large.Expired, error)
 }
 
 type Handler struct{ Results Results }
 
-// Handle deletes what it has time for; the next run goes on from there. It says how long after its day the oldest
-// object was found. What could not be deleted, or not be looked at, is an error.
+// Handle deletes as much as it has time for, and the next run continues. It records how overdue the oldest object was.
+// It returns an error for objects that could not be deleted or examined.
 func (h *Handler) Handle(ctx context.Context) error {
 	x, err := h.Results.Expire(ctx)
 	slog.InfoContext(ctx, "expired", "results", x.Deleted, "lag_seconds", int(x.Lag.Seconds()), "left", x.Left, "err", err)

@@ -1,4 +1,4 @@
-// Command expire-results deletes what tools returned and models were sent once its tenant's days are over.
+// Command expire-results deletes tools' results and models' requests when their tenant's retention time is over.
 package main
 
 import (
@@ -24,7 +24,7 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
+	// Only tasks store values outside of the table: the bucket's keys have a task id and no kind.
 	rows := tasks.Of(kinds.Open(cfg, env.Table))
 	return &Handler{Results: large.Retention{Results: large.Open(cfg, env.Results), Rows: rows, Now: time.Now}}, nil
 }

@@ -13,15 +13,15 @@ import (
 	"ringi/shared/explain/auditlog"
 )
 
-// partBytes is how much is sent at once. S3 takes 10,000 parts of at least 5 MiB, but for the last.
+// partBytes is the size of a part. S3 allows 10,000 parts of at least 5 MiB each; the last may be smaller.
 const partBytes = 8 << 20
 
-// kinds are what a browser is told of a file.
+// kinds are the content types of the files.
 var kinds = map[auditlog.Form]string{
 	auditlog.CSV: "text/csv; charset=utf-8", auditlog.JSONLines: "application/x-ndjson",
 }
 
-// file is an object that is written in parts. Nobody sees it before it is complete.
+// file is an object that is uploaded in parts. Nobody sees it before it is complete.
 type file struct {
 	ctx         context.Context
 	s3          *s3.Client
@@ -67,7 +67,7 @@ func (f *file) send(n int) error {
 	return nil
 }
 
-// end sends the last part and completes the file. It returns the file's length.
+// end sends the last part, completes the file and returns its length.
 func (f *file) end() (int64, error) {
 	if f.held.Len() > 0 || len(f.parts) == 0 {
 		if err := f.send(f.held.Len()); err != nil {
@@ -83,7 +83,7 @@ func (f *file) end() (int64, error) {
 	return f.sent, nil
 }
 
-// abort forgets the parts; what it can't forget, the bucket's lifecycle does.
+// abort deletes the parts. If it fails, the bucket's lifecycle rule deletes them.
 func (f *file) abort(ctx context.Context) {
 	_, err := f.s3.AbortMultipartUpload(ctx,
 		&s3.AbortMultipartUploadInput{Bucket: &f.bucket, Key: &f.key, UploadId: f.upload})

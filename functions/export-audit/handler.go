@@ -18,13 +18,13 @@ import (
 
 const (
 	maxRows = auditlog.MaxRows
-	// maxTries is how often Lambda calls an asynchronous function that fails, the first time counted.
+	// maxTries is how often Lambda calls an asynchronous function that fails, including the first call.
 	maxTries = 3
-	// spare is how much of an invocation's time is left for the file's end and for saying how it went.
+	// spare is the invocation's time that is reserved for completing the file and recording the outcome.
 	spare = 20 * time.Second
 )
 
-// Rows are what the function reads, and where it says how it went.
+// Rows reads the audit log and records the outcome of exports.
 type Rows interface {
 	AuditRows(
 		ctx context.Context, tenant string, f store.AuditFilter, cursor string, limit int,
@@ -42,7 +42,7 @@ type Handler struct {
 	MaxRows int
 }
 
-// Input names an export. Its row says what is exported, and for whom.
+// Input names an export. Its row says what to export, and for whom.
 type Input struct {
 	Tenant string `json:"tenant"`
 	Export string `json:"export"`
@@ -53,8 +53,8 @@ var (
 	errTooSlow = errors.New("more entries than can be read in the time")
 )
 
-// Handle writes one export. Called again, it writes a new file under another key, and leaves a finished export alone. A
-// failure that another try can't change is noted at once, any other at the last try.
+// Handle writes one export. If the export is already finished it does nothing; otherwise each call writes a new file
+// under another key. A permanent failure is recorded at once, any other at the last try.
 func (h *Handler) Handle(ctx context.Context, in Input) (err error) {
 	defer panics.Recover(ctx, &err)
 	x, err := h.Rows.TryExport(ctx, in.Tenant, in.Export, h.Now())
@@ -80,7 +80,7 @@ func (h *Handler) Handle(ctx context.Context, in Input) (err error) {
 	return h.failed(ctx, x, err)
 }
 
-// failed notes why there is no file, and returns the error when another try is worth it.
+// failed records why there is no file. It returns the error if another try may succeed.
 func (h *Handler) failed(ctx context.Context, x auditlog.Export, err error) error {
 	why := auditlog.Broken
 	switch {
@@ -101,7 +101,7 @@ func (h *Handler) failed(ctx context.Context, x auditlog.Export, err error) erro
 	return nil
 }
 
-// write reads page by page and sends part by part, so that what it holds at a time does not grow with the log.
+// write reads pages and sends parts, so that its use of memory doesn't grow with the log.
 func (h *Handler) write(ctx context.Context, x *auditlog.Export) error {
 	file, err := h.begin(ctx, *x)
 	if err != nil {
@@ -126,7 +126,7 @@ func (h *Handler) copy(ctx context.Context, x *auditlog.Export, w auditlog.Write
 	filter := store.AuditFilter{From: x.Filter.From, To: x.Filter.To, Action: x.Filter.Action, Resource: x.Filter.Resource,
 		Actor: x.Filter.Actor}
 	if until := x.CreatedAt; filter.To.IsZero() || filter.To.After(until) {
-		filter.To = until // later tries, and the pages of one, end where the first did
+		filter.To = until // later pages and tries end at the same time
 	}
 	if filter.From.After(filter.To) {
 		return w.Flush()

@@ -1,4 +1,4 @@
-// Command export-audit writes the audit entries that an administrator asked for into a file.
+// Command export-audit writes the audit entries that an administrator requested to a file.
 package main
 
 import (
@@ -23,7 +23,6 @@ type environment struct {
 	config.Results
 }
 
-// rows are the audit log and the exports of it.
 type rows struct {
 	*tasks.Store
 	exports.Exports

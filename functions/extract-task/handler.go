@@ -26,14 +26,14 @@ type Store interface {
 type Handler struct {
 	Store   Store
 	Open    func(name string) (model.Wire, error)
-	Model   string // overrides the tenant's, when not empty
+	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep
 	Threads Threads
 	Now     func() time.Time
 }
 
-// Handle asks the model what the message wants. It commits the task, with task.created in the audit log,
-// or a plain reply when the message asks for nothing. When the task exists already, it calls no model.
+// Handle asks the model what the message requests. It commits the task, with task.created in the audit log, or a plain
+// reply if the message requests nothing. If the task already exists, it calls no model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -73,7 +73,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		})
 }
 
-// moreTools lists the tools of MCP servers that the tenant's tasks may call, one to a line.
+// moreTools describes the MCP tools that the tenant's tasks may call, one to a line.
 func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 	for _, p := range permissions {
 		if p.Allowed && p.Pin != nil {
@@ -95,18 +95,18 @@ func (h *Handler) extract(
 }
 
 const (
-	// threadMessages is how many earlier messages of its thread the model sees with a request.
+	// threadMessages is how many earlier messages of the thread the model sees with a request.
 	threadMessages = 20
 	threadWithin   = 6 * time.Second
 )
 
-// Threads reads what was said in a thread before a message.
+// Threads reads the messages of a thread before a given message.
 type Threads interface {
 	Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error)
 }
 
-// thread is what was written in the thread before a request. When Slack can't be read, it is
-// empty and the request is extracted without it.
+// thread returns the thread's messages before a request. If Slack can't be read, it returns nothing and the request is
+// extracted without them.
 func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	r := a.Request
 	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {

@@ -1,4 +1,4 @@
-// Command extract-task is the first layer: it makes a task of a message.
+// Command extract-task is the first layer: it turns a message into a task.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command give-up writes down for people that a run of a conversation failed for good: it answers in place of the
-// agent, or marks the action as failed.
+// Command give-up records that a run of a conversation failed permanently: it answers in place of the agent, or marks
+// the action as failed.
 package main
 
 import (
@@ -37,7 +37,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{Store: conversations.Open(cfg, env.Table), Now: time.Now}, nil
 }
 
-// Handle gives up what the run was to do. An action that is under way stays so: whoever runs it says what came of it.
+// Handle gives up the run's work. It leaves an action that is in progress to the invocation that executes it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (c aggregate.Change, err error) {
 		c, err = a.GiveUp(in.Run, conversation.ReasonRunFailed, h.Now())

@@ -25,7 +25,7 @@ type Handler struct {
 	Store   Store
 	Tools   func() (*tool.Catalog, error)
 	Open    func(name string) (model.Wire, error)
-	Model   string // overrides the tenant's, when not empty
+	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep
 	Now     func() time.Time
 }
@@ -35,7 +35,7 @@ type plan struct {
 	remarks string
 }
 
-// Handle has the model plan steps with the tools that the tenant allows.
+// Handle asks the model to plan steps with the tools that the tenant allows.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	var allowed *tool.Catalog
 	var forbidden []string
@@ -76,8 +76,8 @@ func (h *Handler) make(
 	return plan{steps, remarks}, usage, err
 }
 
-// allowed is the catalog without the tools that the tenant forbids, and with the tools of MCP servers as an
-// administrator allowed them; forbidden names the tools that are left out. It reads rows only and calls no server.
+// allowed returns the catalog without the tools that the tenant forbids, and with the MCP tools that an administrator
+// allowed. forbidden names the omitted tools. It reads rows only and calls no server.
 func (h *Handler) allowed(
 	ctx context.Context, tenant string, servers []tenancy.MCPServer,
 ) (allowed *tool.Catalog, forbidden []string, err error) {
@@ -99,7 +99,7 @@ func (h *Handler) allowed(
 			continue
 		}
 		with, err := allowed.With(s)
-		if err != nil { // an earlier release accepted its schema, this one can't compile it
+		if err != nil { // an earlier release accepted the tool's schema, this one can't compile it
 			slog.WarnContext(ctx, "a tool is not offered", "tool", s.Name, "err", err)
 			continue
 		}

@@ -1,4 +1,4 @@
-// Command plan-process is the third layer: it plans the steps that follow an approved policy.
+// Command plan-process is the third layer: it plans the steps of an approved policy.
 package main
 
 import (
@@ -34,7 +34,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		return nil, err
 	}
 	return &Handler{
-		Tools:   sync.OnceValues(tool.Builtin), // read at the first plan, not at each start
+		Tools:   sync.OnceValues(tool.Builtin), // read at the first plan, not at start
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,

@@ -22,40 +22,39 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// level is how strictly a command is kept apart.
+// level is how strictly a command is isolated.
 type level string
 
 const (
-	// namespaces shows a command nothing of this machine but the tools, read only, and no process and no network but its
-	// own.
+	// namespaces gives a command its own processes and network, and of this machine's files only the tools, read-only.
 	namespaces level = "namespaces"
-	// landlock is for a machine that gives no namespaces: the same files by a filter, and no socket at all.
+	// landlock is for a machine that refuses namespaces: Landlock restricts files alike, and a filter forbids sockets.
 	landlock level = "landlock"
-	// machine is for a machine that was made for this one command.
+	// machine is for a virtual machine that was made for this one action.
 	machine level = "machine"
 )
 
-// plan is what inside is told.
+// plan is the supervisor's order to inside.
 type plan struct {
 	Level   level
 	Argv    []string
 	Script  string // instead of Argv
 	Seconds int    // of processor time, for each of its processes and processors
 	Memory  int64  // bytes
-	Folder  string // where the box is made; empty with namespaces, which bring their own
-	Own     bool   // the box's processes are of this process's own user
+	Folder  string // holds the box's folders; empty with namespaces, which have their own file system
+	Own     bool   // the box's processes run as this process's own user
 }
 
-// event is what inside tells. The fields come in this order, each at most once.
+// event is a report of inside. Its fields are sent in this order, each at most once.
 type event struct {
-	Held    []string // the box is ready, and this holds
-	Failed  string   // it could not be made
-	Missing string   // there is no such tool
-	Limit   string   // what ended the command
+	Held    []string // the box is ready; these isolation measures hold
+	Failed  string   // the box could not be made, for this reason
+	Missing string   // the command's tool, which doesn't exist
+	Limit   string   // the limit that ended the command
 	Exit    *exit    // the command has ended
-	Packed  bool     // so has everything it started, and the workspace is packed
-	Left    []string // but for this
-	Refused string   // or it is not
+	Packed  bool     // all processes have ended, and the workspace is packed
+	Left    []string // names of files that could not be packed
+	Refused string   // why the workspace could not be packed
 }
 
 type exit struct {
@@ -63,7 +62,7 @@ type exit struct {
 	Signal string
 }
 
-// tell puts an event into what is answered.
+// tell adds an event to the answer's end.
 func (e event) tell(end *isolated.End) {
 	switch {
 	case e.Missing != "":
@@ -82,22 +81,22 @@ func (e event) tell(end *isolated.End) {
 	}
 }
 
-// box is what keeps one command apart from everything else.
+// box isolates one command.
 type box struct {
 	cmd     *exec.Cmd
-	control *os.File // inside reads it; when it closes everything in the box is killed
-	result  *os.File // inside packs the workspace into it
+	control *os.File // orders for inside, which kills everything in the box when this closes
+	result  *os.File // the file into which inside packs the workspace
 	events  chan event
 	held    []string
 	out     *output
 	streams []*os.File
 	readers sync.WaitGroup
-	done    chan struct{} // inside has ended
-	folder  *os.File      // locked; none with namespaces
+	done    chan struct{} // closed when inside has ended
+	folder  *os.File      // locked; nil with namespaces
 	closing sync.Once
 }
 
-// startBox makes a box and waits until it is ready: nothing of the command has run when it returns.
+// startBox makes a box and waits until it is ready. The command has not begun when it returns.
 func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) {
 	p.Level = l
 	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
@@ -135,8 +134,8 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 	}
 }
 
-// boxUser is the user that a box's processes have outside of it: this process's user, or for root, whose processes are not
-// even counted, one that owns nothing and that no other action has.
+// boxUser returns the user that a box's processes have outside the box. It is this process's user, or, since root has
+// no limit on processes, a random user that owns nothing.
 func boxUser() int {
 	own := os.Geteuid()
 	if own != 0 {
@@ -147,13 +146,13 @@ func boxUser() int {
 			return id
 		}
 	}
-	return own // root of a container that has no other users, and nobody's outside of it
+	return own // this container's user namespace has no other users, and its root is not the host's
 }
 
-// spare are the users that root gives to boxes.
+// spare are the ranges of user ids that root gives to boxes.
 var spare = []struct{ first, count int }{{0x52000000, 1 << 24}, {61184, 4096}}
 
-// ofBoxes reports whether a user is one to whom this process gives boxes.
+// ofBoxes reports whether this process may have given a box this user.
 func ofBoxes(uid int) bool {
 	own := os.Geteuid()
 	for _, s := range spare {
@@ -164,7 +163,7 @@ func ofBoxes(uid int) bool {
 	return uid == own
 }
 
-// known reports whether a map of users or groups has an id.
+// known reports whether the user namespace's map in file contains an id.
 func known(file string, id int) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -179,8 +178,7 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with its six files: nothing to read, the output's pipes, its orders, its reports, the archive
-// and room for the next one.
+// launch starts inside with pipes for output, orders and reports, and with files for the old and the new archive.
 func (b *box) launch(l level, uid int, archive []byte) (err error) {
 	var theirs []*os.File
 	defer func() {
@@ -224,7 +222,7 @@ func (b *box) launch(l level, uid int, archive []byte) (err error) {
 	return nil
 }
 
-// start keeps the thread that forks for as long as the child lives: the kernel ties the death signal to it.
+// start locks the thread that forks until the child ends: the kernel sends the death signal when that thread ends.
 func (b *box) start() error {
 	started := make(chan error)
 	go func() {
@@ -240,8 +238,8 @@ func (b *box) start() error {
 	return <-started
 }
 
-// attributes are inside's. With namespaces it is the first process of its own and may do there, and only there, what
-// makes a box; without them it is nobody in particular.
+// attributes are those of inside's process. With namespaces it is the first process in them and has the capabilities to
+// build a box there. Without them it has no privileges.
 func attributes(l level, uid int) *syscall.SysProcAttr {
 	root := uid != os.Geteuid()
 	a := &syscall.SysProcAttr{Setsid: true}
@@ -251,7 +249,7 @@ func attributes(l level, uid int) *syscall.SysProcAttr {
 		}
 		return a
 	}
-	a.Pdeathsig = syscall.SIGKILL // the box ends with its first process
+	a.Pdeathsig = syscall.SIGKILL // if the supervisor's thread ends, inside is killed, and with it the box
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	gid := uid
 	if !root {
@@ -266,10 +264,10 @@ func attributes(l level, uid int) *syscall.SysProcAttr {
 	return a
 }
 
-// boxID is the user and the group inside of a box.
+// boxID is the user id and the group id within a box.
 const boxID = 1000
 
-// memoryFile is a file without a name.
+// memoryFile makes a file in memory, without a name.
 func memoryFile(name string, content []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -287,7 +285,7 @@ func memoryFile(name string, content []byte) (*os.File, error) {
 	return f, nil
 }
 
-// listen hands on what inside reports until it ends.
+// listen passes on inside's reports until inside ends.
 func (b *box) listen(report *os.File) {
 	defer report.Close()
 	defer close(b.events)
@@ -304,17 +302,17 @@ func (b *box) listen(report *os.File) {
 
 func (b *box) begin() { io.WriteString(b.control, "begin\n") }
 
-// stop asks the command to end; what doesn't within two seconds is killed.
+// stop asks the command to end. After two seconds inside kills it.
 func (b *box) stop() { io.WriteString(b.control, "stop\n") }
 
-// kill ends everything in the box at once. Should inside not do so, because a command has stopped it, it is killed
-// itself.
+// kill makes inside kill everything in the box. If inside doesn't, because the command has stopped inside, kill kills
+// inside itself after killWithin.
 func (b *box) kill() {
 	b.control.Close()
 	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })
 }
 
-// drain waits until all output is read. A process that outlived its box would hold the pipes open.
+// drain waits until all output is read, or two seconds: a process that survives its box would keep the pipes open.
 func (b *box) drain() {
 	read := make(chan struct{})
 	go func() {
@@ -335,8 +333,8 @@ func (b *box) closeStreams() {
 	}
 }
 
-// packed is the changed workspace. It was written by a process that the command could not reach; it is read like a
-// stranger's all the same.
+// packed returns the changed workspace. The command could not reach the process that packed it, but packed validates
+// the archive as untrusted input anyway.
 func (b *box) packed() (archive []byte, version string, err error) {
 	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, conversation.MaxArchive+1))
 	if err != nil {
@@ -348,7 +346,7 @@ func (b *box) packed() (archive []byte, version string, err error) {
 	return archive, conversation.Version(archive), nil
 }
 
-// close leaves nothing of the box: no process, no file.
+// close ends the box's processes and removes its files.
 func (b *box) close() {
 	b.closing.Do(func() {
 		if b.control != nil {

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The most that one process of a command may take.
+// The limits of one process of a command, unless noted otherwise.
 const (
-	maxProcesses  = 512 // and threads, of the whole box
+	maxProcesses  = 512 // processes and threads of the whole box
 	maxFiles      = 1024
 	maxSockets    = 1024 // of the whole box
 	maxFileBytes  = 128 << 20
@@ -25,11 +25,11 @@ const (
 	maxQueueBytes = 64 << 10
 )
 
-// searched are the folders in which tools are looked for; the last is where Lambda's runtime is.
+// searched are the folders in which tools are looked for; the last has Lambda's runtime.
 const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/var/lang/bin"
 
-// runCommand gives up everything that this process may and the command shall not, reports that, waits for its turn and
-// becomes the command. Attributes of a thread go over to the command with the thread that executes it: it stays one.
+// runCommand gives up this process's rights that the command must not have, reports that, waits for its turn and
+// executes the command. It stays on one thread, since some of these restrictions apply to a thread only.
 func runCommand() error {
 	runtime.LockOSThread()
 	if err := keepFiles(3, 4); err != nil {
@@ -70,7 +70,7 @@ func runCommand() error {
 		return err
 	}
 	err = syscall.Exec(path, argv, variables(p))
-	if errors.Is(err, syscall.ENOENT) { // what its first line or its header names is not there
+	if errors.Is(err, syscall.ENOENT) { // its interpreter or loader is missing
 		report.Encode(event{Missing: argv[0]})
 		os.Exit(127)
 	}
@@ -79,10 +79,10 @@ func runCommand() error {
 	return nil
 }
 
-// keepFiles keeps a stage's own files, the first to the last, from the program that it becomes or starts, and closes
-// what whoever started the supervisor had left open: a folder's descriptor leads around every box. What Go's runtime
-// has opened by now is marked to be closed by the next program; what was left open for this one isn't. It does what
-// close_range does, which marks nothing in kernels before 5.11, such as Lambda's.
+// keepFiles prevents the next program from inheriting open files: this stage's own, first to last, and those that the
+// supervisor had inherited, since a folder's descriptor would lead out of the box. Files that Go's runtime opened are
+// close-on-exec; inherited ones are not, and are closed. It replaces close_range, which can't mark files in kernels
+// before 5.11, such as Lambda's.
 func keepFiles(first, last int) error {
 	for fd := first; fd <= last; fd++ {
 		unix.CloseOnExec(fd)
@@ -103,7 +103,7 @@ func keepFiles(first, last int) error {
 	return nil
 }
 
-// lookUp is the file of a tool, empty if there is none. A name with a slash is a file's already.
+// lookUp returns the path of a tool, or "" if there is none. A name with a slash is a path already.
 func lookUp(name string) string {
 	if strings.Contains(name, "/") {
 		if _, err := os.Stat(name); err != nil {
@@ -120,7 +120,7 @@ func lookUp(name string) string {
 	return ""
 }
 
-// variables are a command's whole environment.
+// variables returns the command's complete environment.
 func variables(p plan) []string {
 	temporary := temporaryFolder
 	if p.Folder != "" {
@@ -132,9 +132,9 @@ func variables(p plan) []string {
 	}
 }
 
-// giveUp leaves nothing but what a command may. It says what holds from here on.
+// giveUp gives up every right that a command must not have, and returns the isolation measures that now hold.
 func giveUp(p plan) (held []string, err error) {
-	// Should the machine run out of memory, a command goes before anything else. Not to be able to say so is no harm.
+	// If memory runs out, the kernel kills the command first. A failure does no harm.
 	os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if err := setLimits(p); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func giveUp(p plan) (held []string, err error) {
 		held = append(held, "system calls by a filter")
 	case err == nil:
 		held = append(held, "system calls by a filter: no sockets")
-	case p.Level == landlock: // nothing else keeps it from the network
+	case p.Level == landlock: // without the filter nothing would keep the command from the network
 		return nil, err
 	}
 	return held, nil
@@ -171,7 +171,7 @@ func giveUp(p plan) (held []string, err error) {
 
 func setLimits(p plan) error {
 	processes := uint64(maxProcesses)
-	if p.Level != namespaces { // the kernel counts the user's, wherever they run
+	if p.Level != namespaces { // the kernel counts all processes of this user, even those outside the box
 		processes += threadsOf(os.Getuid())
 	}
 	for _, l := range []struct {
@@ -193,7 +193,7 @@ func setLimits(p plan) error {
 			return fmt.Errorf("read the limit of %s: %w", l.name, err)
 		}
 		most := min(l.most, now.Max)
-		// By syscall: Go's runtime puts back the limit of open files that it found unless syscall set another.
+		// Only syscall.Setrlimit keeps Go's runtime from restoring the original limit of open files at Exec.
 		if err := syscall.Setrlimit(l.resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
 			return fmt.Errorf("limit %s: %w", l.name, err)
 		}
@@ -201,7 +201,6 @@ func setLimits(p plan) error {
 	return nil
 }
 
-// threadsOf counts a user's threads.
 func threadsOf(uid int) (count uint64) {
 	tasks, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*")
 	for _, task := range tasks {
@@ -213,13 +212,13 @@ func threadsOf(uid int) (count uint64) {
 	return count
 }
 
-// dropCapabilities leaves none, and none to be had by executing anything.
+// dropCapabilities drops all capabilities, also those that executing a program could give back.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up capabilities: %w", err)
 	}
 	for c := uintptr(0); c < 64; c++ {
-		// Without CAP_SETPCAP there are none to drop; beyond the last one it is an invalid argument.
+		// EPERM: without CAP_SETPCAP there is nothing to drop. EINVAL: the kernel has no further capability.
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) &&
 			!errors.Is(err, unix.EINVAL) {
 			return fmt.Errorf("give up capabilities: %w", err)

@@ -11,24 +11,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a box without a file system of its own takes from the disk, and how deep its folders lie, at most. As many
-// descriptors are open while they are counted.
+// The limits of a box without a file system of its own: its size on disk, and the depth of its folders. Counting them
+// keeps one descriptor open for each level.
 const (
 	boxBytes = 384 << 20
 	boxDepth = 400
 )
 
-// usage counts what files take. A file that can't be measured counts as more than is allowed.
+// usage counts the disk space of files. A file that can't be measured counts as more than the limit.
 type usage struct {
 	bytes   int64
 	sockets int
-	stop    func() bool // nobody wants to know any more
+	stop    func() bool // reports that the count is no longer needed
 }
 
 func (u *usage) full() bool { return u.bytes > boxBytes || u.sockets > maxSockets || u.stop() }
 
-// folder counts a folder's files as they stand on the disk; an empty one takes its place, too. What happens to them
-// meanwhile leads nowhere else: it goes from descriptor to descriptor.
+// folder adds the disk space of a folder's files; an empty file counts, too. It goes from descriptor to descriptor, so
+// that renames during the count can't lead it out of the box.
 func (u *usage) folder(parent int, name string, depth int) {
 	if depth > boxDepth {
 		u.bytes += boxBytes + 1
@@ -36,7 +36,7 @@ func (u *usage) folder(parent int, name string, depth int) {
 	}
 	f, closed, err := openFolder(parent, name)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		return // it has gone
+		return // deleted meanwhile
 	}
 	if err != nil {
 		u.bytes += boxBytes + 1
@@ -72,8 +72,8 @@ func (u *usage) entry(folder int, name string, depth int) {
 	}
 }
 
-// openFolder opens a folder to list it. One that its owner, who is this user, may not list is made so until it is
-// closed.
+// openFolder opens a folder to list it. If the mode forbids its owner, this process's user, to list it, openFolder
+// changes the mode, and closed restores it.
 func openFolder(parent int, name string) (_ *os.File, closed func(), err error) {
 	const flags, listable = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, 0o500
 	at, err := unix.Openat(parent, name, unix.O_PATH|flags, 0)
@@ -98,14 +98,14 @@ func openFolder(parent int, name string) (_ *os.File, closed func(), err error) 
 	}
 	f := os.NewFile(uintptr(fd), name)
 	return f, func() {
-		if unix.Fstat(fd, &s) == nil && mode != opened && s.Mode&0o7777 == opened { // nobody has changed it since
+		if unix.Fstat(fd, &s) == nil && mode != opened && s.Mode&0o7777 == opened { // the command has not changed it
 			unix.Fchmod(fd, mode)
 		}
 		f.Close()
 	}, nil
 }
 
-// opened counts what processes have open and no folder lists, each once: sockets, and files without a name.
+// opened counts the open files that are in no folder, each once: sockets, and deleted files.
 func (u *usage) opened(all []process) {
 	type file struct{ dev, ino uint64 }
 	seen := map[file]bool{}
@@ -133,8 +133,8 @@ func (u *usage) opened(all []process) {
 	}
 }
 
-// files are the names of what a process has open. The filter of system calls lets no thread have files of its own. It
-// is not ok if the process goes on and can't be looked into.
+// files returns the paths of a process's open files. One thread's list is enough: the filter of system calls forbids
+// threads with files of their own. ok is false if the process runs and its files can't be read.
 func (p process) files() (names []string, ok bool) {
 	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
 	threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))

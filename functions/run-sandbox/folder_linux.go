@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The folders of a box without namespaces: what a command writes lies below these two.
+// The folders of a box without namespaces. A command can write only below these two.
 const (
 	workspaceName = "workspace"
 	temporaryName = "tmp"
 )
 
-// boxPrefix begins the name of each such folder.
+// boxPrefix begins the names of box folders.
 const boxPrefix = "ringi-sandbox-"
 
-// makeFolder is where a box without namespaces is. It is locked for as long as the file is open: what nobody has
-// locked any more was left by somebody who was killed, and is removed first.
+// makeFolder makes the folder of a box without namespaces. The folder is locked until the file is closed. makeFolder
+// first removes unlocked folders, whose supervisors were killed.
 func makeFolder(uid int) (lock *os.File, err error) {
 	removeAbandoned()
-	for range 3 { // somebody else may take it for an abandoned one before it is locked
+	for range 3 { // another supervisor may take the folder for an abandoned one before it is locked
 		var folder string
 		if folder, err = os.MkdirTemp("", boxPrefix); err != nil {
 			break
@@ -43,7 +43,7 @@ func makeFolder(uid int) (lock *os.File, err error) {
 	return nil, fmt.Errorf("make the room: %w", err)
 }
 
-// lockFolder opens a box's folder, which nobody else has locked.
+// lockFolder opens and locks a box's folder. It fails if somebody else has locked it.
 func lockFolder(folder string) (*os.File, error) {
 	f, _, err := openFolder(unix.AT_FDCWD, folder)
 	if err != nil {
@@ -80,8 +80,8 @@ func ignoreExist(err error) error {
 	return err
 }
 
-// removeBox deletes a box's folder and unlocks it. A command may have closed the folder and those below it to their
-// owner, who may be this user.
+// removeBox deletes a box's folder and unlocks it. First it restores access to folders whose mode the command has
+// changed.
 func removeBox(lock *os.File) {
 	defer lock.Close()
 	folder := lock.Name()

@@ -20,21 +20,21 @@ import (
 	"ringi/shared/domain/conversation"
 )
 
-// inside is the first process of a box. It makes the box, starts the command, ends whatever the command left running
-// and packs the workspace once nothing runs any more.
+// inside is the first process of a box. It makes the box, starts the command, ends the processes that the command left
+// running, and then packs the workspace.
 type inside struct {
 	plan     plan
-	alone    bool // it is the first process of a namespace: every other process that it sees is the command's
+	alone    bool // it is the first process of a PID namespace: every other process that it sees is the command's
 	report   *json.Encoder
 	control  *bufio.Reader
-	folder   string   // of the workspace
-	root     *os.Root // the same, opened before the command could put anything in its place
+	folder   string   // the workspace's path
+	root     *os.Root // the same, opened before the command could replace it
 	held     []string
-	limit    atomic.Pointer[string] // what ended the command
+	limit    atomic.Pointer[string] // the limit that ended the command
 	finished atomic.Bool            // the command has ended
 }
 
-// The files that inside is started with, after the standard three.
+// The descriptors of inside's files, after the standard three.
 const (
 	fileControl = 3 + iota
 	fileReport
@@ -48,7 +48,7 @@ func runInside() error {
 	}
 	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")),
 		control: bufio.NewReader(os.NewFile(fileControl, "control"))}
-	// Whoever stops the local stack by Ctrl-C stops the supervisor, which ends the box.
+	// On Ctrl-C the local stack stops the supervisor, which ends the box.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	text, err := in.control.ReadBytes('\n')
 	if err == nil {
@@ -68,7 +68,6 @@ func runInside() error {
 	return in.attend(c)
 }
 
-// furnish makes the box and unpacks the workspace in it.
 func (in *inside) furnish() error {
 	var err error
 	if in.plan.Level == namespaces {
@@ -81,14 +80,14 @@ func (in *inside) furnish() error {
 		}
 		in.held, err = furnishNamespaces()
 	} else {
-		// What loses its parent becomes a child of this process and does not escape.
+		// An orphaned process becomes a child of this one, so that it can't escape.
 		in.folder = filepath.Join(in.plan.Folder, workspaceName)
 		err = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
 	if err != nil {
 		return err
 	}
-	// Nobody of the same user may look into this process or take its files.
+	// Other processes of the same user must not trace this one or open its files.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process to others: %w", err)
 	}
@@ -102,15 +101,15 @@ func (in *inside) furnish() error {
 	return tree.Unpack(in.root)
 }
 
-// command is the process that becomes the command once it may.
+// command is the process of the last stage, which waits and then executes the command.
 type command struct {
 	pid   int
 	held  []string
-	begin *os.File // one byte lets it go on
+	begin *os.File // takes the plan, then the word to begin
 	said  *bufio.Reader
 }
 
-// startCommand starts the stage that gives up everything, and returns when it has.
+// startCommand starts the last stage and waits until that has given up its rights.
 func (in *inside) startCommand() (*command, error) {
 	report, theirReport, err := os.Pipe()
 	if err != nil {
@@ -146,7 +145,7 @@ func (in *inside) startCommand() (*command, error) {
 		return nil, errors.New(e.Failed)
 	}
 	c.held = e.Held
-	if in.alone { // from here on nobody takes back that the command's processes end first when memory is short
+	if in.alone { // so that the command can't change its oom_score_adj
 		if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0,
 			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 			return nil, fmt.Errorf("close /proc for writing: %w", err)
@@ -163,7 +162,7 @@ func (c *command) hear() (e event, err error) {
 	return e, json.Unmarshal(text, &e)
 }
 
-// attend lets the command go, waits for its end, ends the rest and packs.
+// attend lets the command begin, waits for its end, ends its other processes and packs the workspace.
 func (in *inside) attend(c *command) error {
 	if text, err := in.control.ReadString('\n'); err != nil || text != "begin\n" {
 		in.endAll()
@@ -175,7 +174,7 @@ func (in *inside) attend(c *command) error {
 	counting.Go(in.watchFiles)
 	io.WriteString(c.begin, "begin\n")
 	c.begin.Close()
-	if e, err := c.hear(); err == nil { // it says something only if it could not become the command
+	if e, err := c.hear(); err == nil { // it reports only if it could not execute the command
 		in.report.Encode(e)
 	}
 	status := in.wait(c.pid)
@@ -188,23 +187,23 @@ func (in *inside) attend(c *command) error {
 		end = &exit{Code: -1, Signal: unix.SignalName(status.Signal())}
 	}
 	in.report.Encode(event{Exit: end})
-	if !in.endAll() { // what runs on could change the workspace while it is packed
+	if !in.endAll() { // a running process could change the workspace during packing
 		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
 	}
-	counting.Wait() // it opens folders that are closed
+	counting.Wait() // counting changes the modes of folders meanwhile
 	return in.report.Encode(in.pack())
 }
 
-// obey does what the supervisor says, until it is gone.
+// obey carries out the supervisor's orders until the supervisor ends.
 func (in *inside) obey() {
 	for {
 		text, err := in.control.ReadString('\n')
 		if err != nil {
 			if in.finished.Load() {
-				os.Exit(1) // nothing to kill any more; whoever wanted the workspace is gone
+				os.Exit(1) // no process is left to kill, and nobody waits for the workspace
 			}
 			in.signalAll(syscall.SIGKILL)
-			time.Sleep(5 * time.Second) // the command's end is noticed and this process ends; if not:
+			time.Sleep(5 * time.Second) // attend should notice the command's end and end this process
 			os.Exit(1)
 		}
 		if text == "stop\n" {
@@ -218,7 +217,7 @@ func (in *inside) obey() {
 	}
 }
 
-// wait reaps whatever ends until the command has.
+// wait reaps children until the command ends.
 func (in *inside) wait(pid int) syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus
@@ -227,12 +226,12 @@ func (in *inside) wait(pid int) syscall.WaitStatus {
 			return status
 		}
 		if errors.Is(err, syscall.ECHILD) {
-			os.Exit(1) // somebody else has learnt how it ended
+			os.Exit(1) // another process reaped the command
 		}
 	}
 }
 
-// pack writes the workspace for the supervisor. Nothing runs any more that could change it meanwhile.
+// pack writes the workspace's archive for the supervisor.
 func (in *inside) pack() event {
 	tree, left, err := conversation.Pack(in.root, ownedHere)
 	if err != nil {
@@ -252,7 +251,7 @@ func (in *inside) pack() event {
 	return event{Packed: true, Left: left}
 }
 
-// ownedHere reports whether a file is this process's user's and has no name elsewhere.
+// ownedHere reports whether a file belongs to this process's user and has no other hard link.
 func ownedHere(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid() && (info.IsDir() || s.Nlink == 1)

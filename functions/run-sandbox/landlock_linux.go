@@ -9,22 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What Landlock lets a process do with files.
+// The rights that Landlock grants to the command.
 const (
 	landlockRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	landlockFile  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
 	landlockScope = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 )
 
-// signalsFrom is the version of Landlock from which on it keeps signals in.
+// signalsFrom is the first version of Landlock that can forbid signals to outside processes.
 const signalsFrom = 6
 
-// rightsOf are how many rights on files each version of Landlock knows; a later one knows as many as the last.
+// rightsOf is the number of file rights in each version of Landlock. Later versions count as the last.
 var rightsOf = []int{0, 13, 14, 15, 15, 16}
 
-// restrictFiles lets this process and what it becomes see the tools and use a box's two folders, and nothing else of
-// the file system: neither folder can be moved or replaced. Nor may it look into, or from version 6 on signal, a
-// process that is not restricted alike.
+// restrictFiles restricts this process and its children to the tools and the box's two folders, which they can't move
+// or replace. They can't trace processes outside, and from version 6 on can't signal them.
 func restrictFiles(folder string) (version int, err error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -74,7 +73,7 @@ func restrictFiles(folder string) (version int, err error) {
 	for _, name := range devices {
 		err = errors.Join(err, allow("/dev/"+name, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE))
 	}
-	// who may write it has shared memory of it
+	// read-only: a writable mapping of /dev/zero is shared memory, which is not counted
 	err = errors.Join(err, allow("/dev/"+zeros, unix.LANDLOCK_ACCESS_FS_READ_FILE))
 	for _, name := range []string{workspaceName, temporaryName} {
 		err = errors.Join(err, allow(filepath.Join(folder, name), all))

@@ -1,6 +1,6 @@
-// Command run-sandbox runs one command of a conversation apart from everything else, and answers with its output. It
-// reads the order from its standard input and writes the answer's frames to its standard output: in AWS the managed
-// runtime's handler (index.mjs) stands between it and Lambda, on this machine the local stack does.
+// Command run-sandbox runs one isolated command of a conversation and answers with its output. It reads the order from
+// standard input and writes the answer's frames to standard output. In AWS the managed runtime's handler (index.mjs)
+// connects it with Lambda, on this machine the local stack does.
 package main
 
 import (

@@ -9,31 +9,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where a command works in a box with a file system of its own.
+// The folders of a box with its own file system.
 const (
 	workspaceFolder = "/workspace"
 	temporaryFolder = "/tmp"
 )
 
-// What a box has on disk, in memory: twice what a workspace may keep and more, for what tools write meanwhile.
+// The sizes of a box's file systems in memory: more than twice what a workspace may keep, since tools write other files
+// too.
 const (
 	workspaceSize = "size=128m,nr_inodes=20000,mode=0755"
 	temporarySize = "size=256m,nr_inodes=50000,mode=1777"
 )
 
-// tools are the folders that a box shows of this machine, read only. Nothing of anybody's home, of configuration or of
-// services is among them.
+// tools are the folders of this machine that a box shows read-only. They contain no home folders, configuration or
+// services' data.
 var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives",
 	"/var/lang"}
 
-// devices that programs expect.
+// devices are those that programs expect.
 var devices = []string{"null", "full", "random", "urandom"}
 
-// zeros is one more: whoever may write it has shared memory of it, which nobody could count. A box with a file system
-// of its own has a file of nothing but a hole in its place.
+// zeros is one more device that programs expect. It must not be writable: a writable mapping of it is shared memory,
+// which can't be counted. A box with its own file system has a sparse file instead.
 const zeros = "zero"
 
-// written are the files that programs look for to learn who and where they are.
+// written are files that tell programs their user and host.
 var written = map[string]string{
 	"/etc/passwd":        "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
 	"/etc/group":         "sandbox:x:1000:\nnogroup:x:65534:\n",
@@ -44,7 +45,7 @@ var written = map[string]string{
 // copied are small files of this machine that its tools need to start.
 var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
 
-// furnishNamespaces makes the whole file system of a box and enters it for good.
+// furnishNamespaces makes the file system of a box and enters it permanently.
 func furnishNamespaces() (held []string, err error) {
 	const root = "/tmp" // every machine has it; what is in it stays hidden below
 	steps := []struct {
@@ -92,7 +93,7 @@ func each(list []string, do func(string) error) error {
 	return nil
 }
 
-// showTool shows one folder of this machine, or the link that stands in its place; what isn't there is left out.
+// showTool shows one folder of this machine, or the symbolic link in its place. A missing folder is skipped.
 func showTool(root, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -139,7 +140,7 @@ func showDevices(root string) error {
 		if err := unix.Mount("/dev/"+name, at, "", unix.MS_BIND, ""); err != nil {
 			return err
 		}
-		// A device is written all the same; its mode and times, which are the machine's, stay.
+		// A read-only mount still lets programs write to the device, but not change the machine's mode and times of it.
 		if err := unix.MountSetattr(unix.AT_FDCWD, at, 0, &unix.MountAttr{
 			Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC,
 		}); err != nil {
@@ -182,7 +183,7 @@ func writeFiles(root string) error {
 	for _, path := range copied {
 		text, err := os.ReadFile(path)
 		if err != nil || len(text) > 1<<20 {
-			continue // tools search for their libraries themselves, and take UTC
+			continue // tools find their libraries without the cache, and use UTC
 		}
 		if err := os.WriteFile(filepath.Join(root, path), text, 0o644); err != nil {
 			return err
@@ -191,7 +192,7 @@ func writeFiles(root string) error {
 	return nil
 }
 
-// pivot makes a folder the root, and leaves nothing of the old one.
+// pivot makes a folder the root and unmounts the old root.
 func pivot(root string) error {
 	if err := unix.Chdir(root); err != nil {
 		return err
@@ -199,14 +200,14 @@ func pivot(root string) error {
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return err
 	}
-	// The old root lies over the new one now.
+	// The old root is now mounted over the new one.
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return err
 	}
 	return unix.Chdir("/")
 }
 
-// loopback brings up the box's own network, in which a test may talk to its own server and nobody else.
+// loopback starts the box's own network, in which a test can reach only its own server.
 func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

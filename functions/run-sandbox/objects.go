@@ -14,8 +14,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// objects are what the supervisor itself, never the command, reaches outside: the archive, the cancel object and the
-// place for the changed archive, each by an address that is good for this action alone.
+// objects reaches the three objects of an action, by addresses that are valid for this action only: the archive, the
+// cancel object, and the place for the changed archive. Only the supervisor calls it, never the command.
 type objects struct{ client *http.Client }
 
 func newObjects() *objects {
@@ -25,7 +25,7 @@ func newObjects() *objects {
 	}}
 }
 
-// archive fetches the archive of the files. An empty address stands for no files.
+// archive fetches the archive of the files. An empty address means no files.
 func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	if address == "" {
 		return (&conversation.Tree{}).Archive()
@@ -43,7 +43,7 @@ func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	return b, nil
 }
 
-// cancelled reports whether the cancel object is there. While nobody can tell, the command goes on.
+// cancelled reports whether the cancel object exists. While that is unknown it is false, and the command goes on.
 func (o *objects) cancelled(ctx context.Context, address string) bool {
 	_, status, err := o.get(ctx, address, 1<<10)
 	return err == nil && status == http.StatusOK
@@ -66,7 +66,7 @@ func (o *objects) get(ctx context.Context, address string, limit int64) (body []
 	return body, res.StatusCode, err
 }
 
-// upload posts an archive. It tries again, because the same bytes may be put twice.
+// upload posts an archive. It retries, because storing the same bytes twice is harmless.
 func (o *objects) upload(ctx context.Context, to isolated.Form, archive []byte) error {
 	var err error
 	for try := range 3 {
@@ -119,7 +119,7 @@ func (o *objects) post(ctx context.Context, to isolated.Form, archive []byte) er
 	return nil
 }
 
-// withoutAddress is what went wrong with a call, without the address, whose query signs it.
+// withoutAddress removes the address from a call's error, since its query holds the signature.
 func withoutAddress(err error) error {
 	if wrapped := errors.Unwrap(err); wrapped != nil {
 		return wrapped

@@ -13,36 +13,36 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// How much output waits to be sent, and how much is sent at once. The command is never held up by who listens: what
-// comes faster is dropped, the oldest first.
+// How much output waits, and how much is sent at once. Slow reading never delays the command: if output comes too fast,
+// the oldest lines are dropped.
 const (
-	maxWaiting      = 500       // lines; as many as are kept of an action at all
+	maxWaiting      = 500       // lines; an action's log keeps no more
 	maxWaitingBytes = 512 << 10 // of these lines
-	maxAtOnce       = 50        // lines four times a second
-	maxAtOnceBytes  = 16 << 10  // of these lines, unless one alone has more
+	maxAtOnce       = 50        // lines, four times a second
+	maxAtOnceBytes  = 16 << 10  // of these lines, unless a single line is longer
 )
 
-// output gathers what a command writes, line by line, in a buffer of fixed size.
+// output collects a command's output in lines, with a limit on memory.
 type output struct {
 	mu      sync.Mutex
 	waiting []isolated.Line
 	bytes   int
 	dropped int
-	unfound string // what a shell said it doesn't find, the last one
+	unfound string // the last command name that a shell reported as not found
 }
 
-// read takes in one of the command's streams until it ends.
+// read reads one of the command's streams to its end.
 func (o *output) read(r io.Reader, isErr bool) {
 	in := bufio.NewReaderSize(r, isolated.MaxLine)
 	var text []byte
-	more, returned := 0, false // bytes beyond the limit; whether the last line ended in a carriage return
+	more, returned := 0, false // more: bytes beyond the limit; returned: the last line ended in a carriage return
 	finish := func(unfinished bool) {
 		o.add(isolated.Line{Text: isolated.CutMore(legibly(text), more), Err: isErr, Unfinished: unfinished})
 		text, more = text[:0], 0
 	}
 	for {
 		b, err := in.ReadByte()
-		if err != nil { // the end, or the pipe was closed
+		if err != nil { // the stream's end, or drain closed the pipe
 			if len(text) > 0 {
 				finish(true)
 			}
@@ -64,12 +64,12 @@ func (o *output) read(r io.Reader, isErr bool) {
 }
 
 var (
-	// escapes are what terminals take for colours and moves.
+	// escapes are terminals' escape sequences for colours and cursor movement.
 	escapes  = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 	notFound = regexp.MustCompile(`([^\s:]+): (?:command )?not found$`)
 )
 
-// legibly is a text without what terminals would act on, other control characters and bytes that are no UTF-8 replaced.
+// legibly removes escape sequences, and replaces other control characters and invalid UTF-8.
 func legibly(text []byte) string {
 	s := strings.ToValidUTF8(string(text), string(utf8.RuneError))
 	if strings.ContainsRune(s, '\x1b') {
@@ -100,7 +100,7 @@ func (o *output) add(l isolated.Line) {
 	}
 }
 
-// send hands what waits to a function: as much as is sent at once, or all.
+// send passes waiting lines to a function: all of them, or as many as are sent at once.
 func (o *output) send(all bool, to func(isolated.Line) error) error {
 	o.mu.Lock()
 	count, bytes := 0, 0
@@ -123,7 +123,7 @@ func (o *output) send(all bool, to func(isolated.Line) error) error {
 	return err
 }
 
-// summary is how many lines were dropped, and what a shell didn't find.
+// summary returns the number of dropped lines, and the last name that a shell did not find.
 func (o *output) summary() (dropped int, unfound string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -15,21 +15,19 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// placeThreads is the place of the number of threads in a process's stat, counted from its state.
+// placeThreads is the index of the thread count in a process's stat, counted from its state.
 const placeThreads = 17
 
-// process is a process of the isolated command.
 type process struct{ pid, parent int }
 
-// ownMemory are the kinds of memory that are a process's and no file's, in memory or swapped out, with the tables of
-// its pages. sharedMemory is that of files in memory: of a box with such files, which are bounded, it would count them
-// twice.
+// ownMemory are the kinds of a process's memory that no file backs, with swap and page tables. sharedMemory is memory
+// of files in memory, counted only in a box where their size has no limit of its own.
 var (
 	ownMemory    = []string{"RssAnon", "VmSwap", "VmPTE", "HugetlbPages"}
 	sharedMemory = []string{"RssShmem"}
 )
 
-// memory is what a process has of some kinds of memory; what a fork shares with its parent counts for both.
+// memory sums some kinds of a process's memory. Pages that a fork shares with its parent count twice.
 func (p process) memory(kinds []string) (bytes int64) {
 	for line := range strings.Lines(p.status()) {
 		kind, size, _ := strings.Cut(line, ":")
@@ -41,8 +39,8 @@ func (p process) memory(kinds []string) (bytes int64) {
 	return bytes
 }
 
-// status is what the kernel tells of a process's memory, empty if it has ended. The first thread may have ended before
-// the others, and another one while it is read: only those that go on tell.
+// status returns the kernel's status of a process, or "" if it has ended. It looks for a thread that still runs, since
+// the first thread may have ended before the others.
 func (p process) status() string {
 	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
 	for range 5 {
@@ -60,7 +58,8 @@ func (p process) status() string {
 	return ""
 }
 
-// processes are all that can be seen. One whose first thread has ended looks like a zombie until the others have, too.
+// processes lists all visible processes except zombies. A process whose first thread has ended looks like a zombie, but
+// still runs while it has other threads.
 func processes() []process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -76,7 +75,7 @@ func processes() []process {
 		if err != nil {
 			continue // it has ended
 		}
-		// The name in brackets may hold anything, brackets and spaces too.
+		// The name in brackets may itself contain brackets and spaces.
 		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		fields := strings.Fields(rest)
 		if len(fields) <= placeThreads || fields[0] == "Z" && fields[placeThreads] == "1" {
@@ -88,7 +87,8 @@ func processes() []process {
 	return all
 }
 
-// descendants are the processes of a box: all others of the namespace, or what descends from this process.
+// descendants lists the processes of the box: all others of the namespace, or without one the descendants of this
+// process.
 func (in *inside) descendants() []process {
 	self, all := os.Getpid(), processes()
 	var found []process
@@ -113,9 +113,9 @@ func (in *inside) descendants() []process {
 	return found
 }
 
-// signalAll reaches every process of the box.
+// signalAll signals every process of the box.
 func (in *inside) signalAll(s syscall.Signal) {
-	if in.alone { // -1 is everybody in the namespace but its first process: one call, which no fork escapes
+	if in.alone { // -1 means every other process of the namespace: no fork escapes a single call
 		syscall.Kill(-1, s)
 		return
 	}
@@ -127,8 +127,8 @@ func (in *inside) signalAll(s syscall.Signal) {
 	}
 }
 
-// freeze stops the box's processes until no new one turns up: what forks as fast as it is killed must stand still
-// first.
+// freeze stops the box's processes until no new one appears. Otherwise a process could fork as fast as others are
+// killed.
 func (in *inside) freeze() {
 	stopped := map[int]bool{}
 	for range 50 {
@@ -145,7 +145,7 @@ func (in *inside) freeze() {
 	}
 }
 
-// endAll kills what the command left running and reports whether all of it is gone.
+// endAll kills the processes that the command left running, and reports whether none is left.
 func (in *inside) endAll() bool {
 	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); {
 		in.signalAll(syscall.SIGKILL)
@@ -163,10 +163,10 @@ func (in *inside) endAll() bool {
 	return false
 }
 
-// watch ends a command that takes more than the kernel was told to withhold.
+// watch ends a command whose processes use more memory than the limit, which the kernel doesn't enforce for their sum.
 func (in *inside) watch() {
 	kinds := ownMemory
-	if in.plan.Level == machine { // nothing withholds the device that gives shared memory
+	if in.plan.Level == machine { // at this level nothing forbids shared mappings of /dev/zero
 		kinds = slices.Concat(ownMemory, sharedMemory)
 	}
 	for !in.finished.Load() {
@@ -181,12 +181,12 @@ func (in *inside) watch() {
 	}
 }
 
-// watchFiles ends a command that takes more from the disk than it may, or has more sockets, whose buffers are no
-// process's memory. It takes its time apart from what counts memory.
+// watchFiles ends a command that uses too much disk space or too many sockets, whose buffers count for no process. It
+// runs apart from watch, since counting files takes longer.
 func (in *inside) watchFiles() {
 	for !in.finished.Load() {
 		u := usage{stop: in.finished.Load}
-		if !in.alone { // that has files of a fixed size
+		if !in.alone { // with namespaces the file systems have a fixed size
 			u.folder(unix.AT_FDCWD, in.plan.Folder, 0)
 		}
 		u.opened(in.descendants())

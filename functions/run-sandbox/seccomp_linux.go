@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are the system calls that no test and no build needs, and by which one gets out of a box or at the kernel:
-// other name spaces and file systems, other processes, the kernel's own programs and keys, the machine's clock and
-// power.
+// refused are system calls that no test or build needs and that could help to leave a box or attack the kernel: they
+// concern namespaces and mounts, other processes, the kernel's modules and keys, the clock and power.
 var refused = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
 	unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
@@ -30,26 +29,26 @@ var refused = []uint32{
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_NFSSERVCTL, unix.SYS_PERSONALITY,
 }
 
-// uncounted are those that take memory which is no process's own, so that nobody could count it: System V's memory,
-// semaphores and queues, which were those of others, too, without a name space, and pages that only a pipe holds.
+// uncounted are system calls that allocate memory outside any process, which can't be counted: System V shared memory,
+// semaphores and queues (also shared with others if there is no namespace), and pages held only by a pipe.
 var uncounted = []uint32{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 	unix.SYS_SEMCTL,
 	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_VMSPLICE,
 }
 
-// missing are those that programs do without where the kernel is too old for them: files without a name are memory that
-// nobody could count either, and the flags of clone3 stand in memory, which a filter can't read. Who watches a folder
-// learns the names of what others use in it, the tools' folders too.
+// missing are answered as if the kernel were too old for them, so that programs use an alternative. memfd files can't
+// be counted; a filter can't read the flags of clone3, which are in memory; inotify would reveal the names of files
+// that others use in shared folders.
 var missing = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_CLONE3, unix.SYS_INOTIFY_ADD_WATCH}
 
-// queues are those by which a command without a name space of its own reaches queues of others.
+// queues would reach other processes' message queues if the command has no namespace of its own.
 var queues = []uint32{unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK}
 
-// namespaceFlags are those of clone that make a name space.
+// namespaceFlags are the flags by which clone makes a namespace.
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// The places of what a filter looks at: struct seccomp_data, on machines that store the low half of a number first.
+// Offsets in struct seccomp_data on little-endian machines.
 const (
 	placeCall = 0
 	placeArch = 4
@@ -57,14 +56,14 @@ const (
 
 func placeArgument(n int) uint32 { return uint32(16 + 8*n) }
 
-// program is a filter under construction. A test jumps over what follows it by a count of instructions.
+// program is a BPF filter under construction.
 type program []unix.SockFilter
 
 func (p *program) load(place uint32) {
 	*p = append(*p, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: place})
 }
 
-// unless skips the next count instructions if what is loaded doesn't pass a test.
+// unless skips the next count instructions if the loaded value fails the test.
 func (p *program) unless(test uint16, k uint32, count uint8) {
 	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jf: count, K: k})
 }
@@ -75,13 +74,13 @@ func (p *program) answer(verdict uint32) {
 
 func errno(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 
-// filter refuses calls by the kernel's own answer for what may not be: programs know how to take it.
+// filter refuses calls with the kernel's usual errors, which programs can handle.
 func filter(arch uint32, alone bool) []unix.SockFilter {
 	var p program
 	p.load(placeArch)
 	p.unless(unix.BPF_JEQ, arch, 1)
 	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1})
-	p.answer(unix.SECCOMP_RET_KILL_PROCESS) // another machine's calls have other numbers
+	p.answer(unix.SECCOMP_RET_KILL_PROCESS) // call numbers differ between architectures
 	p.load(placeCall)
 	if arch == unix.AUDIT_ARCH_X86_64 { // so has x32
 		p.unless(unix.BPF_JGE, 0x40000000, 1)
@@ -100,11 +99,11 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 		p.answer(errno(unix.ENOSYS))
 	}
 
-	// memory of no file that is shared outlives its mapping: nobody could count it
+	// Shared anonymous memory can outlive its mapping, so it can't be counted.
 	p.unless(unix.BPF_JEQ, unix.SYS_MMAP, 5)
 	p.load(placeArgument(3))
 	p.unless(unix.BPF_JSET, unix.MAP_ANONYMOUS, 2)
-	p.unless(unix.BPF_JSET, unix.MAP_SHARED, 1) // a bit of MAP_SHARED_VALIDATE, too
+	p.unless(unix.BPF_JSET, unix.MAP_SHARED, 1) // MAP_SHARED_VALIDATE contains this bit
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
@@ -112,13 +111,13 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.load(placeArgument(0))
 	p.unless(unix.BPF_JSET, namespaceFlags, 1)
 	p.answer(errno(unix.EPERM))
-	p.unless(unix.BPF_JSET, unix.CLONE_THREAD, 3) // of whose threads each has its own files, nobody could count them
+	p.unless(unix.BPF_JSET, unix.CLONE_THREAD, 3) // threads must share their open files, so that these can be counted
 	p.unless(unix.BPF_JSET, unix.CLONE_FILES, 1)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	p.unless(unix.BPF_JEQ, unix.SYS_IOCTL, 6) // to type into somebody's terminal
+	p.unless(unix.BPF_JEQ, unix.SYS_IOCTL, 6) // TIOCSTI and TIOCLINUX can type into a terminal
 	p.load(placeArgument(1))
 	p.unless(unix.BPF_JEQ, unix.TIOCSTI, 1)
 	p.answer(errno(unix.EPERM))
@@ -126,7 +125,7 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // of this process, and of no other: one with no files counts nothing
+	p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // not of another process, such as the one that counts
 	p.load(placeArgument(0))
 	p.unless(unix.BPF_JEQ, 0, 1)
 	p.answer(unix.SECCOMP_RET_ALLOW)
@@ -137,8 +136,8 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	return p
 }
 
-// files keeps open what a process has open to those that count it: its threads have the same files, and it may be
-// looked into. Programs that hide themselves are told that they do.
+// files keeps a process's open files visible to the process that counts them: threads can't have files of their own,
+// and no process can become untraceable. PR_SET_DUMPABLE does nothing but reports success.
 func (p *program) files() {
 	p.unless(unix.BPF_JEQ, unix.SYS_CLOSE_RANGE, 4)
 	p.load(placeArgument(2))
@@ -152,8 +151,8 @@ func (p *program) files() {
 	p.answer(unix.SECCOMP_RET_ALLOW)
 }
 
-// sockets lets a command have those that end in its own network, and none where it has no network of its own. Others,
-// such as those to the machine below a virtual one, belong to no network and are never had.
+// sockets allows only families that stay within the command's own network, or none if it has no such network. Other
+// families, such as vsock to a virtual machine's host, ignore network namespaces and are always refused.
 func (p *program) sockets(alone bool) {
 	if !alone {
 		p.unless(unix.BPF_JEQ, unix.SYS_SOCKET, 1)
@@ -167,14 +166,14 @@ func (p *program) sockets(alone bool) {
 		p.unless(unix.BPF_JEQ, family, 1)
 		p.answer(unix.SECCOMP_RET_ALLOW)
 	}
-	p.unless(unix.BPF_JEQ, unix.AF_NETLINK, 3) // to list the box's interfaces
+	p.unless(unix.BPF_JEQ, unix.AF_NETLINK, 3) // route messages only, which list the box's interfaces
 	p.load(placeArgument(2))
 	p.unless(unix.BPF_JEQ, unix.NETLINK_ROUTE, 1)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	p.answer(errno(unix.EAFNOSUPPORT))
 }
 
-// filterCalls puts the filter into force for this thread and what it becomes. A command that is alone has name spaces.
+// filterCalls installs the filter for this thread and its children. alone says that the command has namespaces.
 func filterCalls(alone bool) error {
 	arch, ok := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !ok {

@@ -2,5 +2,5 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// refusedHere are refused calls that only this kind of processor has.
+// refusedHere are refused calls that only arm64 has.
 var refusedHere = []uint32{unix.SYS_KEXEC_FILE_LOAD}

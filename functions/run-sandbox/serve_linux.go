@@ -17,18 +17,18 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// The stages of one action are processes of this one binary: the supervisor starts inside, which makes the box and
-// keeps it in order, and inside starts command, which gives up everything and becomes the command.
+// One binary has all stages of an action, each a process. The supervisor starts inside, which makes the box and watches
+// it; inside starts command, which gives up its rights and executes the command.
 const (
 	stageInside  = "inside"
 	stageCommand = "command"
 )
 
-// memory is how much a command's processes may use together unless the machine is smaller.
+// memory is how much memory a command's processes may use together, in bytes, unless the machine has less.
 const memory = 1 << 30
 
-// serve is the whole program: a stage, or the supervisor. `machine <MB>` says that the machine has been made for this
-// action alone and has no more memory than that, so that a command may run with what little such a machine withholds.
+// serve runs a stage or the supervisor. The argument `machine <MB>` says that this machine was made for one action and
+// has that much memory. Then a command may run there even if the machine supports neither namespaces nor Landlock.
 func serve(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == stageInside:
@@ -46,13 +46,13 @@ func serve(args []string) error {
 			return fmt.Errorf("the machine's memory: %w", err)
 		}
 		s.levels = append(s.levels, machine)
-		s.memory = min(memory, mb<<20*6/10) // the rest is the runtime's and ours: the order's archive stands there, too
+		s.memory = min(memory, mb<<20*6/10) // the rest is for the runtime, this process and the order's archive
 	}
 	order, err := readOrder(os.Stdin)
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), true)
 	}
-	// Should a command kill the process that keeps its box in order, what is left becomes a child of this one.
+	// If a command kills inside, the remaining processes become children of this one.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -72,25 +72,24 @@ func readOrder(r io.Reader) (o isolated.Order, err error) {
 }
 
 const (
-	reserve    = 20 * time.Second // of an order's deadline, for packing and uploading
+	reserve    = 20 * time.Second // before an order's deadline, for packing and uploading
 	sendEach   = 250 * time.Millisecond
 	pollEach   = 2 * time.Second
 	packWithin = 10 * time.Second
-	stopWithin = 6 * time.Second // from the order to end a command until the whole box is killed
-	killWithin = 6 * time.Second // from then on until the process that keeps it in order is killed
+	stopWithin = 6 * time.Second // from stop to kill
+	killWithin = 6 * time.Second // from kill until inside itself is killed
 )
 
-// supervisor runs an order and answers it.
 type supervisor struct {
 	objects *objects
 	answer  *isolated.Writer
-	levels  []level // that may be tried, the strictest first
-	memory  int64   // bytes, of all the command's processes together
+	levels  []level // in the order of trying, the strictest first
+	memory  int64   // bytes, for all the command's processes together
 	log     *slog.Logger
 }
 
-// run does all of an order. With an error the answer has no end: who asked is gone, or how the command ended is not
-// known. Nothing is left running either way.
+// run carries out an order. If it returns an error, the answer has no end: the reader is gone, or it is unknown how the
+// command ended. It never leaves a process running.
 func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	left := time.Until(o.Deadline) - reserve
 	limit := min(time.Duration(o.TimeoutSeconds)*time.Second, left)
@@ -132,7 +131,7 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	return s.answer.End(end)
 }
 
-// start makes the strictest box that this machine gives.
+// start makes the strictest box that this machine supports.
 func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
@@ -147,7 +146,7 @@ func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte
 	return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s", strings.Join(why, "; "))
 }
 
-// attend lets the command run until it ends, its time is up or somebody cancels, and sends its lines meanwhile.
+// attend runs the command until it ends, its time is up or somebody cancels it, and sends its output meanwhile.
 func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order,
 	limit time.Duration) (end isolated.End, packed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -174,7 +173,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order,
 			}
 			e.tell(&end)
 			packed = packed || e.Packed
-			if e.Exit != nil { // from here on it is packed, which nothing interrupts but its own limit
+			if e.Exit != nil { // the workspace is being packed now; only packWithin ends that
 				cancelled, overdue, timeUp = nil, nil, time.NewTimer(packWithin)
 			}
 		case <-send.C:
@@ -201,7 +200,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order,
 	}
 }
 
-// watchCancel is closed once the cancel object is there.
+// watchCancel returns a channel that is closed once the cancel object exists.
 func (s *supervisor) watchCancel(ctx context.Context, address string) <-chan struct{} {
 	if address == "" {
 		return nil
@@ -225,8 +224,7 @@ func (s *supervisor) watchCancel(ctx context.Context, address string) <-chan str
 	return found
 }
 
-// keep uploads what became of the workspace. That it could not be kept is said, and changes nothing in how the command
-// ended.
+// keep uploads the changed workspace. A failure is reported in end.Limit; it doesn't change how the command ended.
 func (s *supervisor) keep(ctx context.Context, b *box, o isolated.Order, end *isolated.End) {
 	archive, version, err := b.packed()
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// serve refuses: what isolates a command is the Linux kernel's.
+// serve refuses: isolation needs the Linux kernel.
 func serve([]string) error {
 	return sandbox.NewWriter(os.Stdout).NotBegun("commands run on Linux only: this machine's system withholds nothing from them", true)
 }

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resetSignals gives every signal back to the kernel, but for the one by which Go's runtime interrupts its own threads.
-// The first process of a name space takes no signal that it has no handler for, whichever of its threads it is sent to,
-// and Go's handlers of some end the process. What a command inherits are signals that are ignored.
+// resetSignals removes Go's signal handlers, except for SIGURG, which the runtime sends to its own threads. The first
+// process of a PID namespace ignores every signal without a handler, so that the command can't end it, while some of
+// Go's handlers would end it. The command's stage calls it too, because a program inherits ignored signals.
 func resetSignals() error {
-	action := [4]uint64{} // struct sigaction of the kernel: the default handler, no flags, no mask
+	action := [4]uint64{} // struct sigaction: default handler, no flags, no mask
 	const last, bytesOfSet = 64, 8
 	for s := unix.Signal(1); s <= last; s++ {
 		if s == unix.SIGKILL || s == unix.SIGSTOP || s == unix.SIGURG {

@@ -6,7 +6,7 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// AgentStatus is what Slack shows that an agent does in a thread
+// AgentStatus is the state of an agent that Slack shows in a thread
 // (https://docs.slack.dev/reference/methods/agents.sessions.setStatus).
 type AgentStatus string
 
@@ -17,10 +17,10 @@ const (
 	AgentClosed     AgentStatus = "closed"
 )
 
-// maxTitle is how long the title of an agent's session may be, in characters.
+// maxTitle is the greatest length of a session's title, in characters.
 const maxTitle = 200
 
-// SetAgentStatus says what an agent does in a thread. Doing it again is harmless.
+// SetAgentStatus sets an agent's state in a thread. It is idempotent.
 func (c *Client) SetAgentStatus(ctx context.Context, channel, thread string, status AgentStatus, title string) error {
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle])

@@ -16,22 +16,21 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Keys hold the token of the bot of the workspace that a context is for (see For), and the address of the Web API,
-// which ends with a slash.
+// Keys gives the bot token for a context's tenant (see For) and the Web API's address, which ends with a slash.
 type Keys interface {
 	Bot(ctx context.Context) (token, address string, err error)
 	// Refused is called when Slack rejected the token; it reports whether there is another one now.
 	Refused(ctx context.Context) bool
 }
 
-// CodeNoToken is a code of Ringi's: no token could be read, so nothing was sent.
+// CodeNoToken is Ringi's own code: no token could be read, so nothing was sent.
 const CodeNoToken = "no_token"
 
-// noToken is the refusal of every call until the bot's token has been pasted into the secret.
+// noToken is the refusal of every call until an administrator stores the bot's token in the secret.
 func noToken() Refused { return Refused{Code: CodeNoToken, App: true} }
 
-// untold is the error of a call that was not sent because its token could not be found. If finding the token took a
-// call to Slack, that call's error says what to do.
+// untold is the error of a call that was not sent because its token could not be found. If looking for the token took a
+// call to Slack, that call's error decides whether to retry.
 func untold(err error) error {
 	var limited RateLimited
 	var refused Refused
@@ -46,11 +45,11 @@ func untold(err error) error {
 	return noToken()
 }
 
-// maxRefusal bounds an answer that is looked into for a refused token, in bytes.
+// maxRefusal is how many bytes of an answer are searched for a refused token.
 const maxRefusal = 4 << 10
 
-// With returns a client that reads the token for each call. When Slack rejects the token, it is read again, and if it
-// has changed the call is repeated: Slack had done nothing. Each call ends after timeout.
+// With returns a client that reads the token for each call. When Slack rejects the token, it reads the token again and,
+// if that has changed, repeats the call, which had no effect. Each call ends after timeout.
 func With(keys Keys, timeout time.Duration) *Client {
 	b := &bearer{keys: keys, http: httpClient(timeout)}
 	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys, files: httpClient(timeout)}
@@ -62,7 +61,7 @@ type bearer struct {
 	http *http.Client
 }
 
-// Do is what slack-go calls.
+// Do implements slack-go's HTTP client.
 func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -79,7 +78,7 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// send makes the call with the token as it is now, and reports whether Slack refused that.
+// send makes the call with the present token. stale reports whether Slack refused that token.
 func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale bool, err error) {
 	token, address, err := b.keys.Bot(r.Context())
 	if err != nil {
@@ -112,7 +111,7 @@ func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale boo
 	return response, refusedToken(response), nil
 }
 
-// refusedToken reports whether an answer says that the token is invalid. The answer's body can still be read.
+// refusedToken reports whether an answer says that the token is invalid. The answer's body stays readable.
 func refusedToken(r *http.Response) bool {
 	head, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
 	rest := r.Body

@@ -1,5 +1,5 @@
-// Package slackapi calls Slack. It wraps slack-go with deadlines, one set of errors that says what is known about a
-// call's outcome, and the metadata by which a card's message is found again.
+// Package slackapi calls Slack. It wraps slack-go with deadlines, with errors that say what is known about a call's
+// outcome, and with metadata by which a card's message is found again.
 package slackapi
 
 import (
@@ -18,20 +18,20 @@ type Client struct {
 	files *http.Client
 
 	mu   sync.Mutex
-	self map[string]*slack.AuthTestResponse // who a token belongs to, by token, once known
+	self map[string]*slack.AuthTestResponse // the bot of each token, once known
 }
 
-// mostSelves bounds how many tokens' bots are remembered.
+// mostSelves bounds the tokens whose bots are cached.
 const mostSelves = 100
 
 type forTenant struct{}
 
-// For names the tenant whose bot makes the calls under a context. Without it the deployment's own bot does.
+// For selects the tenant whose bot makes the calls under a context. Without it the deployment's own bot does.
 func For(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, forTenant{}, tenant)
 }
 
-// Tenant is the tenant whose bot makes calls; empty for the deployment's own.
+// Tenant returns the tenant whose bot makes the calls; it is empty for the deployment's own.
 func Tenant(ctx context.Context) string {
 	tenant, _ := ctx.Value(forTenant{}).(string)
 	return tenant
@@ -41,12 +41,13 @@ func httpClient(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout:   timeout,
 		Transport: http.DefaultTransport.(*http.Transport).Clone(),
-		// The token is in the body: it must not be sent where a redirect leads.
+		// The body contains the token, so a redirect must not be followed.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// whoami is the bot that the token belongs to; asked once for each token, or more often by calls at the same time.
+// whoami returns the bot that the token belongs to. Slack is asked once for each token, or more often by concurrent
+// calls.
 func (c *Client) whoami(ctx context.Context) (*slack.AuthTestResponse, error) {
 	token, _, _ := c.keys.Bot(ctx) // without a token the call below is refused
 	c.mu.Lock()
@@ -59,7 +60,7 @@ func (c *Client) whoami(ctx context.Context) (*slack.AuthTestResponse, error) {
 	if err := outcome("auth.test", err); err != nil {
 		return nil, err
 	}
-	token, _, _ = c.keys.Bot(ctx) // Slack may have refused the first one
+	token, _, _ = c.keys.Bot(ctx) // the token may have changed during the call
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.self == nil || len(c.self) >= mostSelves {

@@ -7,14 +7,14 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// pageOfUsers is how many people are asked for at once: Slack takes up to 1,000, and may answer with fewer.
+// pageOfUsers is how many people one call asks for. Slack allows 1,000, and may return fewer.
 const pageOfUsers = 1000
 
-// slackbot is Slack's own bot, which users.list reports as a person.
+// slackbot is Slack's own bot, which users.list returns as a person.
 const slackbot = "USLACKBOT"
 
-// Users lists the people and bots of the workspace, those whose accounts were deactivated too. It asks for the next
-// page only when it is wanted. An error ends the list.
+// Users lists the people and bots of the workspace, including deactivated accounts. It fetches each page when it is
+// needed. An error ends the list.
 func (c *Client) Users(ctx context.Context) iter.Seq2[User, error] {
 	pages := c.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfUsers), slack.GetUsersOptionIncludeLocale(false))
 	return paged(func(string) (page []User, after string, err error) {
@@ -35,11 +35,11 @@ type Group struct {
 	ID       string
 	Name     string
 	Handle   string
-	Count    int  // of its members
-	Disabled bool // then nobody can mention it, and it has no members
+	Count    int  // number of members
+	Disabled bool // nobody can mention it, and it has no members
 }
 
-// Usergroups lists the workspace's user groups, disabled ones too.
+// Usergroups lists the workspace's user groups, including disabled ones.
 func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
 	all, err := c.api.GetUserGroupsContext(ctx, slack.GetUserGroupsOptionIncludeCount(true),
 		slack.GetUserGroupsOptionIncludeDisabled(true))

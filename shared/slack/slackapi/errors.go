@@ -14,33 +14,32 @@ import (
 	"ringi/shared/runtime/metric"
 )
 
-// RateLimited says that Slack did nothing, and when to ask again.
+// RateLimited says that Slack did nothing, and when to try again.
 type RateLimited struct{ RetryAfter time.Duration }
 
 func (e RateLimited) Error() string { return fmt.Sprintf("slack: rate limited for %s", e.RetryAfter) }
 
-// Refused says that Slack did nothing, and why. A Permanent refusal stays until a person changes something: the channel
-// or the message. A refusal of the App concerns its token, its permissions or its workspace, so every call is refused,
-// whatever its channel and message.
+// Refused says that Slack did nothing, and why. A Permanent refusal lasts until a person changes the channel or the
+// message. An App refusal concerns the token, its permissions or its workspace, so Slack refuses every other call too.
 type Refused struct {
-	Code      string // Slack's, or one of Ringi's for a call that was not sent
+	Code      string // Slack's code, or Ringi's own for a call that was not sent
 	Permanent bool
 	App       bool
 }
 
 func (e Refused) Error() string { return "slack: refused: " + e.Code }
 
-// Unknown says that Slack may or may not have done the call: the answer was lost, or says that it is not known.
+// Unknown says that the call may or may not have had its effect: its answer was lost, or Slack answered with an error
+// that leaves it open.
 type Unknown struct {
 	Cause string
-	// Over: Slack itself answered, so the request is no longer under way. When a gateway
-	// gives up waiting, the request may still be under way behind it.
+	// Over means that Slack itself answered, so the request has ended. Otherwise it may still be in progress, as behind
+	// a gateway that gave up waiting.
 	Over bool
 }
 
 func (e Unknown) Error() string { return "slack: unknown outcome: " + e.Cause }
 
-// Codes that callers tell apart.
 const (
 	CodeMessageNotFound = "message_not_found"
 	CodeCantUpdate      = "cant_update_message"
@@ -51,30 +50,30 @@ const (
 	CodeMissingScope    = "missing_scope"
 	codeTokenType       = "not_allowed_token_type"
 	CodeStreaming       = "streaming_state_conflict"       // a message that is being streamed can't be updated
-	CodeNotStreaming    = "message_not_in_streaming_state" // its stream has ended
-	CodeBlockMismatch   = "block_mismatch"                 // what a message shows can't be replaced by that
+	CodeNotStreaming    = "message_not_in_streaming_state" // the message's stream has ended
+	CodeBlockMismatch   = "block_mismatch"                 // the new content can't replace the message's present content
 	CodeUserNotFound    = "user_not_found"
 	CodeUserNotVisible  = "user_not_visible"
-	codeUnreached       = "unreached" // ours: no connection was made
+	codeUnreached       = "unreached" // our own: no connection was made
 )
 
-// Code is the refusal's code, empty when err is no refusal.
+// Code returns a refusal's code, or "" if err is no refusal.
 func Code(err error) string {
 	var refused Refused
 	errors.As(err, &refused)
 	return refused.Code
 }
 
-// defaultRetry is how long to wait when Slack does not say.
+// defaultRetry is how long to wait when Slack gives no time.
 const defaultRetry = 5 * time.Second
 
-// Silent reports whether an error says that Slack did not answer: the call may have taken all of its time.
+// Silent reports whether Slack did not answer: then the call may have used all of its time.
 func Silent(err error) bool {
 	var unknown Unknown
 	return errors.As(err, &unknown) && !unknown.Over || Code(err) == codeUnreached
 }
 
-// normal turns what slack-go returns into one of the three.
+// normal converts slack-go's errors to RateLimited, Refused or Unknown.
 func normal(err error) error {
 	var limited *slack.RateLimitedError
 	var status slack.StatusCodeError
@@ -100,7 +99,7 @@ func normal(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return Unknown{Cause: fmt.Sprintf("%T", err)} // its text may hold an address
+	return Unknown{Cause: fmt.Sprintf("%T", err)} // its text may contain an address
 }
 
 func ofStatus(code int) error {
@@ -125,8 +124,8 @@ func ofCode(code string) error {
 	return Refused{Code: code, Permanent: !app && !slices.Contains(passing, code), App: app}
 }
 
-// ofTheApp are the codes, of those that Slack lists under every method's errors, that are about the token, the app's
-// permissions or its workspace. access_denied and no_permission are none: they are about one resource or conversation.
+// ofTheApp lists the codes, of those that every method may return, which concern the token, the app's permissions or
+// its workspace. access_denied and no_permission concern only one resource or conversation.
 func ofTheApp() []string {
 	return []string{
 		"not_authed", "invalid_auth", "account_inactive", "token_revoked", "token_expired",
@@ -136,7 +135,7 @@ func ofTheApp() []string {
 	}
 }
 
-// outcome counts a call and classifies its error: nil, or one of the three errors, wrapped with the method's name.
+// outcome counts a call and converts its error, adding the method's name.
 func outcome(method string, err error) error {
 	if err = Count(err); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
@@ -144,8 +143,8 @@ func outcome(method string, err error) error {
 	return nil
 }
 
-// Count counts a call that slack-go made and that returned err, for whoever has a
-// client of their own. It returns nil, RateLimited, Refused or Unknown.
+// Count counts a call by another slack-go client and converts its error. It returns nil, RateLimited, Refused or
+// Unknown.
 func Count(err error) error {
 	err = normal(err)
 	failed := 0.0
@@ -156,8 +155,8 @@ func Count(err error) error {
 	return err
 }
 
-// counts reports whether an error counts for the alarm on failed calls. A refusal that concerns
-// only one message, channel, person or expired trigger does not: the caller handles it.
+// counts reports whether an error counts for the alarm on failed calls. A refusal that concerns one message, channel,
+// person or expired trigger doesn't: the caller handles it.
 func counts(err error) bool {
 	var refused Refused
 	return err != nil && !(errors.As(err, &refused) && slices.Contains(ordinary(), refused.Code))

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// File is one that somebody shared, with what is in it.
+// File is a file that somebody shared, with its content.
 type File struct {
-	Name, Type string // Type is MIME
+	Name, Type string // Type is the MIME type
 	Body       []byte
 }
 
-// ErrFile is a file that can't be read, whoever asks: it was deleted, is not kept by Slack, or is too large.
+// ErrFile means that nobody can read the file: it was deleted, is not stored by Slack, or is too large.
 var ErrFile = errors.New("the file can't be read")
 
-// fileHosts are the hosts on which Slack keeps files. The token is sent to no other.
+// fileHosts are Slack's file hosts. The token is sent to no other host.
 var fileHosts = []string{"files.slack.com", "files.slack-gov.com"}
 
-// File reads a file of at most so many bytes. It returns ErrFile for one that can't be read, else the errors of any
-// call.
+// File reads a file of at most most bytes. It returns ErrFile for a file that can't be read, else RateLimited, Refused
+// or Unknown.
 func (c *Client) File(ctx context.Context, id string, most int) (File, error) {
 	f, _, _, err := c.api.GetFileInfoContext(ctx, id, 1, 1)
 	if refused := (Refused{}); errors.As(normal(err), &refused) &&
@@ -46,8 +46,8 @@ func (c *Client) File(ctx context.Context, id string, most int) (File, error) {
 	return File{Name: f.Name, Type: f.Mimetype, Body: body}, err
 }
 
-// download reads a file from where Slack says that it is. To a token without the scope files:read Slack answers with a
-// page to sign in, as HTML and with status 200.
+// download reads a file from Slack's address for it. To a token without the scope files:read Slack answers with status
+// 200 and a sign-in page in HTML.
 func (c *Client) download(ctx context.Context, address, wants string, most int) ([]byte, error) {
 	token, api, err := c.keys.Bot(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Client) download(ctx context.Context, address, wants string, most int) 
 	r.Header.Set("Authorization", "Bearer "+token)
 	res, err := c.files.Do(r)
 	if err != nil {
-		return nil, Unknown{Cause: "reading a file failed"} // the error has the address in it
+		return nil, Unknown{Cause: "reading a file failed"} // the error contains the address
 	}
 	defer res.Body.Close()
 	got, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -80,7 +80,7 @@ func (c *Client) download(ctx context.Context, address, wants string, most int) 
 	return body, nil
 }
 
-// fromSlack reports whether an address is where Slack keeps files, or where the calls go: the local stack's sandbox.
+// fromSlack reports whether an address leads to Slack's files or, in the local stack, to its sandbox.
 func fromSlack(address, api string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil {

@@ -13,7 +13,7 @@ import (
 // EventType is the metadata type of a card's message.
 const EventType = "ringi_card"
 
-// Metadata names the card that a message shows. Members of the channel can read it: ids only.
+// Metadata names the card that a message shows. All members of the channel can read it, so it has ids only.
 type Metadata struct {
 	Task string
 	Card string // the card row's key
@@ -25,8 +25,7 @@ func (m Metadata) option() slack.MsgOption {
 	})
 }
 
-// body is a card's content. An attachment list that is left out would keep the old
-// one on an update, so it is always sent.
+// body is a card's content. It always sends the attachments: an update without them would keep the old ones.
 func body(m outgoing.Message) slack.MsgOption {
 	return slack.MsgOptionCompose(
 		slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
@@ -34,8 +33,8 @@ func body(m outgoing.Message) slack.MsgOption {
 	)
 }
 
-// Post posts a card's message into a thread, or outside of any when thread is empty, and
-// returns its timestamp. After Unknown it may be there: look with FindCards before posting again.
+// Post posts a card's message into a thread, or outside of threads if thread is empty, and returns its timestamp. After
+// Unknown the message may exist: look with FindCards before posting again.
 func (c *Client) Post(
 	ctx context.Context, channel, thread string, m outgoing.Message, about Metadata,
 ) (ts string, err error) {
@@ -55,14 +54,14 @@ func (c *Client) Post(
 	return ts, nil
 }
 
-// refusedBlocks reports whether Slack rejected a block: its type is unknown or not allowed
-// here. Nothing was posted then.
+// refusedBlocks reports whether Slack rejected a block because its type is unknown or not allowed here. Nothing was
+// posted then.
 func refusedBlocks(err error) bool {
 	return slices.Contains(
 		[]string{"invalid_blocks", "invalid_attachments", "invalid_blocks_format", "msg_blocks_too_long"}, Code(err))
 }
 
-// Update replaces what a card's message shows. Doing it again is harmless.
+// Update replaces the content of a card's message. It is idempotent.
 func (c *Client) Update(ctx context.Context, channel, ts string, m outgoing.Message, about Metadata) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
 	err = outcome("chat.update", err)
@@ -72,7 +71,7 @@ func (c *Client) Update(ctx context.Context, channel, ts string, m outgoing.Mess
 	return err
 }
 
-// Delete removes a message of Ringi's. One that is gone already is fine.
+// Delete removes one of Ringi's messages. It returns nil if the message is already gone.
 func (c *Client) Delete(ctx context.Context, channel, ts string) error {
 	_, _, err := c.api.DeleteMessageContext(ctx, channel, ts)
 	if err = outcome("chat.delete", err); Code(err) == CodeMessageNotFound {
@@ -81,7 +80,7 @@ func (c *Client) Delete(ctx context.Context, channel, ts string) error {
 	return err
 }
 
-// Ephemeral shows text to one person, in a thread unless it is empty.
+// Ephemeral shows a text to one person only, within a thread unless thread is empty.
 func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
 	options := []slack.MsgOption{slack.MsgOptionText(text, false)}
 	if thread != "" {
@@ -91,7 +90,7 @@ func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text stri
 	return outcome("chat.postEphemeral", err)
 }
 
-// Permalink is the address of a message.
+// Permalink returns the address of a message.
 func (c *Client) Permalink(ctx context.Context, channel, ts string) (string, error) {
 	link, err := c.api.GetPermalinkContext(ctx, &slack.PermalinkParameters{Channel: channel, Ts: ts})
 	return link, outcome("chat.getPermalink", err)
@@ -107,7 +106,7 @@ func (c *Client) Direct(ctx context.Context, user, text string) error {
 	return outcome("chat.postMessage", err)
 }
 
-// OpenDM opens the conversation with a person and returns its channel.
+// OpenDM opens a person's direct messages and returns their channel.
 func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
 	dm, _, _, err := c.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
 	if err := outcome("conversations.open", err); err != nil {
@@ -116,21 +115,21 @@ func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err e
 	return dm.ID, nil
 }
 
-// OpenView shows a modal to whoever made the trigger, which lives for 3 s.
+// OpenView shows a modal to the person whose click made the trigger. A trigger expires after 3 s.
 func (c *Client) OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error {
 	_, err := c.api.OpenViewContext(ctx, trigger, view)
 	return outcome("views.open", err)
 }
 
-// UpdateView replaces what an open modal shows, unless it shows another page than the
-// one with this hash by now. An empty hash replaces it whatever it shows.
+// UpdateView replaces the content of an open modal. It fails if the modal has moved on from the page with this hash. An
+// empty hash replaces any page.
 func (c *Client) UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error {
 	_, err := c.api.UpdateViewContext(ctx, view, "", hash, id)
 	return outcome("views.update", err)
 }
 
-// Suggest sets what Slack offers to say in a direct message, below its latest message.
-// An app with agent_view names no thread: with one the call does nothing.
+// Suggest sets the prompts that Slack offers in a direct message. It names no thread: for an app with agent_view, a
+// call with a thread does nothing.
 func (c *Client) Suggest(ctx context.Context, channel string, suggestions []outgoing.Suggestion) error {
 	params := slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: channel}
 	for _, s := range suggestions {

@@ -12,15 +12,15 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// User is what Slack says about a person.
+// User is Slack's record of a person.
 type User struct {
 	ID    string
 	Team  string
-	Name  string // as the workspace shows it
+	Name  string // the name that the workspace shows
 	Bot   bool
 	Gone  bool // the account was deactivated
 	Guest bool // a restricted account, or a stranger who shares no channel with the app
-	// Teams are the workspaces of a person of an organization that has several.
+	// Teams are the workspaces of a person whose organization has several.
 	Teams []string
 	// Language is the first part of the locale that the person chose in Slack, such as ja.
 	Language string
@@ -29,7 +29,7 @@ type User struct {
 // Of reports whether the person belongs to a workspace.
 func (u User) Of(team string) bool { return u.Team == team || slices.Contains(u.Teams, team) }
 
-// User asks about a person.
+// User looks a person up.
 func (c *Client) User(ctx context.Context, id string) (User, error) {
 	u, err := c.api.GetUserInfoContext(ctx, id)
 	if err := outcome("users.info", err); err != nil {
@@ -48,8 +48,8 @@ func userOf(u *slack.User) User {
 	}
 }
 
-// shown is a name as people see it, on one line: people choose their names themselves, and an invisible sign could make
-// one look like another's, or reverse the text beside it. It is empty for a name that shows nothing.
+// shown cleans a display name, which people choose freely: one line without invisible characters, which could imitate
+// another name or reverse the text next to it. It is empty for a name that shows nothing.
 func shown(name string) string {
 	name = strings.Join(strings.Fields(legible.Visible(name)), " ")
 	if !legible.Text(name) {
@@ -58,14 +58,14 @@ func shown(name string) string {
 	return name
 }
 
-// Self is the bot that a token belongs to.
+// Self describes the bot that a token belongs to.
 type Self struct {
 	User       string
 	Team       string
-	Enterprise string // the organization (Enterprise Grid) of its workspace, empty without one
+	Enterprise string // the workspace's organization (Enterprise Grid), or empty
 }
 
-// Self is the bot to which the token belongs; Slack is asked once for each token
+// Self returns the bot that the token belongs to. It asks Slack once for each token
 // (https://docs.slack.dev/reference/methods/auth.test).
 func (c *Client) Self(ctx context.Context) (Self, error) {
 	self, err := c.whoami(ctx)
@@ -75,14 +75,14 @@ func (c *Client) Self(ctx context.Context) (Self, error) {
 	return Self{self.UserID, self.TeamID, self.EnterpriseID}, nil
 }
 
-// Team is the workspace that the token belongs to, as Self says.
+// Team returns the workspace that the token belongs to, as Self does.
 func (c *Client) Team(ctx context.Context) (string, error) {
 	self, err := c.Self(ctx)
 	return self.Team, err
 }
 
-// TeamName is the name of that workspace. Slack refuses it to an installation without the scope team:read, from before
-// the manifest had that scope; this refusal is not counted as a failed call.
+// TeamName returns that workspace's name. Slack refuses it to installations from before the manifest had the scope
+// team:read; this refusal does not count as a failed call.
 func (c *Client) TeamName(ctx context.Context) (string, error) {
 	team, err := c.api.GetTeamInfoContext(ctx)
 	refused := normal(err)
@@ -95,18 +95,18 @@ func (c *Client) TeamName(ctx context.Context) (string, error) {
 	return team.Name, nil
 }
 
-// pageOfChannels is the most that users.conversations gives at once.
+// pageOfChannels is the largest page of users.conversations.
 const pageOfChannels = 999
 
-// Channel is one that a person is in.
+// Channel is a channel that a person is in.
 type Channel struct {
 	ID   string
 	Name string // without #
 }
 
-// Channels lists the channels of these types that a person is a member of: all public ones, and those others that the
-// bot is in, too. It asks for the next page only when it is wanted. An error ends the list. Slack has no call for one
-// membership; a person's channels are looked through, since they are fewer than a channel's members.
+// Channels lists the channels of these types that a person is in. For types other than public channels, it lists only
+// those that the bot is in, too. It fetches each page when it is needed. An error ends the list. Slack has no call for
+// a single membership; a person's channels are searched, since they are fewer than a channel's members.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
 	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels,
 		ExcludeArchived: true}
@@ -120,7 +120,7 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 	})
 }
 
-// Members returns at most so many of a channel's members, bots too; more reports whether there are others.
+// Members returns at most most of a channel's members, including bots; more reports whether there are others.
 func (c *Client) Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error) {
 	in := slack.GetUsersInConversationParameters{ChannelID: channel, Limit: most}
 	ids, cursor, err := c.api.GetUsersInConversationContext(ctx, &in)

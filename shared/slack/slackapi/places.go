@@ -8,8 +8,8 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Link is where people open a message in Slack, in its thread unless that is empty; empty when that can't be said.
-// Slack is asked once for each token.
+// Link returns the address at which people open a message in Slack, within its thread unless that is empty. It returns
+// "" when the workspace's address is unknown. It asks Slack once for each token.
 func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
 	self, err := c.whoami(ctx)
 	if err != nil || self.URL == "" || channel == "" || ts == "" {
@@ -22,10 +22,10 @@ func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
 	return link
 }
 
-// Reaches reports whether the bot may post where a person is: in a channel that it is a member of, or in the person's
-// direct messages with it. When Slack doesn't say, it is true, and posting will tell.
+// Reaches reports whether the bot may post in a channel, or in the person's direct messages with it. When Slack doesn't
+// say, it returns true, and posting will show.
 func (c *Client) Reaches(ctx context.Context, channel, user string) (bool, error) {
-	if strings.HasPrefix(channel, "D") { // the bot need not be one of the two
+	if strings.HasPrefix(channel, "D") { // the direct messages may be between two people
 		own, err := c.OpenDM(ctx, user)
 		return err != nil || own == channel, err
 	}
@@ -37,7 +37,7 @@ func (c *Client) Reaches(ctx context.Context, channel, user string) (bool, error
 	return is.IsMember && !is.IsArchived, nil
 }
 
-// PublishHome shows a view as a person's Home tab of the app.
+// PublishHome replaces a person's Home tab.
 func (c *Client) PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error {
 	_, err := c.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: user, View: view})
 	return outcome("views.publish", err)

@@ -10,11 +10,11 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// maxPages bounds a search: 50 pages of 200 replies are more than any task's thread has.
+// maxPages bounds a search to 50 pages of 200 replies, more than any task's thread has.
 const maxPages = 50
 
-// FindCards returns the timestamps, earliest first, of Ringi's own messages in a thread that show this card. A thread
-// that is gone has none. Without a thread it looks among the channel's latest messages.
+// FindCards returns the timestamps, earliest first, of Ringi's messages that show this card, in a thread or, if thread
+// is empty, among the channel's latest messages. A deleted thread has none.
 func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
 	messages := c.replies(ctx, slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread}, maxPages)
 	if thread == "" {
@@ -26,7 +26,7 @@ func (c *Client) FindCards(ctx context.Context, channel, thread string, about Me
 	})
 }
 
-// latest lists the latest 200 messages outside of threads: what was posted a moment ago is among them.
+// latest lists the latest 200 messages outside of threads, which include one that was just posted.
 func (c *Client) latest(ctx context.Context, channel string) iter.Seq2[slack.Message, error] {
 	params := slack.GetConversationHistoryParameters{ChannelID: channel, Limit: 200, IncludeAllMetadata: true}
 	return paged(func(string) ([]slack.Message, string, error) {
@@ -38,8 +38,8 @@ func (c *Client) latest(ctx context.Context, channel string) iter.Seq2[slack.Mes
 	})
 }
 
-// find returns the timestamps, earliest first, of those messages of Ringi's own bot that are wanted; none of a thread
-// that is gone.
+// find returns the timestamps, earliest first, of the wanted messages that Ringi's own bot wrote. A deleted thread has
+// none.
 func (c *Client) find(
 	ctx context.Context, messages iter.Seq2[slack.Message, error], wanted func(slack.Message) bool,
 ) (found []string, err error) {
@@ -57,17 +57,17 @@ func (c *Client) find(
 			found = append(found, m.Timestamp)
 		}
 	}
-	slices.Sort(found) // of one length: seconds and microseconds
+	slices.Sort(found) // timestamps have equal length, so they sort as strings
 	return slices.Compact(found), nil
 }
 
-// Ours reports whether the bot that self names wrote the message: any app may send metadata of any type.
+// Ours reports whether the bot self wrote the message. Metadata is no proof: any app may send metadata of any type.
 func Ours(m slack.Message, self *slack.AuthTestResponse) bool {
 	return self.BotID != "" && m.BotID == self.BotID || self.UserID != "" && m.User == self.UserID
 }
 
-// paged lists what Slack gives page by page: next returns a page and the cursor of the one after it, empty after the
-// last. It is asked only when more is wanted. An error ends the list.
+// paged lists Slack's results page by page. next returns a page and the cursor of the one after it, empty after the
+// last. It is called only when more is needed. An error ends the list.
 func paged[V any](next func(cursor string) (page []V, after string, err error)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for cursor := ""; ; {
@@ -89,7 +89,7 @@ func paged[V any](next func(cursor string) (page []V, after string, err error)) 
 	}
 }
 
-// errTooLong is a thread with more pages than are read.
+// errTooLong means that a thread has more pages than we read.
 var errTooLong = errors.New("conversations.replies: the thread is too long to read")
 
 // replies lists the messages of a thread, the oldest first. After most pages it ends with errTooLong.
@@ -111,17 +111,17 @@ func (c *Client) replies(
 	})
 }
 
-// threadPages bounds the reading of a thread: Slack gives its oldest replies first.
+// threadPages bounds the reading of a thread: Slack returns the oldest replies first.
 const threadPages = 5
 
-// Said is a message of somebody in a thread.
+// Said is a person's or another app's message in a thread.
 type Said struct {
-	User string // who; the id of an app's bot for its messages
+	User string // the author; for an app, its bot's id
 	Text string
 }
 
-// Before returns the last n messages of a thread that were written before ts, oldest first: people's and other apps',
-// without Ringi's cards and what has no text.
+// Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards and messages without
+// text.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
 	var said []Said
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts}

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Decode reads JSON into a struct. Its Refusal names the field that is wrong, below name.
+// Decode reads JSON into a struct. Its Refusal names the wrong field, prefixed with name.
 func Decode(b []byte, into any, name string) error {
 	err := json.Unmarshal(b, into)
 	var wrong *json.UnmarshalTypeError
@@ -24,7 +24,7 @@ func Decode(b []byte, into any, name string) error {
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// CheckIDs is CheckID of several fields: each name is followed by its value.
+// CheckIDs is CheckID for several fields, given as pairs of name and value.
 func CheckIDs(fields ...string) error {
 	for pair := range slices.Chunk(fields, 2) {
 		if err := CheckID(pair[0], pair[1]); err != nil {
@@ -34,7 +34,7 @@ func CheckIDs(fields ...string) error {
 	return nil
 }
 
-// CheckTS refuses what is no timestamp of Slack's.
+// CheckTS refuses a value that is no timestamp of Slack's.
 func CheckTS(field, ts string) error {
 	if _, err := aggregate.ParseTS(ts); err != nil {
 		return Bad("%s must be a Slack timestamp like 1713450000.000100", field)
@@ -42,8 +42,8 @@ func CheckTS(field, ts string) error {
 	return nil
 }
 
-// CheckID refuses what can't be an id of Slack's. Ids become parts of mentions and keys, so
-// they must hold no character that has a meaning there.
+// CheckID refuses a value that can't be an id of Slack's. Ids become parts of mentions and keys, so they must have no
+// character with a meaning there.
 func CheckID(field, id string) error {
 	if !idForm.MatchString(id) {
 		return Bad("%s must have 1 to 64 letters, digits or ._:-", field)

@@ -1,5 +1,4 @@
-// Package inbound handles the HTTP requests that Slack makes: it decodes a request,
-// verifies Slack's signature, and answers.
+// Package inbound handles Slack's HTTP requests: it verifies their signature, decodes them, and answers.
 package inbound
 
 import (
@@ -20,25 +19,25 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// MaxBody is the largest body that is read, in bytes. Slack's own are far smaller.
+// MaxBody is the largest body that is read, in bytes. Slack's own requests are far smaller.
 const MaxBody = 1 << 20
 
 type (
 	// Request is a request of the HTTP API, payload version 2.
 	Request = events.APIGatewayV2HTTPRequest
-	// Response is its answer.
+	// Response answers a Request.
 	Response = events.APIGatewayV2HTTPResponse
 )
 
-// Refusal is an answer that tells the caller what was wrong with a request.
+// Refusal is an error that tells the caller what is wrong with a request.
 type Refusal struct {
 	Status  int
-	Message string // for the caller: names the field, never quotes the content
+	Message string // names the wrong field and never quotes its content
 }
 
 func (r Refusal) Error() string { return r.Message }
 
-// Bad is the refusal of a request that makes no sense.
+// Bad refuses an invalid request with 400.
 func Bad(format string, args ...any) Refusal {
 	return Refusal{http.StatusBadRequest, fmt.Sprintf(format, args...)}
 }
@@ -46,26 +45,27 @@ func Bad(format string, args ...any) Refusal {
 // Unavailable asks Slack to send the request again.
 func Unavailable(message string) Refusal { return Refusal{http.StatusServiceUnavailable, message} }
 
-// Keys hold what Slack signs with.
+// Keys give the signing secret and the app's id.
 type Keys interface {
 	SigningSecret(ctx context.Context) (string, error)
-	// AppID is the app that may call, once the signing secret was read; empty for any that signs with it.
+	// AppID returns the app that may call, once the signing secret was read. It is empty if any app that signs with the
+	// secret may.
 	AppID() string
-	// Refused is called when a signature did not match; it reports whether there is another secret now.
+	// Refused is called when a signature did not match. It reports whether the secret has changed.
 	Refused(ctx context.Context) bool
 }
 
-// Edge verifies requests before anything looks at them.
+// Edge verifies requests before they are handled.
 type Edge struct {
 	Keys   Keys
 	Now    func() time.Time
-	Within time.Duration // bounds an answer; 0: answerWithin
+	Within time.Duration // the time limit of an answer; 0: answerWithin
 }
 
-// answerWithin is how much of the 3 s that Slack waits for an answer is used.
+// answerWithin is the used part of the 3 s that Slack waits for an answer.
 const answerWithin = 2700 * time.Millisecond
 
-// FromOurs refuses, with 403, what another app sent. A body that names no app is not refused.
+// FromOurs refuses, with 403, a request from another app. It accepts a body that names no app.
 func (e Edge) FromOurs(app string) error {
 	if ours := e.Keys.AppID(); ours == "" || app == "" || app == ours {
 		return nil
@@ -74,11 +74,10 @@ func (e Edge) FromOurs(app string) error {
 	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
-// Serve answers a request: 413 when it is too large, 400 when it can't be decoded, 401 when Slack did not sign it, 503
-// when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every panic,
-// is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda such an
-// invocation succeeded. 503s for want of a signing secret are not counted. The context of answer ends in time for
-// Slack.
+// Serve answers a request: 413 if it is too large, 400 if it can't be decoded, 401 if Slack did not sign it, 503 if the
+// signing secret is unknown, else with the result of answer. An error that is not a Refusal, or a panic, becomes a 500
+// without details. Each 5xx counts for the alarm that rolls back a new version, because to Lambda such an invocation
+// succeeded. A 503 for a missing signing secret doesn't count. The context of answer ends in time for Slack.
 func (e Edge) Serve(
 	ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error),
 ) Response {
@@ -106,7 +105,7 @@ func (e Edge) Serve(
 	return out
 }
 
-// read returns the body as Slack sent it. API Gateway passes form bodies on in base64.
+// read returns the body as Slack sent it. API Gateway encodes form bodies in base64.
 func (e Edge) read(ctx context.Context, r Request) ([]byte, error) {
 	limit := MaxBody
 	if r.IsBase64Encoded {
@@ -132,8 +131,8 @@ func (e Edge) read(ctx context.Context, r Request) ([]byte, error) {
 	return body, e.verify(ctx, header, body)
 }
 
-// verify checks the signature. When it does not match, the secret is read again, since it may have been
-// replaced. Without a secret every request is refused with 503, and Slack repeats its events.
+// verify checks the signature. If it doesn't match, verify reads the secret again, which may have been replaced.
+// Without a secret it refuses every request with 503, and Slack repeats its events.
 func (e Edge) verify(ctx context.Context, header http.Header, body []byte) error {
 	key, err := e.Keys.SigningSecret(ctx)
 	if err != nil {
@@ -160,13 +159,13 @@ func tooLarge() Refusal {
 	return Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("body must have at most %d bytes", MaxBody)}
 }
 
-// OK is an empty 200: Slack accepts it and shows nothing.
+// OK answers with an empty 200, which shows nothing in Slack.
 func OK() Response { return Response{StatusCode: http.StatusOK} }
 
-// JSON is an answer with a body.
+// JSON answers with a JSON body.
 func JSON(status int, v any) Response {
 	b, err := json.Marshal(v)
-	if err != nil { // impossible for what this project writes: strings and maps of them
+	if err != nil { // impossible for this project's answers: strings and maps of strings
 		return Response{StatusCode: http.StatusInternalServerError}
 	}
 	return Response{StatusCode: status, Headers: map[string]string{"content-type": "application/json"}, Body: string(b)}

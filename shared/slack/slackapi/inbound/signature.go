@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// The two headers of a request that Slack signed.
 const (
 	HeaderTimestamp = "X-Slack-Request-Timestamp"
 	HeaderSignature = "X-Slack-Signature"
 )
 
-// Tolerance is how far a request's timestamp may be from now, either way: Slack's own recommendation against replays.
+// Tolerance is how far a request's timestamp may differ from now. Slack recommends this value against replays.
 const Tolerance = 5 * time.Minute
 
-// Why a request is refused.
+// The reasons for which a request is refused.
 var (
 	ErrUnsigned  = errors.New("a signature header is missing or no signature")
 	ErrStale     = errors.New("the timestamp is not within five minutes")
@@ -27,8 +26,8 @@ var (
 	ErrNoSecret  = errors.New("no signing secret is configured")
 )
 
-// Verify returns nil when Slack signed body with secret at about now. It compares
-// in constant time. An empty secret verifies nothing.
+// Verify returns nil if Slack signed body with secret at about now. It compares in constant time. An empty secret
+// verifies nothing.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
 	if secret == "" {
 		return ErrNoSecret
@@ -38,7 +37,7 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 	if err != nil || signature == "" {
 		return ErrUnsigned
 	}
-	// Compared in seconds: a duration would overflow on a hostile number.
+	// Compared in seconds, since a Duration would overflow on a hostile timestamp.
 	if limit := int64(Tolerance / time.Second); seconds < now.Unix()-limit || seconds > now.Unix()+limit {
 		return ErrStale
 	}
@@ -48,7 +47,7 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 	return nil
 }
 
-// Sign returns Slack's signature of a body sent at stamp, in Unix seconds.
+// Sign computes Slack's signature of a body sent at stamp, in Unix seconds.
 func Sign(stamp string, body []byte, secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("v0:" + stamp + ":"))
