@@ -20,8 +20,8 @@ import (
 
 const checkAtOnce = 8
 
-// mostWrong bounds how many mistakes of one file are named: an answer's size has a limit, and one file must not hide
-// the others.
+// mostWrong bounds how many mistakes of one file are named, since the answer's size is limited and one file must not
+// crowd out the others.
 const mostWrong = 20
 
 type Contests interface {
@@ -29,7 +29,7 @@ type Contests interface {
 	Begin(ctx context.Context, o contest.Order) error
 }
 
-// Budgets reads what bounds a tenant's costs, and what has been spent.
+// Budgets reads the limits of a tenant's costs and what has been spent.
 type Budgets interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader
@@ -40,12 +40,12 @@ type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
 	Workspace contestfiles.Opener
-	Model     string // stands for every model of the files, unless it is empty
+	Model     string // replaces every model of the files unless empty
 	Now       func() time.Time
 }
 
-// Handle begins the contest that is asked for; one that was begun already stays as it is. Where none is asked for,
-// Handle lists the contests that the files describe.
+// Handle begins the requested contest, unless it was begun before. Without a requested contest, Handle lists the
+// contests that the files describe.
 func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
@@ -80,7 +80,7 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 	return out, errors.Join(failed...)
 }
 
-// described reads the file of a contest. It returns errorclass.ErrUnavailable when nobody knows what is in it.
+// described reads the file of a contest. It returns errorclass.ErrUnavailable when the file can't be read now.
 func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
 	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
@@ -96,7 +96,7 @@ func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Descr
 		d.Wrong = append(d.Wrong[:mostWrong], fmt.Sprintf("and %d more", n))
 	}
 	if len(d.Wrong) > 0 {
-		return d, c, nil // names that are too long are among the mistakes
+		return d, c, nil // mistakes include names that are too long
 	}
 	for _, t := range c.Teams {
 		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
@@ -104,7 +104,7 @@ func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Descr
 	return d, c, nil
 }
 
-// begin begins the contest that a file describes. It answers with the mistakes of a file that describes none.
+// begin begins the contest that a file describes. For an invalid file it returns the mistakes.
 func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
 	d, config, err := h.described(w, x.File)
 	if err != nil || len(d.Wrong) > 0 {
@@ -140,7 +140,7 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	return contests.Answered{Begun: true}, nil
 }
 
-// mostOfDay is how much the tenant may spend today.
+// mostOfDay returns how much the tenant may still spend today.
 func (h *Handler) mostOfDay(ctx context.Context, tenant string) (aggregate.MicroUSD, error) {
 	s, err := h.Budgets.Settings(ctx, tenant)
 	if err != nil {

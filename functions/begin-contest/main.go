@@ -1,4 +1,5 @@
-// Command begin-contest says which contests the files of the workspace describe, and begins one that a person asks for.
+// Command begin-contest lists the contests that the workspace's files describe, and begins the one that a person
+// selects.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command close-contest ends a contest: it stops the teams that still play, and sums up their results.
+// Command close-contest ends a contest: it stops the teams that still play, and summarizes their results.
 package main
 
 import (
@@ -39,8 +39,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{Store: contests.Of(kinds.Open(cfg, env.Table), large.Open(cfg, env.Results))}, nil
 }
 
-// Handle settles the contest from its rows, whichever of its teams' branches failed. The relay then tells whoever asked
-// for it.
+// Handle ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the task
+// that asked for it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	was, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -53,13 +53,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if a.Summary == nil {
 		return aggregate.Next{State: aggregate.StateFinish, Outcome: "settled"}, nil
 	}
-	if was.Summary == nil { // two that close at once both count
+	if was.Summary == nil { // if two invocations close it at the same time, both count
 		count(ctx, a)
 	}
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: string(a.Summary.Status)}, nil
 }
 
-// count tells operators how the contest ended. Teams that somebody stopped before they had a result don't count as
+// count reports to the metrics how the contest ended. A team that was stopped before it had a result doesn't count as
 // failed.
 func count(ctx context.Context, a *contest.Aggregate) {
 	s, failed, stopped := a.Summary, 0.0, 0

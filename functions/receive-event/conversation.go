@@ -20,7 +20,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Conversations keeps what people say to agents, each message with one transaction.
+// Conversations saves messages to agents, each in one transaction.
 type Conversations interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Begin(ctx context.Context, c aggregate.Change) error
@@ -28,13 +28,13 @@ type Conversations interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
-// settingsFor is how long settings are believed that say whom a direct message is to.
+// settingsFor is how long the settings that say which agent a direct message is to are cached.
 const settingsFor = time.Minute
 
 const mostKnown = 100
 
-// toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings
-// say so, and a reply in the thread of a conversation. taken is false for any other message.
+// toAgent saves a direct message to an agent: one that begins with an agent's name, any other if the settings say so,
+// and a reply in the thread of a conversation. taken is false for any other message.
 func (h *Handler) toAgent(
 	ctx context.Context, m message, r task.Request,
 ) (out inbound.Response, taken bool, err error) {
@@ -72,8 +72,8 @@ func (h *Handler) toAgent(
 	return inbound.OK(), true, said(ctx, in, to, r, err)
 }
 
-// said reports how the write ended. Which agent answers in a thread is in the conversation's row, which is not read
-// here.
+// said returns the answer to Slack after the write. It doesn't log which agent answers in a thread: the conversation's
+// row has that, and is not read here.
 func said(ctx context.Context, in conversation.Inbound, agent string, r task.Request, err error) error {
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
@@ -97,11 +97,11 @@ func unkept(ctx context.Context, event string, err error) error {
 	return errAgain
 }
 
-// named matches a name and the separator after it; the beginning of a longer word is not a name.
+// named matches a name and its separator. The beginning of a longer word is no name.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 
-// addressee is the agent that a direct message is to, and the message without its name. ok is false for one that makes
-// a task.
+// addressee returns the agent that a direct message is to, and the message without the agent's name. ok is false for a
+// message that makes a task.
 func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
 	defs := agent.Named(s.Agents)
 	if begin := named.FindStringSubmatch(text); begin != nil {
@@ -124,11 +124,11 @@ type file struct {
 
 const (
 	mostFiles = 20
-	// mostName is how many bytes of a file's name are noted.
+	// mostName is how many bytes of a file's name are saved.
 	mostName = 255
 )
 
-// attachments are the message's files: nothing of them is read here.
+// attachments lists the message's files. It doesn't read their contents.
 func (m message) attachments() []conversation.Attachment {
 	var out []conversation.Attachment
 	for _, f := range m.Files[:min(len(m.Files), mostFiles)] {
@@ -145,8 +145,8 @@ func beginning(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), mostName)], "")
 }
 
-// stopped ends what a conversation is doing after somebody pressed Slack's stop button. Only its opener may; others can
-// cancel actions on their cards.
+// stopped ends the conversation's present work after somebody pressed Slack's stop button. Only the person who began
+// the conversation may; others can cancel actions on their cards.
 func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, error) {
 	var stop struct {
 		Channel  string `json:"channel"`
@@ -171,7 +171,7 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	case err == nil:
 		slog.InfoContext(ctx, "stopped", "session_id", ref.ID)
 	case class.Refusal(), class == errorclass.Superseded, class == errorclass.Changed:
-		// there is nothing to stop, or not by this person
+		// Nothing is in progress, or this person may not stop it.
 		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
 	default:
 		slog.ErrorContext(ctx, "not stopped", "session_id", ref.ID, "err", err)

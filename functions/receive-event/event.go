@@ -28,20 +28,20 @@ type envelope struct {
 	Shared         bool            `json:"is_ext_shared_channel"` // with another organization
 }
 
-// authorization is the installation that the event is meant for.
+// authorization is the installation that receives the event.
 type authorization struct {
 	TeamID string `json:"team_id"`
 	UserID string `json:"user_id"`
 	IsBot  bool   `json:"is_bot"`
-	// Enterprise is the organization, empty for a workspace without one.
+	// Enterprise is the workspace's organization, or empty.
 	Enterprise string `json:"enterprise_id"`
-	// The app is installed for a whole organization, with one token that belongs to no workspace.
+	// Organization means that the app is installed for a whole organization, with a token that belongs to no workspace.
 	Organization bool `json:"is_enterprise_install"`
 }
 
-// team is the tenant's workspace. In a channel that two workspaces share, team_id may be where the message was
-// written; the authorization says where the app is installed that the event is for, as Slack's own Bolt reads it, and
-// without one context_team_id does (https://docs.slack.dev/apis/events-api/#callback-field).
+// team returns the tenant's workspace. In a channel that workspaces share, team_id may be the author's workspace. As in
+// Slack's Bolt, the authorization says which installation the event is for, or without one context_team_id does
+// (https://docs.slack.dev/apis/events-api/#callback-field).
 func (e envelope) team() string {
 	if len(e.Authorizations) > 0 && e.Authorizations[0].TeamID != "" {
 		return e.Authorizations[0].TeamID
@@ -49,15 +49,15 @@ func (e envelope) team() string {
 	return cmp.Or(e.ContextTeam, e.TeamID)
 }
 
-// organization reports whether the event is for an installation for all of an organization. Those are refused: tokens,
-// settings and rows are a workspace's. The end of such an installation names the organization and no workspace
-// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): it ends the app in all
-// workspaces of that organization.
+// organization reports whether the event is for an installation for a whole organization. Those are refused, because
+// tokens, settings and rows belong to a workspace. When such an installation ends, the event names the organization and
+// no workspace (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): the app ends in all workspaces of
+// that organization.
 func (e envelope) organization() bool {
 	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization || e.team() == "" && e.Enterprise != ""
 }
 
-// enterprise is the organization whose installation the event is for.
+// enterprise returns the organization whose installation the event is for.
 func (e envelope) enterprise() string {
 	if len(e.Authorizations) > 0 && e.Authorizations[0].Enterprise != "" {
 		return e.Authorizations[0].Enterprise
@@ -65,7 +65,7 @@ func (e envelope) enterprise() string {
 	return e.Enterprise
 }
 
-// bot is the user id of our bot, empty when the event does not name it.
+// bot returns the user id of our bot, or "" if the event does not name it.
 func (e envelope) bot() string {
 	for _, a := range e.Authorizations {
 		if a.IsBot {
@@ -75,8 +75,8 @@ func (e envelope) bot() string {
 	return ""
 }
 
-// at is when the event happened, by Slack's clock, which gives whole seconds: the end of that
-// second. It is now when the event has no time.
+// at returns when the event happened by Slack's clock. Slack gives whole seconds: at returns the end of that second, or
+// now if the event has no time.
 func (e envelope) at(now time.Time) time.Time {
 	if e.EventTime <= 0 {
 		return now
@@ -84,20 +84,20 @@ func (e envelope) at(now time.Time) time.Time {
 	return time.Unix(e.EventTime, 0).Add(time.Second - time.Millisecond)
 }
 
-// end says why integrations end, and whose tokens were revoked.
+// end says why integrations end and whose tokens were revoked.
 type end struct {
 	why  tenancy.IntegrationReason
-	bots []string // user ids, of tokens that were revoked
+	bots []string // user ids of the bots whose tokens were revoked
 }
 
-// ends reports whether an event that names only the organization ends the app in this workspace of the organization. A
-// revoked token may belong to the bot of another workspace.
+// ends reports whether an event that names only the organization ends the app in this workspace. A revoked token may
+// belong to another workspace's bot.
 func (x end) ends(t tenancy.Tenant) bool {
 	return x.why == tenancy.AppUninstalled || slices.Contains(x.bots, t.BotUserID)
 }
 
-// ended says what an event ends; its reason is empty where it ends nothing. A person's revoked token ends nothing,
-// since only the bot's is used.
+// ended returns what an event ends. Its reason is empty if nothing ends, as for a person's revoked token: Ringi uses
+// only the bot's.
 func (e envelope) ended(what string) (end, error) {
 	field, whose := "team_id", e.team()
 	if e.organization() {
@@ -120,8 +120,8 @@ func (e envelope) ended(what string) (end, error) {
 	return end{tenancy.TokensRevoked, revoked.Tokens.Bot}, nil
 }
 
-// kind is what decides whether an event is handled. It is decoded first, since the other fields
-// differ from one kind of event to another.
+// kind has the members that decide whether an event is handled. It is decoded first, since other members differ between
+// kinds of events.
 type kind struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
@@ -142,17 +142,17 @@ type message struct {
 	Files       []file `json:"files"`
 }
 
-// authorTeam is the workspace that the author belongs to, empty when Slack does not say.
+// authorTeam returns the author's workspace, or "" when Slack does not say.
 func (m message) authorTeam() string {
 	return cmp.Or(m.UserTeam, m.SourceTeam, m.Team)
 }
 
-// channelType is Slack's. A mention comes without one; then the channel's id tells.
+// channelType returns the channel's type. A mention comes without it; then the channel's id decides.
 func (m message) channelType() string {
 	return cmp.Or(m.ChannelType, intake.ChannelType(m.Channel))
 }
 
-// Why an accepted event makes no task.
+// The reasons for which an accepted event makes no task.
 const (
 	ignoredType    = "type"
 	ignoredSubtype = "subtype"
@@ -162,8 +162,8 @@ const (
 	ignoredOrg     = "organization_install"
 )
 
-// ignored says why a kind of event makes no task, empty when it may make one. A
-// message with a file is a person's message; other subtypes are edits and notices.
+// ignored says why a kind of event makes no task, or "" if it may make one. A message with a file is a person's
+// message; other subtypes are edits and notices.
 func (k kind) ignored() string {
 	switch {
 	case k.Type != "app_mention" && k.Type != "message":
@@ -176,7 +176,7 @@ func (k kind) ignored() string {
 	return ""
 }
 
-// ignored says why this message makes no task, empty when it makes one.
+// ignored says why this message makes no task, or "" if it makes one.
 func (m message) ignored(e envelope) string {
 	switch {
 	case m.BotID != "" || m.User != "" && m.User == e.bot():
@@ -184,13 +184,13 @@ func (m message) ignored(e envelope) string {
 	case m.Type == "message" && m.channelType() != "im":
 		return ignoredChannel
 	case m.authorTeam() != e.team() && (m.authorTeam() != "" || e.Shared):
-		// in a shared channel Slack must say which workspace the author belongs to
+		// In a shared channel Slack must say which workspace the author belongs to.
 		return ignoredForeign
 	}
 	return ""
 }
 
-// request checks every field that is kept and returns the request to be kept. Text over Slack's own limit is cut.
+// request checks every field that is saved, and returns the request. It cuts text over Slack's own limit.
 func (m message) request(e envelope) (task.Request, error) {
 	for _, f := range []struct {
 		name, value string
@@ -218,7 +218,7 @@ func (m message) request(e envelope) (task.Request, error) {
 
 var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 
-// mentionOf finds mentions of the bot. Where the bot's id is unknown, it finds the one that a text begins with.
+// mentionOf matches mentions of the bot. If the bot's id is unknown, it matches a mention at the beginning of a text.
 func mentionOf(bot string) *regexp.Regexp {
 	if inbound.CheckID("user_id", bot) == nil {
 		return regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)

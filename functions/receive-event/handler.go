@@ -17,10 +17,10 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// maxChallenge bounds what url_verification asks to have repeated, in bytes.
+// maxChallenge bounds the text that url_verification asks to return, in bytes.
 const maxChallenge = 4096
 
-// Store keeps a new task with one call, and ends integrations with one conditional write.
+// Store saves a new task in one transaction, and ends an integration with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 	HomeOpened(ctx context.Context, tenant string, h slackstate.Home) error
@@ -37,8 +37,8 @@ type Handler struct {
 	known remember.Answers[string, tenancy.Settings] // by tenant
 }
 
-// Handle saves an event's rows and then answers 200, also for an event that was saved before.
-// When the write fails the answer is 503, and Slack sends the event again.
+// Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
+// answers 503 and Slack sends the event again.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, h.receive), nil
 }
@@ -122,7 +122,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 	return answered(ctx, ref, r, repeated, err)
 }
 
-// create writes what Ringi says to somebody who has asked for nothing.
+// create saves a message of Ringi's to a person who has requested nothing.
 func (h *Handler) create(
 	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
 ) (inbound.Response, error) {
@@ -130,7 +130,7 @@ func (h *Handler) create(
 	return answered(ctx, ref, r, repeated, err)
 }
 
-// answered is the answer after the write. If the rows existed the event was repeated: the answer is 200.
+// answered returns the answer after the write. If the rows existed, Slack had repeated the event: the answer is 200.
 func answered(
 	ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error,
 ) (inbound.Response, error) {
@@ -148,8 +148,8 @@ func answered(
 	return inbound.OK(), nil
 }
 
-// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: of one workspace, or of all
-// those of an organization that Ringi serves. A repeated event, or one from before the workspace was connected again,
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: those of one workspace, or of
+// all workspaces of an organization that Ringi serves. An event that is repeated, or older than the present connection,
 // changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
 	x, err := e.ended(what)
@@ -166,7 +166,7 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 		}
 	}
 	all := 0
-	for _, tenant := range tenants { // one that fails keeps none of the others
+	for _, tenant := range tenants { // one failure doesn't stop the others
 		n, err := h.Store.EndIntegrations(ctx, tenant, x.why, e.at(h.Now()), h.Now())
 		all, failed = all+n, errors.Join(failed, err)
 	}
@@ -182,7 +182,7 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	return inbound.OK(), nil
 }
 
-// ofOrganization are the tenants that an organization's event ends.
+// ofOrganization lists the tenants whose integrations an organization's event ends.
 func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenants []string, err error) {
 	for t, err := range h.Store.OfOrganization(ctx, e.enterprise()) {
 		if err != nil {
@@ -195,7 +195,7 @@ func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenant
 	return tenants, nil
 }
 
-// foreign ignores an event of an installation for a whole organization, which is not supported.
+// foreign ignores an event for an organization-wide installation, which is not supported.
 func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
 	metric.Count(metric.EventForeign, 1)
 	return ignore(ctx, e, ignoredOrg)
@@ -211,7 +211,7 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// limited logs and counts app_rate_limited: Slack delivers no more events of a workspace in that minute, so requests
+// limited logs and counts app_rate_limited: Slack delivers no more of a workspace's events in that minute, so requests
 // were lost.
 func limited(ctx context.Context, e envelope) (inbound.Response, error) {
 	metric.Count(metric.EventsLimited, 1)

@@ -1,4 +1,4 @@
-// Command receive-event keeps what people ask of Ringi in Slack: one write, then the answer.
+// Command receive-event saves people's requests in Slack: one write, then the answer.
 package main
 
 import (
@@ -27,7 +27,7 @@ type environment struct {
 	config.Slack
 }
 
-// rows are those of tasks, and of who has the Home tab open.
+// rows saves tasks, and who has the Home tab open.
 type rows struct {
 	*tasks.Store
 	slackstate.Notes

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// opened greets a person who opens the app's messages for the first time. Slack sends the event
-// each time; after the first the greeting's row exists and nothing is written.
+// opened greets a person who opens the app's messages for the first time. Slack sends the event each time; after the
+// first the greeting's row exists and nothing is written.
 func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, error) {
 	var home struct {
 		User    string `json:"user"`
@@ -37,8 +37,8 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	return h.create(ctx, change, ref, r)
 }
 
-// openedHome notes that a person opened the Home tab: it is published now, and again while they may still be looking at
-// it.
+// openedHome records that a person opened the Home tab. The tab is published now, and again while they may still be
+// looking at it.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
 	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()),
 		slackstate.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
@@ -47,8 +47,8 @@ func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbo
 	return inbound.OK(), nil
 }
 
-// hint tells a person, once for each thread of a direct message, that replies there are not
-// requests unless they mention Ringi. The reply's text is not saved.
+// hint tells a person, once for each thread of a direct message, that replies there are requests only if they mention
+// Ringi. The reply's text is not saved.
 func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
 	r.Text = ""
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())

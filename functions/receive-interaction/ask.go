@@ -19,38 +19,38 @@ import (
 	"ringi/shared/words/language"
 )
 
-// languageWithin bounds the call that asks Slack for a person's language, without which the workspace's is used.
+// languageWithin bounds the call that asks Slack for a person's language. After that the workspace's language is used.
 const languageWithin = 700 * time.Millisecond
 
-// keepAgainWithin is the time that is left for a second try to save a request when the first got no answer.
+// keepAgainWithin is the time for a second try to save a request if the first got no answer.
 const keepAgainWithin = 600 * time.Millisecond
 
-// knownWithin is how long a repeated request waits for what becomes of the first one: Slack waits three seconds for an
+// knownWithin is how long a repeated request waits for the outcome of the first. Slack waits three seconds for an
 // answer.
 const knownWithin = 1200 * time.Millisecond
 
-// wanted is a request that was made by a command or a dialog, without a message to Ringi.
+// wanted is a request from a command or a dialog.
 type wanted struct {
 	team, user, text string
-	channel          string // where the cards shall stand; empty: the person's direct messages
-	elsewhere        bool   // in direct messages, where Ringi can't post there
+	channel          string // channel for the cards; empty: the person's direct messages
+	elsewhere        bool   // in direct messages, since Ringi can't post in that channel
 	once             string // identifies this act, however often it arrives
 }
 
 type place struct{ channel, ts string }
 
-// outcome is what became of a request: where it stands, and what the person is told.
+// outcome says where a request's first message is, and what the person is told.
 type outcome struct {
 	place
 	note card.AskNote
 }
 
-// request posts a message that says what is asked for and by whom, and makes a task of it as if the person had written
-// it. A request that arrives twice is made once.
+// request posts a message that says who requests what, and makes a task of it as if the person had written it. A
+// request that arrives twice makes one task.
 func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome {
 	tenant, log := aggregate.TenantID(w.team), slog.With("user", w.user)
 	w.text = intake.Text(w.text)
-	// Nothing is posted for somebody whose request would be refused. If Slack doesn't answer now, resume-task asks
+	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
 	by, err := h.people.Requester(ctx, h.Slack, w.team, w.user, h.Now())
 	if err == nil && (by.Guest || by.Team != w.team) {
@@ -73,9 +73,9 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
 		ref, _, err = intake.Keep(within, h.Store, r, h.Now())
 		cancel()
-		if err != nil && intake.Unanswered(err) { // it may be kept: then this finds it
+		if err != nil && intake.Unanswered(err) { // the first write may have succeeded: this finds its rows
 			ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
-			if err != nil { // no task is better than one without its message, or a second one
+			if err != nil { // a missing task is better than a task without its message, or a second task
 				log.ErrorContext(ctx, "not known to be kept", "channel", at.channel, "ts", at.ts, "err", err)
 				return outcome{note: card.NoteUnsure}
 			}
@@ -94,7 +94,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	}
 	log.ErrorContext(ctx, "not kept", "err", err)
 	var unsure slackapi.Unknown
-	if errors.As(err, &unsure) { // it may be there: doing it again could make two
+	if errors.As(err, &unsure) { // it may have been posted: another try could post it twice
 		return outcome{note: card.NoteUnsure}
 	}
 	if err := h.Store.Again(ctx, tenant, w.once); err != nil {
@@ -103,8 +103,8 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	return outcome{note: cmp.Or(note, card.NoteFailed)}
 }
 
-// begin reports whether this request is the first of its kind. For a repeated one it waits a moment and returns what
-// became of the first: whoever asks twice had no answer, and wants to know.
+// begin reports whether this request is the first of its kind. For a repeated one it waits briefly for the outcome of
+// the first, since a person who asks twice has seen no answer.
 func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, was outcome, err error) {
 	for stop := time.Now().Add(knownWithin); ; {
 		first, came, err := h.Store.Once(ctx, tenant, once)
@@ -119,7 +119,7 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 	}
 }
 
-// say posts the request's first message. note is what the person is told, also when nothing was posted.
+// say posts the request's first message. note is for the person, even if nothing was posted.
 func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, note card.AskNote, err error) {
 	post := func(channel string) error {
 		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(locale, w.user, w.text), slackapi.Metadata{})
@@ -149,9 +149,9 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 	return at, cmp.Or(note, card.NoteAccepted), nil
 }
 
-// fromMessage makes a request of somebody's message, with the text that the person sent in the dialog. If the text is
-// the message's own, the cards stand below that message, as if it had mentioned Ringi. Otherwise they stand below a
-// message of Ringi's that repeats the text, so that nobody seems to have written it.
+// fromMessage turns a message into a request, with the text that the person submitted. If that is the message's own
+// text, the cards appear in the message's thread, as if it had mentioned Ringi. An edited text is posted as a message
+// of Ringi's, with the cards in its thread, so that nobody seems to have written it.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
@@ -187,8 +187,8 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
 }
 
-// locale returns the language for a person, which is the one they chose in Slack if Ringi speaks it, and the
-// workspace's, for messages that others read too.
+// locale returns the language for the person, which is their own choice in Slack if Ringi speaks it, and the
+// workspace's language for messages that others read, too.
 func (h *Handler) locale(ctx context.Context, team, user string) (person, workspace string) {
 	workspace = language.All[0]
 	if s, err := h.Store.Settings(ctx, aggregate.TenantID(team)); err == nil {

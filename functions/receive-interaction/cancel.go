@@ -15,8 +15,8 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// askCancel handles 「取り消す・終える」 in the menu of a message: a card, or the request itself; in the thread of a
-// conversation with an agent it ends that. It opens a dialog that asks for confirmation, if the person may cancel now.
+// askCancel handles 「取り消す・終える」 in the menu of a message: a card, or the request itself. It opens a dialog that asks for
+// confirmation, if the person may cancel now. In a conversation's thread, the dialog ends the conversation.
 func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
@@ -41,7 +41,8 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	return inbound.OK(), nil
 }
 
-// cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so; otherwise it closes.
+// cancel handles that dialog's submission. If nothing was saved, the dialog stays open and says so; otherwise it
+// closes.
 func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
 	m, err := aboutOf[card.Cancellation](p, "cancellation")
 	if err != nil {
@@ -65,7 +66,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// closeConversation handles the yes to the dialog that asks whether a conversation shall end.
+// closeConversation handles the submission of the dialog that ends a conversation.
 func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Response, error) {
 	var m card.ConversationForm
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {

@@ -20,17 +20,17 @@ import (
 	"ringi/shared/words/language"
 )
 
-// command is what a person typed behind /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
+// command is the form that Slack sends for /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
 type command struct {
 	team, user, channel, name, text, trigger, app string
-	organization                                  bool // the app is installed for all of an organization
+	organization                                  bool // the app is installed for a whole organization
 }
 
-// readCommand reads the form of a slash command; ok is false for a form that is none.
+// readCommand reads the form of a slash command. ok is false for any other form.
 func readCommand(body []byte) (c command, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil || !form.Has("command") || form.Has("payload") {
-		return command{}, false, nil // read says what is wrong with it
+		return command{}, false, nil // read reports what is wrong with it
 	}
 	c = command{
 		team: form.Get("team_id"), user: form.Get("user_id"), channel: form.Get("channel_id"), name: form.Get("command"),
@@ -44,15 +44,15 @@ func readCommand(body []byte) (c command, ok bool, err error) {
 		c.trigger)
 }
 
-// ephemeral answers a command with a text that only the person sees.
+// ephemeral answers a command with a text that only this person sees.
 func ephemeral(text string) inbound.Response {
 	return inbound.JSON(200, map[string]string{"response_type": "ephemeral", "text": text})
 }
 
-// japanese are the commands' words as people who write Japanese type them.
+// japanese maps the Japanese names of subcommands to the English ones.
 var japanese = map[string]string{"ヘルプ": "help", "使い方": "help", "一覧": "list"}
 
-// command answers /ringi: list, cancel and help, and whatever else is typed is a request.
+// command answers /ringi with one of the subcommands list, cancel and help. Any other text is a request.
 func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
 	if err := h.Edge.FromOurs(c.app); err != nil {
 		return inbound.Response{}, err
@@ -71,16 +71,16 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	word, rest, _ := strings.Cut(c.text, " ")
 	word = cmp.Or(japanese[word], strings.ToLower(word))
 	switch {
-	case c.text == "" || (word == "help" || word == "cancel") && rest == "": // help says what stands behind cancel
+	case c.text == "" || (word == "help" || word == "cancel") && rest == "": // help describes the argument of cancel
 		return ephemeral(card.NoteHelp.Told(person, "")), nil
 	case word == "list" && rest == "":
 		return h.list(ctx, c, person), nil
 	case word == "cancel" && aggregate.ValidID(taskID(rest)):
 		return h.cancelByID(ctx, c, taskID(rest)), nil
-	case word == "cancel" && len(strings.Fields(rest)) < 2: // what follows is no id
+	case word == "cancel" && len(strings.Fields(rest)) < 2: // the argument is no id
 		return ephemeral(card.NoteNoSuchTask.Told(person, "")), nil
 	case c.name != "/ringi", subcommand(word) && (rest == "" || aggregate.ValidID(taskID(rest))):
-		// "approve" of an id, say: a request has more words
+		// An unknown subcommand with an id, such as "approve": a request has more words.
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
 	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: c.channel, elsewhere: true,
@@ -88,7 +88,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
 }
 
-// inEach is a note in every language, for when the person's can't be looked up.
+// inEach returns a note in every language, in case the person's language can't be read.
 func inEach(n card.AskNote) string {
 	var told []string
 	for _, locale := range language.All {
@@ -97,15 +97,15 @@ func inEach(n card.AskNote) string {
 	return strings.Join(told, "\n")
 }
 
-// taskID is what a person typed as an id, without the marks that it was copied with.
+// taskID removes the marks that a person copied with a task's id.
 func taskID(typed string) string { return strings.Trim(strings.TrimSpace(typed), "`") }
 
-// subcommand reports whether a single word looks like a command rather than a request.
+// subcommand reports whether a single word looks like a subcommand rather than a request.
 func subcommand(word string) bool {
 	return strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-?") == ""
 }
 
-// list shows a person what waits for their decision, and what they asked for.
+// list shows a person the items that wait for their decision, and their own requests.
 func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Response {
 	tenant := aggregate.TenantID(c.team)
 	s, err := h.Store.Settings(ctx, tenant)
@@ -120,7 +120,7 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 	return ephemeral(card.NoteFailed.Told(locale, ""))
 }
 
-// cancelByID cancels a task as its message shortcut does; who may is asked of the same function.
+// cancelByID cancels a task as the message shortcut does, with the same check of permission.
 func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.Response {
 	person, _ := h.locale(ctx, c.team, c.user)
 	of := click{Click: decide.Click{

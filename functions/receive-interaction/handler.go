@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// homeWithin bounds the call that asks Slack which workspace the token belongs to, made once for each token.
+	// homeWithin bounds the call that asks Slack which workspace the token belongs to. It is made once for each token.
 	homeWithin = 700 * time.Millisecond
 	// slackTimeout bounds any other call to Slack, so that time is left for the answer.
 	slackTimeout = 2 * time.Second
@@ -42,7 +42,7 @@ type Rows interface {
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
-// Store has the rows of a tenant that nobody decides on.
+// Store reads and writes a tenant's rows that are not subject to decisions.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
@@ -79,26 +79,26 @@ type Handler struct {
 	Edge          inbound.Edge
 	Now           func() time.Time
 
-	people people.Requesters // whose language is known
+	people people.Requesters // caches people's languages
 }
 
-// click is one act of one person: what was clicked, by whom and where.
+// click is one act of one person: what they clicked, and where.
 type click struct {
 	decide.Click
 	thread   string
-	trigger  string // lets Ringi open one dialog
-	home     string // workspace of a click on the Home tab, where nothing can be said but in a dialog
-	reasoned bool   // a reason for rejecting was given
+	trigger  string // allows Ringi to open one dialog
+	home     string // workspace of a click on the Home tab, where only a dialog can show a text
+	reasoned bool   // the person gave a reason for a rejection
 }
 
-// Handle answers Slack after the decision was committed, or the person was told why
-// it was not. update-card later draws the card with the decision.
+// Handle answers Slack after the decision was committed, or after the person was told why it was not. update-card later
+// draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, h.receive), nil
 }
 
-// receive answers 200 to everything that Slack signed: for any other answer Slack shows the person a
-// warning, which they can do nothing about. Payloads that can't be read are counted.
+// receive answers 200 to every signed request: for any other answer Slack shows the person a warning that doesn't help
+// them. It counts payloads that can't be read.
 func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
 	out, err := h.act(ctx, body)
 	var refusal inbound.Refusal
@@ -124,7 +124,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	if err := h.Edge.FromOurs(p.AppID); err != nil {
 		return inbound.Response{}, err
 	}
-	if p.OrgInstall { // tokens, settings and rows are a workspace's
+	if p.OrgInstall { // tokens, settings and rows belong to a workspace
 		metric.Count(metric.EventForeign, 1)
 		return ignore(ctx, "organization_install")
 	}
@@ -148,8 +148,8 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	return ignore(ctx, p.Type)
 }
 
-// foreign reports whether an interaction comes from a workspace that this deployment doesn't work for; it is not
-// answered. While Slack can't be asked it is false; the decision then still needs a task of that workspace.
+// foreign reports whether an interaction comes from a workspace that this deployment doesn't serve; such an interaction
+// is not answered. If Slack can't be asked it returns false: the decision still needs a task of that workspace.
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
@@ -160,7 +160,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 	return err == nil && !ours
 }
 
-// click is what the sender of the payload did: to which subject, and to what in it.
+// click describes the payload's click on a part of a subject.
 func (p payload) click(subject, id string) click {
 	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
 		Ref: kinds.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
@@ -211,7 +211,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// press handles a button of a card that asks people. kind is the card's type, hash that of the content that it shows.
+// press handles a button of a gate's card. kind is the card's type, hash that of the content that the card shows.
 type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
 
 func (h *Handler) presses() map[string]press {
@@ -237,8 +237,8 @@ func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, has
 	})
 }
 
-// takeAsReason rejects what waits in a message's thread, with the message's text as the reason. If the gate can't be
-// rejected, the person is told so.
+// takeAsReason rejects the waiting gate in a message's thread, with the message's text as the reason. If it can't be
+// rejected, the person is told why.
 func (h *Handler) takeAsReason(ctx context.Context, c click) {
 	v, gate, refused := h.maker().TakeAsReason(ctx, c.Click)
 	if refused != nil {
@@ -247,8 +247,8 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 	h.tell(ctx, c, verdict{v})
 }
 
-// submit handles a form: a Review's last page, a rejection, or what ends a task or a conversation. If the reason is
-// invalid or nothing was saved the form stays open and says so; otherwise it closes.
+// submit handles a form: a Review's last page, a rejection, or the end of a task or conversation. If the reason is
+// invalid or nothing was saved, the form stays open and says so; otherwise it closes.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
 	case card.RejectionCallback, card.ActionRejectCallback:
@@ -267,9 +267,9 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	return ignore(ctx, "view")
 }
 
-// rejection reads the private_metadata of a form for a reason, which is a card.Rejection or a card.ConversationForm.
+// rejection reads the private_metadata of a rejection's form: a card.Rejection or a card.ConversationForm.
 type rejection struct {
-	Type    aggregate.CardType `json:"type"` // empty for an action's
+	Type    aggregate.CardType `json:"type"` // empty for an action
 	TaskID  string             `json:"task_id"`
 	Session string             `json:"session"`
 	ID      string             `json:"id"`
@@ -307,12 +307,12 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 	return keepOpen(card.Note(s.Locale, errorclass.ErrMalformedForm)), nil
 }
 
-// keepOpen keeps the form open, with a sentence at its field.
+// keepOpen answers a form so that it stays open and shows a sentence at its field.
 func keepOpen(text string) inbound.Response {
 	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text}))
 }
 
-// ignore accepts what Ringi doesn't handle, and counts it.
+// ignore accepts an interaction that Ringi doesn't handle, and counts it.
 func ignore(ctx context.Context, why string) (inbound.Response, error) {
 	metric.Count(metric.EventIgnored, 1)
 	if len(why) > 64 {

@@ -1,4 +1,4 @@
-// Command receive-interaction makes people's clicks, shortcuts and forms in Slack into decisions.
+// Command receive-interaction turns people's clicks, shortcuts and forms in Slack into decisions.
 package main
 
 import (
@@ -32,7 +32,7 @@ type environment struct {
 	config.Results
 }
 
-// stored is what a tenant has beside what people decide on.
+// stored has a tenant's rows that are not subject to decisions.
 type stored struct {
 	*tasks.Store
 	slackstate.Notes

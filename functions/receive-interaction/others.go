@@ -19,8 +19,7 @@ type Contests interface {
 	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
 }
 
-// others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may
-// read them.
+// others opens the dialog with the other teams' drafts. Members of the workspace who may not decide may read them.
 func (h *Handler) others(ctx context.Context, c click) {
 	c.Authors = true
 	v := h.check(ctx, c, decide.MayPick())
@@ -51,7 +50,7 @@ func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) 
 	return view, nil
 }
 
-// turnedDraft draws another draft, or another page of one.
+// turnedDraft draws another draft, or another page of a draft.
 func (h *Handler) turnedDraft(
 	ctx context.Context, p payload, o card.OtherDraft, page int,
 ) (slack.ModalViewRequest, error) {
@@ -63,8 +62,8 @@ func (h *Handler) turnedDraft(
 	return h.otherDraft(ctx, v, o)
 }
 
-// pick puts the draft that was read in the place of the one that waits. After a failure that may pass, the dialog stays
-// open and says so.
+// pick replaces the waiting version by the draft that the person read. After a temporary failure the dialog stays open
+// and says so.
 func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error) {
 	o, err := aboutOf[card.OtherDraft](p, "draft")
 	if err != nil {
@@ -79,7 +78,7 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 	return h.submitted(ctx, c, h.decide(ctx, c, decide.Pick(o.Team, content, err))), nil
 }
 
-// read is the text that the dialog showed.
+// read returns the text that the dialog showed.
 func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft) (text string, err error) {
 	if !aggregate.ValidID(ref.ID) {
 		return text, aggregate.ErrNotFound

@@ -18,12 +18,12 @@ const (
 	kindSubmission = "view_submission"
 )
 
-// payload is the part of an interaction that is read. Slack signed all of it, but the ids in block_id, value and
-// private_metadata may come from another release or app, so they must match a row.
+// payload has the members of an interaction that Ringi reads. Slack signed all of it, but the ids in block_id, value
+// and private_metadata may come from another release or app, so they must match a row.
 type payload struct {
 	Type       string    `json:"type"`
 	AppID      string    `json:"api_app_id"`
-	OrgInstall bool      `json:"is_enterprise_install"` // the app is installed for all of an organization
+	OrgInstall bool      `json:"is_enterprise_install"` // the app is installed for a whole organization
 	CallbackID string    `json:"callback_id"`
 	TriggerID  string    `json:"trigger_id"`
 	Team       *team     `json:"team"`
@@ -64,7 +64,7 @@ type message struct {
 		EventType    string          `json:"event_type"`
 		EventPayload json.RawMessage `json:"event_payload"`
 	} `json:"metadata"`
-	Blocks      json.RawMessage `json:"blocks"` // another app may have made these
+	Blocks      json.RawMessage `json:"blocks"` // may come from another app
 	Attachments json.RawMessage `json:"attachments"`
 }
 
@@ -100,7 +100,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 	if !form.Has("payload") {
 		return payload{}, false, inbound.Bad("payload is required")
 	}
-	// Kinds that are not handled may have other shapes, so the kind is read first.
+	// Unhandled types may have other shapes, so the type is decoded first.
 	var kind struct {
 		Type       string `json:"type"`
 		AppID      string `json:"api_app_id"`
@@ -112,7 +112,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 	switch {
 	case kind.Type == "":
 		return payload{}, false, inbound.Bad("payload.type is required")
-	case kind.OrgInstall: // whose team may be missing
+	case kind.OrgInstall: // then the team may be missing
 		return payload{Type: kind.Type, AppID: kind.AppID, OrgInstall: true}, true, nil
 	}
 	switch kind.Type {
@@ -132,7 +132,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 	return p, true, inbound.CheckID("payload.user.id", p.User.ID)
 }
 
-// aboutOf is what the private_metadata of the payload's dialog describes, named by of.
+// aboutOf decodes the private_metadata of the payload's dialog. of names it in errors.
 func aboutOf[R any](p payload, of string) (r R, err error) {
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &r) != nil {
 		return r, inbound.Bad("payload.view.private_metadata must be the JSON object of a %s", of)
@@ -140,18 +140,18 @@ func aboutOf[R any](p payload, of string) (r R, err error) {
 	return r, nil
 }
 
-// channel is where the person clicked, empty in a modal.
+// channel returns where the person clicked, or "" for a modal.
 func (p payload) channel() string {
 	return cmp.Or(p.Container.ChannelID, p.Channel.ID)
 }
 
-// thread is the thread that the card is in, empty when it is in none.
+// thread returns the card's thread, or "" if it is in none.
 func (p payload) thread() string {
 	return cmp.Or(p.Message.ThreadTS, p.Container.ThreadTS)
 }
 
-// tasks are the ids of tasks that a message shortcut may mean, the likeliest first: from a card's
-// metadata or its buttons' block_id, else the id that follows from the message's timestamp.
+// tasks returns the ids of tasks that a message shortcut may mean, the likeliest first: from a card's metadata or its
+// buttons' block_id, else the id that a request with the message's timestamp would have.
 func (p payload) tasks() []string {
 	var ids []string
 	add := func(id string) {
@@ -171,7 +171,7 @@ func (p payload) tasks() []string {
 			BlockID string `json:"block_id"`
 		} `json:"blocks"`
 	}
-	_ = json.Unmarshal(p.Message.Attachments, &drawn) // it can't fail for a card of Ringi's
+	_ = json.Unmarshal(p.Message.Attachments, &drawn) // can't fail for a card of Ringi's
 	for _, a := range drawn {
 		for _, b := range a.Blocks {
 			add(b.BlockID)

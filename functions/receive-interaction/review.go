@@ -15,8 +15,8 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// review opens the dialog that shows all of what a gate asks about. Members of the workspace who
-// may not approve it may read it, without a button to approve.
+// review opens the dialog that shows all of a gate's content. Members of the workspace who may not approve may read it,
+// without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
 	c.Card = "" // the dialog shows all of the content before anybody approves it
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
@@ -25,8 +25,8 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	})
 }
 
-// show opens a dialog for whoever may decide and, where readers is set, for members of the workspace who may only read.
-// Anybody else is told why not.
+// show opens a dialog for a person who may decide or, with readers, for a member of the workspace who may only read. It
+// tells anybody else why not.
 func (h *Handler) show(
 	ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error),
 ) {
@@ -45,7 +45,7 @@ func (h *Handler) show(
 	h.tell(ctx, c, v)
 }
 
-// mayRead reports whether the rule that refused a person still lets them read: they belong to the workspace.
+// mayRead reports whether a refused person may still read, because they belong to the workspace.
 func mayRead(err error) bool {
 	refused, is := errors.AsType[aggregate.ErrNotAllowed](err)
 	return is && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
@@ -65,11 +65,11 @@ func (h *Handler) page(
 	return view, err
 }
 
-// drawPage draws the page of an open dialog that a person turns to. Its error is why they may not read it, or why it
-// can't be drawn.
+// drawPage draws another page of an open dialog. It returns an error if the person may not read it or it can't be
+// drawn.
 type drawPage[R any] func(ctx context.Context, p payload, r R, page int) (slack.ModalViewRequest, error)
 
-// turn shows another page of an open dialog to whoever could open it now; of is what its metadata describes.
+// turn shows another page of an open dialog to a person who could open it now. of names its metadata in errors.
 func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string, draw drawPage[R]) error {
 	r, err := aboutOf[R](p, of)
 	if err != nil {
@@ -83,13 +83,13 @@ func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string
 	if err == nil {
 		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
 	}
-	if err != nil { // the page stays as it is, and so does its button
+	if err != nil { // the page stays as it is, with the same button
 		slog.WarnContext(ctx, "the page was not turned", "of", r, "user", p.User.ID, "err", err)
 	}
 	return nil
 }
 
-// turned draws another page of a gate, also of one that was decided while it was read.
+// turned draws another page of a gate, even if the gate was decided meanwhile.
 func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
 	r.Page = page
 	v, readsOnly, err := h.reading(ctx, p.click(r.TaskID, r.ID))
@@ -100,8 +100,8 @@ func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int
 	return h.page(ctx, v.Of, r, v.Settings)
 }
 
-// reading reports whether whoever turns a page may, by now, read but not decide. Its error says why they may not read
-// either: somebody who has left a channel may still have its dialog open.
+// reading checks whether a person who turns a page may still decide; readsOnly means that they may only read. It
+// returns an error if they may not even read: somebody who has left a channel may still have its dialog open.
 func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
 	v = h.check(ctx, c, decide.MayRead)
 	if !mayRead(v.Err) {
@@ -114,7 +114,7 @@ func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bo
 	return v, true, err
 }
 
-// approveRead handles the submission of a Review's last page: an approval.
+// approveRead approves after the submission of a Review's last page.
 func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
 	r, err := aboutOf[card.Review](p, "review")
 	if err != nil {

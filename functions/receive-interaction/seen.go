@@ -9,9 +9,9 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// seen is what people see of a message. Slack shows its blocks, and keeps its text, which an app may choose freely, for
-// notifications: the text counts only where there are no blocks, and previews of links only where nobody wrote
-// anything.
+// seen returns the text that people see of a message. Slack shows the message's blocks; its text, which an app may
+// choose freely, is for notifications and counts only if there are no blocks. Link previews count only if nothing else
+// is shown.
 func (m message) seen() string {
 	var own, previews sight
 	own.block(decoded(m.Blocks))
@@ -34,7 +34,7 @@ func (m message) seen() string {
 	return card.Readable(strings.Join(own.lines, "\n"))
 }
 
-// decoded is a part of a message that another app made, nil for what is no JSON.
+// decoded decodes a part of a message that another app made. It returns nil for invalid JSON.
 func decoded(b json.RawMessage) (v any) {
 	if json.Unmarshal(b, &v) != nil {
 		return nil
@@ -50,7 +50,7 @@ func (s *sight) add(line string) {
 	}
 }
 
-// attachment reads one of the older kind: its blocks, or else its fields.
+// attachment reads a legacy attachment: its blocks, or without blocks its fields.
 func (s *sight) attachment(a map[string]any) {
 	before := len(s.lines)
 	if s.block(a["blocks"]); len(s.lines) > before {
@@ -70,21 +70,21 @@ func (s *sight) attachment(a map[string]any) {
 	}
 }
 
-// escaped is a text without Slack's escapes; plain texts have them, too.
+// escaped removes Slack's escapes, which even plain texts have.
 func escaped(v any) string {
 	text, _ := v.(string)
 	return intake.Text(text)
 }
 
-// unread are the types of elements that people press or fill in, and don't read.
+// unread are the types of elements that people press or fill in.
 var unread = []string{"actions", "button", "call", "context_actions", "divider", "file", "input"}
 
-// parts are the members in which blocks keep what they show, in the order in which it is shown.
+// parts are the members in which blocks keep their texts, in the order of display.
 var parts = []string{
 	"title", "subtitle", "text", "body", "fields", "elements", "child_blocks", "cards", "tasks", "details", "output",
 }
 
-// block reads a block, an object in a block, or a list of these, also of types that this code doesn't know.
+// block reads a block, an object within a block, or a list of these. Their types may be unknown to this code.
 func (s *sight) block(v any) {
 	switch v := v.(type) {
 	case string:
@@ -128,7 +128,7 @@ func cells(row any) (out []string) {
 	return out
 }
 
-// rich reads what people write in Slack's own field, and what apps write like it.
+// rich reads rich text, which people write in Slack's own field, and some apps too.
 func (s *sight) rich(v map[string]any) {
 	elements, _ := v["elements"].([]any)
 	var line strings.Builder
@@ -150,7 +150,7 @@ func (s *sight) rich(v map[string]any) {
 	s.add(escaped(line.String()))
 }
 
-// inlined is a piece of a line, with people and channels as Slack's messages name them.
+// inlined returns an element of a line. It writes people and channels as Slack's messages do.
 func inlined(kind string, e map[string]any) string {
 	of := func(key string) string { text, _ := e[key].(string); return text }
 	switch kind {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// The shortcuts of the app's manifest.
+// The shortcuts in the app's manifest.
 const (
 	shortcutCancel  = "cancel_task"        // in a message's menu
 	shortcutMessage = "ringi_from_message" // in a message's menu: makes a request of it
@@ -54,7 +54,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	return inbound.OK(), nil
 }
 
-// note tells a person alone what became of their request; where that can't be shown, in their direct messages.
+// note shows a note to one person about their request, in their direct messages if it can't be shown where they are.
 func (h *Handler) note(ctx context.Context, of card.RequestOf, user string, note card.AskNote, locale string) {
 	text := note.Told(locale, "")
 	err := h.Slack.Ephemeral(ctx, of.Channel, of.Thread, user, text)
@@ -74,12 +74,12 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
 	err := h.Slack.OpenView(ctx, p.TriggerID, card.RequestModal(person))
-	// if it did not open, the person tries again
+	// If the dialog did not open, the person tries again.
 	slog.InfoContext(ctx, "asked for a request", "user", p.User.ID, "err", err)
 	return inbound.OK(), nil
 }
 
-// filled handles that dialog's submission. If nothing came of it the dialog stays open and says so at the field.
+// filled handles that dialog's submission. If no request was made, the dialog stays open and shows a note at its field.
 func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, error) {
 	fields := p.View.State.Values
 	text := intake.Text(card.RequestTyped(func(block string) string { return fields[block][card.RequestText].Value }))
@@ -103,7 +103,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	case at != "" && inbound.CheckID("channel", at) != nil:
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
-	if at != "" && intake.ChannelType(at) != "im" { // the list of a dialog has channels that the person is not in
+	if at != "" && intake.ChannelType(at) != "im" { // the dialog also lists channels that the person is not in
 		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
 		switch {
 		case err != nil:
@@ -118,7 +118,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, channel: at, once: once}, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated:
-		// its first message is there to see, also of the one that this repeats
+		// The person sees the first message, which an earlier delivery may have posted.
 		return inbound.OK(), nil
 	case card.NoteUnreachable:
 		return problem(card.RequestAtBlock, out.note)
@@ -126,8 +126,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	return problem(card.RequestTextBlock, out.note)
 }
 
-// filledOf handles a submission whose request is made of a message. Ringi is asked for the text of the dialog, whatever
-// the message says. filledOf returns why the dialog stays open, empty when it closes.
+// filledOf handles a dialog for a request from a message. The dialog's text is the request, even if the message
+// differs. It returns the note for a dialog that stays open, or "" if the dialog closes.
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
@@ -137,10 +137,10 @@ func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspa
 	out := h.fromMessage(ctx, p, of, text, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteRepeated:
-		if out.note == card.NoteRepeated || out.ts == of.TS { // else its first message is there to see
+		if out.note == card.NoteRepeated || out.ts == of.TS { // otherwise the person sees the first message
 			h.note(ctx, of, p.User.ID, out.note, person)
 		}
-	case card.NoteElsewhere: // Ringi can't post there: the message in the person's direct messages tells them
+	case card.NoteElsewhere: // the message in their direct messages informs the person
 	default:
 		return out.note
 	}

@@ -19,14 +19,14 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// verdict says in Slack what became of a click.
+// verdict is the outcome of a click, with its texts for Slack.
 type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
 	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now}
 }
 
-// decide makes a decision, as decide.Maker does.
+// decide makes a decision with decide.Maker.
 func (h *Handler) decide(ctx context.Context, c click, act decide.Act) verdict {
 	return verdict{h.maker().Decide(ctx, c.Click, act)}
 }
@@ -35,11 +35,11 @@ func (h *Handler) check(ctx context.Context, c click, act decide.Act) verdict {
 	return verdict{h.maker().Check(ctx, c.Click, act)}
 }
 
-// toldWithin is the least time for telling a person, even when the answer's time is over: somebody who isn't told that
-// nothing was saved takes it for saved.
+// toldWithin is the least time for telling a person the outcome, even after the answer's deadline: otherwise they would
+// take an unsaved decision for saved.
 const toldWithin = 500 * time.Millisecond
 
-// toTell is ctx with at least that much time.
+// toTell returns ctx, extended to at least toldWithin.
 func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < toldWithin {
 		return context.WithTimeout(context.WithoutCancel(ctx), toldWithin)
@@ -47,11 +47,11 @@ func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
 }
 
-// tell tells the person why nothing was decided, and has the card drawn anew, since it showed a button that has no use
-// any more. Both are best effort: the answer to Slack comes next.
+// tell tells the person why nothing was decided. It also has the card redrawn, which showed a button that no longer
+// works. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
-	if c.home != "" { // it showed a button that is not to be pressed any more
+	if c.home != "" { // the tab showed a button that no longer works
 		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant,
 			slackstate.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
 			log.WarnContext(ctx, "the Home tab is behind", "err", err)
@@ -63,7 +63,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		return
 	}
 	if v.Of != nil {
-		defer func() { // last, since a table that does not answer would leave no time for the note
+		defer func() { // last, since a slow table would leave no time for the note
 			if err := h.Rows.Redraw(ctx, c.Ref); err != nil {
 				log.WarnContext(ctx, "redraw", "err", err)
 			}
@@ -71,7 +71,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	if v.Err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.ID)
-		if e := v.ended(); c.Withdraws && !c.Retries && e != nil { // a card that is cancelled may be far up in the thread
+		if e := v.ended(); c.Withdraws && !c.Retries && e != nil { // a cancelled task's card may be far up in the thread
 			h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelledBefore(e.By, e.At))
 		}
 		return
@@ -81,8 +81,8 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	h.sendEphemeral(ctx, c, v, refused(v.text(), c.reasoned, v.Err, v.Settings.Locale))
 }
 
-// refused returns the text for a person whose decision was not made. If they gave a reason, the text also says that the
-// reason was not taken, unless the row that it was about is gone.
+// refused returns the text for a person whose decision was not made. If they gave a reason, the text adds that the
+// reason was not saved, unless the row itself is gone.
 func refused(text string, reasoned bool, err error, locale string) string {
 	if !reasoned || errors.Is(err, aggregate.ErrNotFound) {
 		return text
@@ -90,7 +90,7 @@ func refused(text string, reasoned bool, err error, locale string) string {
 	return text + "\n" + card.Surface(locale).ReasonNotTaken()
 }
 
-// sendEphemeral shows text to the person alone, where they clicked, or else where the subject began.
+// sendEphemeral shows text to one person, where they clicked or else where the subject began.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
@@ -109,7 +109,7 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 	}
 }
 
-// openView opens a dialog. If it is not known whether it opened, the person clicks again.
+// openView opens a dialog. If it is unknown whether it opened, the person clicks again.
 func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewRequest) error {
 	err := h.Slack.OpenView(ctx, c.trigger, view)
 	var unknown slackapi.Unknown
@@ -122,7 +122,7 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 
 func (v verdict) text() string { return card.DialogsOf(v.Of).Refused(v.Err, v.Settings) }
 
-// ended says how a task had ended before, nil for anything else.
+// ended returns how a task had already ended, or nil.
 func (v verdict) ended() *task.Ended {
 	if a, is := v.Task(); is {
 		return a.Head.Ended
@@ -130,8 +130,8 @@ func (v verdict) ended() *task.Ended {
 	return nil
 }
 
-// inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or there is no thread in
-// which the person could be told.
+// inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or no thread could show
+// the text.
 func (v verdict) inForm() (text string, ok bool) {
 	if class := errorclass.Of(v.Err); v.Err != nil && (!class.Refusal() || class == errorclass.Field || v.Of == nil) {
 		metric.Count(metric.InteractionNoted, 1)
@@ -140,8 +140,8 @@ func (v verdict) inForm() (text string, ok bool) {
 	return "", false
 }
 
-// submitted answers a dialog without a field. After a failure that may pass, the dialog stays open and says so; a
-// refusal is told in the subject's thread.
+// submitted answers a dialog without a field. After a temporary failure the dialog stays open and says so. The thread
+// shows a refusal.
 func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Response {
 	if text, ok := v.inForm(); ok {
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale)))

@@ -17,11 +17,11 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// margin of the invocation's time is kept to return the records that were not handled: after a timeout the whole
-// batch would be repeated.
+// margin of the invocation's time is for returning unhandled records: after a timeout the stream would repeat the
+// complete batch.
 const margin = 5 * time.Second
 
-// againAfter is when a call that a service failed at is made once more. Without that its task would wait a minute or
+// againAfter is the delay before a second try after a service failed. Without that try the task would wait a minute or
 // two for the sweeper.
 const againAfter = time.Second
 
@@ -35,11 +35,11 @@ type Handler struct {
 	Kinds   aggregate.Kinds
 }
 
-// Handle carries out what follows from a batch of the table's stream. The records of one task are handled together:
-// effects come from the rows as they are now, not from the records. While the card queue is down, Handle gives back all
-// records from the first of the first task that could not be drawn. Runs are started and woken all the same. It also
-// gives back the records of tasks that it has no time for. Tasks for which a service failed are tried again after the
-// others. A record that can't be handled is logged and counted, and the sweeper has its task within a minute.
+// Handle carries out the effects of a batch of the table's stream, once for each task: effects depend on the present
+// rows, not on the records. Tasks for which a service failed are tried again after the others. If that fails too, or a
+// record can't be handled, Handle logs and counts it, and the sweeper handles the task within a minute. If the card
+// queue fails, Handle goes on to start and wake runs, but returns all records from the first undrawn task on. It also
+// returns the records that it has no time for.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse
 	ctx, cancel := sleep.Sparing(ctx, margin)
@@ -87,8 +87,8 @@ func left(ctx context.Context, m move, err error) {
 	metric.Count(metric.RelayFailed, 1)
 }
 
-// relay carries out one task's effects, its cards first. With draw false no card is asked for, since the records are
-// given back anyway.
+// relay carries out one task's effects, its cards first. Without draw it requests no cards, since the records are
+// returned anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer panics.Recover(ctx, &err, m.ref.Log())
 	if m.ref.Kind == effect.Home {

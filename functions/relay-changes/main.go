@@ -1,4 +1,4 @@
-// Command relay-changes turns what moved in the table into effects: runs are started and woken, cards are redrawn.
+// Command relay-changes turns changes of the table into effects: it starts and wakes runs, and requests cards.
 package main
 
 import (

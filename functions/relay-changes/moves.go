@@ -13,14 +13,14 @@ import (
 // move says what changed of one aggregate in a batch.
 type move struct {
 	ref   aggregate.Ref
-	run   bool   // the head names another run than before
-	cards bool   // the head moved, or asks to be drawn again
-	event string // id of the last record: what a repeated delivery has in common
-	first string // sequence number of the first record, to give it back
+	run   bool   // the head names a new run
+	cards bool   // the head's revision changed, or the head asks for a redraw
+	event string // id of the last record, the same in a repeated delivery
+	first string // sequence number of the first record, to return it
 }
 
-// moves reads a batch: one move for each aggregate of which something moved, in the
-// order of their first records. Bookkeeping on the head moves nothing.
+// moves returns a move for each changed aggregate of a batch, in the order of their first records. Changes of the
+// head's internal fields don't count.
 func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}

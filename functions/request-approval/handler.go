@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Store keeps the token in a row, from which relay-changes answers it after the decision.
+// Store saves the task token in a row. relay-changes reads it there and answers it after the decision.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
@@ -28,10 +28,10 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle stores the run's task token in the gate's wait row. If the gate was decided before, or needs
-// no approval, Handle answers the token itself, so that no run waits for a click that already happened.
-// It also answers the token of a run that is no longer the head's, and one that a newer token has
-// replaced: answering twice does no harm, but a token that is never answered keeps its run open for days.
+// Handle saves the run's task token in the gate's wait row. It answers the token itself if the gate is already decided
+// or needs no approval, so that no run waits for a click that already happened. It also answers the token of an
+// outdated run, and a token that a newer one replaces: answering twice is harmless, but a token that is never answered
+// keeps its run open for days.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
 		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", errorclass.ErrBadInput)
@@ -56,7 +56,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	case err != nil:
 		return aggregate.Next{}, fmt.Errorf("keep the token: %w", err)
 	}
-	// The decision may have been committed between the load and the put, and relay-changes may have found no wait row yet.
+	// The decision may have been committed between the load and the put, when relay-changes found no wait row yet.
 	if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the task again: %w", err)
 	}
@@ -66,13 +66,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return h.wake(ctx, a, wait)
 }
 
-// parked reports whether this run still has to wait at its gate, or for the contest that drafts what will be asked
-// there.
+// parked reports whether this run still has to wait at its gate, or for the contest that drafts the gate's content.
 func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
 	return a.Awaits(in.Gate) && a.Head.Run == in.Run
 }
 
-// approve stamps a gate as the system, as the settings wanted when it opened.
+// approve approves a gate as the system, under the settings at the time when the gate opened.
 func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.OpenGate) (*task.Aggregate, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		if a.Head.Run != in.Run {
@@ -81,7 +80,7 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Open
 		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
 	})
 	var decided aggregate.ErrDecided
-	// decided or cancelled meanwhile: the token must be answered all the same
+	// The gate was decided or cancelled meanwhile: the token must be answered anyway.
 	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) {
 		return h.Store.Load(ctx, in.Ref())
 	}

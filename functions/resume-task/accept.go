@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Slack tells which workspace the app's token belongs to, and who people are.
+// Slack says which workspace the app's token belongs to, and who people are.
 type Slack interface {
 	people.Groups
 	Team(ctx context.Context) (string, error)
@@ -28,8 +28,8 @@ const slackWithin = 6 * time.Second
 // decision is a decision on a task that a run makes.
 type decision = func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
 
-// commit makes a decision on the task as it was loaded, for its run, and returns the task after that commit. doing is
-// for errors.
+// commit makes a run's decision on the loaded task, and returns the task after that commit. doing describes it in
+// errors.
 func (h *Handler) commit(
 	ctx context.Context, a *task.Aggregate, doing string, decide decision,
 ) (*task.Aggregate, error) {
@@ -57,9 +57,9 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 		})
 }
 
-// undecidable names the rule by which nobody could approve, under the present settings, what is made next for the task.
-// It is empty where somebody could, and where the settings ask nobody about policy and steps: a step's gate may open
-// even then, but execute-process checks that itself. It returns errSilent when Slack can't be asked.
+// undecidable returns the rule by which nobody could approve the task's next version under the present settings. It is
+// "" if somebody could, or if the settings require no approval of policy and steps: execute-process checks a step's
+// gate itself. It returns errSilent when Slack can't be asked.
 func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate.Rule, tenancy.Settings, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -90,8 +90,8 @@ func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*ta
 		})
 }
 
-// parkUndecidable parks a task whose next version nobody could approve, since the settings have changed after it was
-// accepted. While Slack doesn't say who is listed the task goes on: its card names who may decide.
+// parkUndecidable parks a task whose next version nobody could approve, because the settings changed after it was
+// accepted. If Slack can't be asked, the task goes on: its card names the people who may decide.
 func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Drafts(h.Now()) {
 		return a, nil
@@ -110,7 +110,7 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 		})
 }
 
-// accept lets the request become a task, or ends it as refused when the tenant or the person has reached a limit.
+// accept lets the request become a task, or refuses it if the tenant or the person has reached a limit.
 func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -126,13 +126,13 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	switch after.Head.Ended.Reason {
 	case task.ReasonOpenPerson, task.ReasonHourPerson:
 		metric.Count(metric.PersonFull, 1)
-	case task.ReasonOpenTenant, task.ReasonHourTenant: // the whole workspace is blocked: worth a metric
+	case task.ReasonOpenTenant, task.ReasonHourTenant: // the complete workspace is blocked, which needs a metric
 		metric.Count(metric.TenantFull, 1)
 	}
 	return after, nil
 }
 
-// within commits a decision that is subject to limits. Where they don't allow it, it ends the request as refused.
+// within commits a decision that is subject to limits. If a limit is reached, it refuses the request instead.
 func (h *Handler) within(
 	ctx context.Context, a *task.Aggregate, doing string, decide decision,
 ) (*task.Aggregate, error) {
@@ -145,7 +145,7 @@ func (h *Handler) within(
 	return after, err
 }
 
-// requester is the person who asks. When Slack can't be asked it returns errSilent, and the request waits.
+// requester identifies the person who asks. If Slack can't be asked it returns errSilent, and the request waits.
 func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.Actor, error) {
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()

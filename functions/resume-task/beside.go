@@ -10,16 +10,15 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// How many of a thread's tasks are read, the newest first: the heads of maxReplies tasks,
-// and all rows of maxBeside tasks that have not ended.
+// The limits of reading a thread's tasks, the newest first: the heads of maxReplies tasks, and all rows of maxBeside
+// open tasks.
 const (
 	maxReplies = 100
 	maxBeside  = 10
 )
 
-// ask opens the choice whether a message is a request or a reason, when it was written in a thread
-// where a gate waits. It refuses the message if the same person already has such a choice open there.
-// For any other message it returns the task unchanged.
+// ask opens a choice between a request and a reason, if the message is in a thread with a waiting gate. It refuses the
+// message if its author already has an open choice there. It returns the task unchanged for any other message.
 func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Request.Threaded() || a.Choice != nil || a.Head.Ended != nil {
 		return a, nil
@@ -38,9 +37,8 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 		})
 }
 
-// beside finds what waits for a decision in the message's thread: of a task that was asked for in
-// the thread, or of the task whose request is the thread's first message. The index, which may lag,
-// only lists the tasks; each one's rows are read from the table.
+// beside finds the waiting gate in the message's thread: of a task that was requested in the thread, or of the task
+// whose request began it. The index, which may lag, only lists the tasks; their rows are read from the table.
 func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, bool, error) {
 	r := a.Request
 	refs, err := h.Store.Thread(ctx, a.Head.TenantID, r.Channel, r.ThreadTS, maxReplies)
@@ -62,14 +60,14 @@ func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, b
 	}
 	root, err := task.ID(r.TeamID, r.Channel, r.ThreadTS)
 	if err != nil {
-		return task.Beside{}, false, nil // the timestamp is not one of Slack's
+		return task.Beside{}, false, nil // no valid Slack timestamp
 	}
 	b, _, err := h.waits(ctx, task.RefOf(a.Head.TenantID, root))
 	return b, err == nil && b.ID != "", err
 }
 
-// waits is the gate that waits in a task, with an empty ID if none does, and
-// whether the task is open. Rows that don't exist count as a task that is not open.
+// waits returns a task's waiting gate, with an empty ID if there is none, and whether the task is open. A task without
+// rows counts as not open.
 func (h *Handler) waits(ctx context.Context, ref aggregate.Ref) (b task.Beside, open bool, err error) {
 	head, err := h.Store.Head(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {

@@ -30,7 +30,7 @@ type Store interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Naming is the Slack secret, which may name the deployment's first administrator.
+// Naming reads the Slack secret, which may name the deployment's first administrator.
 type Naming interface {
 	TenantAdmin(ctx context.Context) (string, error)
 }
@@ -40,16 +40,15 @@ type Handler struct {
 	Slack  Slack
 	Now    func() time.Time
 	Secret Naming
-	Admin  string // Slack user id of a new tenant's first administrator whom Secret doesn't name; may be empty
+	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
 
 	people  people.Requesters
-	unnamed time.Time // until then Slack isn't asked again for a workspace's name that it didn't give
+	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
 }
 
-// Handle returns the run's next state, which follows from the rows. Before the first layer it
-// accepts the request or refuses it; no model has been called by then. While Slack can't be asked
-// what must be known for that, the run waits. Before each version of a policy or of
-// steps it asks again whether somebody may approve it, and parks the task otherwise.
+// Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the
+// request; no model has been called by then. While Slack can't be asked, the run waits. Before each version of a policy
+// or of steps it checks that somebody may approve it, and otherwise parks the task.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ctx = slackapi.For(ctx, in.Ref().Tenant)
 	a, err := h.Store.Load(ctx, in.Ref())
@@ -77,9 +76,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return a.Next(h.Now()), nil
 }
 
-// take decides about a request, in this order: whether its workspace is one of Ringi's, whether the person
-// may ask, whether the message may be a reason instead (then people are asked), whether there is somebody
-// who may approve it, and whether the limits on tasks allow it.
+// take decides about a request by these questions in order: does Ringi serve the workspace, may the person ask, may the
+// message be a reason instead (then people are asked), could somebody approve it, and do the limits on tasks allow it?
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	a, err := h.ensureTenant(ctx, a)
 	if err != nil || !a.Waiting() {
@@ -101,11 +99,11 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	return h.accept(ctx, a, by)
 }
 
-// errSilent: Slack could not be asked what must be known before a request is accepted.
+// errSilent means that Slack could not be asked something that must be known before a request is accepted.
 var errSilent = errors.New("slack doesn't say")
 
-// wait commits when to ask Slack again, as pipeline.RetryDelay says or Slack asks. It never gives up:
-// the request goes on by itself once Slack answers.
+// wait commits when to ask Slack again, as pipeline.RetryDelay or Slack says. It never gives up: the request continues
+// once Slack answers.
 func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error) (*task.Aggregate, error) {
 	slog.WarnContext(ctx, "waits for Slack", "task_id", in.ID, "err", why)
 	var limited slackapi.RateLimited

@@ -1,5 +1,5 @@
-// Command resume-task begins a run of the pipeline, and is where it goes on after
-// each wait: it reads the rows and names the next state.
+// Command resume-task begins a run of the pipeline and continues it after each wait: it reads the rows and returns the
+// next state.
 package main
 
 import (

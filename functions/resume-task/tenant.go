@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// nameWithin bounds the call for the workspace's name, which is only shown.
+	// nameWithin bounds the call for the workspace's name, which is only for display.
 	nameWithin = 2 * time.Second
-	// nameAgain is how long an environment waits before it asks Slack again for a name that it didn't get.
+	// nameAgain is how long a process waits before it asks Slack again for a name that it didn't get.
 	nameAgain = time.Hour
 )
 
-// ensureTenant makes the tenant's row at the first request from the deployment's own workspace or
-// from one that has connected Slack itself. A request from any other workspace ends as refused,
-// even if an earlier release made a tenant for it; only the request's own rows remain.
+// ensureTenant creates the tenant's row at the first request from a workspace that Ringi serves: the deployment's own,
+// or one that has connected Slack itself. It refuses a request from any other workspace, even if an earlier release
+// created a tenant for it; then only the request's own rows remain.
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
@@ -65,8 +65,8 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	return a, nil
 }
 
-// admin is a new tenant's first administrator, empty when nobody is named. The Slack secret names them, as it does for
-// the console, or else the template's parameter.
+// admin returns a new tenant's first administrator, or "". The Slack secret names them, as it does for the console;
+// without it the template's parameter does.
 func (h *Handler) admin(ctx context.Context) string {
 	named, err := h.Secret.TenantAdmin(ctx)
 	if err != nil {
@@ -93,8 +93,8 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 	return after, nil
 }
 
-// rename saves the workspace's name for a tenant that has none, because Slack did not give it at
-// the first request. After a failure a later request tries again.
+// rename saves the workspace's name for a tenant without one, because Slack did not give it at the first request. If it
+// fails, a later request tries again.
 func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	if t.Name != t.TeamID {
 		return
@@ -106,8 +106,8 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// noteDeployment notes which workspace is the deployment's own before any other's request is accepted. While Slack
-// doesn't say, the earlier note stays; after a failure a later request tries again.
+// noteDeployment saves which workspace is the deployment's own, before a request from any other is accepted. If Slack
+// doesn't say, the saved workspace stays. If it fails, a later request tries again.
 func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	own, err := whose.Tenant(ctx)
 	if err == nil && own != "" {
@@ -118,9 +118,8 @@ func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	}
 }
 
-// noteOrganization notes which organization (Enterprise Grid) the workspace belongs to, as its own bot's token says:
-// the event by which an organization removes the app names only the organization. After a failure a later request tries
-// again.
+// noteOrganization saves the workspace's organization (Enterprise Grid), which its bot's token names: when an
+// organization removes the app, the event names only the organization. If it fails, a later request tries again.
 func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
 	if err == nil && self.Team == t.TeamID {
@@ -131,7 +130,7 @@ func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// name is the workspace's name in Slack, or its id when Slack doesn't give the name.
+// name returns the workspace's name in Slack, or its id if Slack doesn't give the name.
 func (h *Handler) name(ctx context.Context, team string) string {
 	if h.Now().Before(h.unnamed) {
 		return team
@@ -139,7 +138,7 @@ func (h *Handler) name(ctx context.Context, team string) string {
 	ctx, cancel := context.WithTimeout(ctx, nameWithin)
 	defer cancel()
 	own, err := h.Slack.Team(ctx)
-	if err == nil && own != team { // another installation's tenant, whose name this token can't ask for
+	if err == nil && own != team { // another installation's tenant, whose name this token can't read
 		return team
 	}
 	var name string

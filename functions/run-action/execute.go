@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/versions"
 )
 
-// execute carries out the action. After an error other than isolated.ErrNotBegun nobody knows what was done.
+// execute carries out the action. After an error other than isolated.ErrNotBegun, nobody knows what was done.
 func (j *job) execute(ctx context.Context) (conversation.Result, error) {
 	if j.action.ActionType == conversation.CodeGenerate {
 		return j.write(ctx)
@@ -22,8 +22,8 @@ func (j *job) execute(ctx context.Context) (conversation.Result, error) {
 	return j.run(ctx)
 }
 
-// write applies files to the workspace. They can't be seen before their version is the conversation's, so that a
-// failure has no effect.
+// write saves files in the workspace. They are invisible until their version becomes the conversation's, so a failed
+// write has no effect.
 func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
@@ -31,7 +31,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	if err == nil {
 		t, err = t.Apply(j.payload.Files)
 	}
-	switch { // errors that another try does not mend
+	switch { // errors that trying again doesn't fix
 	case errors.Is(err, conversation.ErrRefused):
 		return j.says(reasonRefused, j.words().refused, err), nil
 	case errors.Is(err, versions.ErrGone):
@@ -47,14 +47,14 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	return conversation.Result{Status: conversation.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
 }
 
-// gone is the result for a workspace that has expired: the next action begins with an empty one.
+// gone is the result if the workspace has expired: the next action begins with an empty one.
 func (j *job) gone(err error) conversation.Result {
 	r := j.says(reasonRefused, j.words().gone, err)
 	r.Gone = true
 	return r
 }
 
-// written names the files of a payload.
+// written lists the files of a payload.
 func written(p conversation.Payload) string {
 	var names []string
 	for _, f := range p.Files {
@@ -63,7 +63,7 @@ func written(p conversation.Payload) string {
 	return strings.Join(names, ", ")
 }
 
-// run has the sandbox run a command, keeps its lines as they come, and stops it when the action is cancelled.
+// run executes a command in the sandbox, saves its output as it comes, and stops it when the action is cancelled.
 func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	until := j.action.Claim.LeaseUntil
 	o := isolated.Order{
@@ -93,7 +93,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	return j.result(ctx, end, l), nil
 }
 
-// watch polls the head, and tells the sandbox to stop when the action no longer executes.
+// watch polls the head, and stops the sandbox when the action no longer executes.
 func (j *job) watch(ctx context.Context) {
 	for {
 		select {
@@ -103,7 +103,7 @@ func (j *job) watch(ctx context.Context) {
 		}
 		head, err := j.Store.Head(ctx, j.ref)
 		if err != nil || head.Acting == j.action.ActionID {
-			continue // unknown: the action goes on until its claim ends
+			continue // unknown: the action continues until its claim ends
 		}
 		if j.Files.Cancel(ctx, j.files(), j.action.ActionID) == nil {
 			return
@@ -111,7 +111,7 @@ func (j *job) watch(ctx context.Context) {
 	}
 }
 
-// result is the action's result after a command's end.
+// result returns the action's result after a command's end.
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
 	r := conversation.Result{
 		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped,
@@ -145,7 +145,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	}
 	if end.Version != "" {
 		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
-		if r.Version = version; err != nil { // the command has run, but its files are not kept
+		if r.Version = version; err != nil { // the command has run, but its files are not saved
 			j.noted = append(j.noted, "workspace_not_kept", err.Error())
 			r.Version, said = "", append(said, w.notKept)
 		} else if r.Error != "" && version != j.action.BaseVersion {
@@ -156,10 +156,10 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	return r
 }
 
-// mostLeft is how many names are told of files that the workspace can't keep.
+// mostLeft is how many names of files that the workspace can't keep are shown.
 const mostLeft = 5
 
-// logged writes the action's end into the structured log, in one line.
+// logged logs the action's end in one line.
 func (j *job) logged(ctx context.Context, r conversation.Result) {
 	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped, "held", r.Held}
 	more = append(more, j.noted...)
@@ -180,18 +180,18 @@ func (j *job) logged(ctx context.Context, r conversation.Result) {
 		more...)
 }
 
-// lines are a command's output as it comes.
+// lines collects a command's output.
 type lines struct {
 	*job
 	mu      sync.Mutex
-	count   int // of all so far
+	count   int // of all lines so far
 	held    []conversation.LogEntry
-	last    []string // for the agent
+	last    []string // the last lines, for the agent
 	flushed time.Time
 	drawn   time.Time
 }
 
-// add takes a line. It never fails: a command that people approved is not stopped because its output can't be kept.
+// add adds a line. It never fails: an approved command is not stopped because its output can't be saved.
 func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,7 +211,7 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	return nil
 }
 
-// keepUp also keeps the last lines of a command that has fallen silent.
+// keepUp saves the last lines of a command that has fallen silent.
 func (l *lines) keepUp(ctx context.Context) {
 	for {
 		select {
@@ -223,17 +223,16 @@ func (l *lines) keepUp(ctx context.Context) {
 	}
 }
 
-// logKept is how long lines are kept, even if the conversation is not.
+// logKept is how long output is kept, even if the conversation is not.
 const logKept = 30 * 24 * time.Hour
 
-// flush keeps the lines when no new line comes.
 func (l *lines) flush(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(ctx)
 }
 
-// keep stores the lines that are held, and has the card show them, not too often.
+// keep saves the pending lines and has the card redrawn, with a limited frequency.
 func (l *lines) keep(ctx context.Context) {
 	l.flushed = l.Now()
 	if len(l.held) == 0 {
@@ -258,10 +257,9 @@ func (l *lines) keep(ctx context.Context) {
 	}
 }
 
-// mostTail is how many bytes of output the agent is told.
+// mostTail is how many bytes of output the agent sees.
 const mostTail = 8 << 10
 
-// tail is the end of the output.
 func (l *lines) tail() string {
 	text := strings.Join(l.last[max(0, len(l.last)-tailLines):], "\n")
 	if len(text) > mostTail {

@@ -16,21 +16,22 @@ import (
 )
 
 const (
-	// leaseSpare is the time of a claim beyond the command's: to fetch, pack and upload the workspace, and to commit.
+	// leaseSpare is how much longer a claim lasts than the command: it is for fetching, packing and uploading the
+	// workspace, and for the commit.
 	leaseSpare = 75 * time.Second
-	// commitSpare is the part of it that this function has after the sandbox has ended.
+	// commitSpare is the part of leaseSpare that remains for this function after the sandbox has ended.
 	commitSpare = 20 * time.Second
-	// writeWithin is how long writing files may take.
+	// writeWithin bounds the writing of files.
 	writeWithin = 40 * time.Second
-	// pollEvery is how often the head is asked whether the action shall go on.
+	// pollEvery is how often the head is read during a command, to see whether the action was cancelled.
 	pollEvery = 3 * time.Second
-	// flushEvery is how often lines are kept, and redrawEvery how often the card shows them.
+	// flushEvery is how often output is saved, and redrawEvery how often the card shows it.
 	flushEvery, redrawEvery = time.Second, 5 * time.Second
-	// tailLines is how many of the last lines the agent is told.
+	// tailLines is how many of the last lines the agent sees.
 	tailLines = 60
 )
 
-// Why an action can't be executed, or failed, beside the domain's reasons.
+// Reasons for a failed action that the domain doesn't have.
 const (
 	reasonSandboxOff aggregate.Reason = "sandbox_off"
 	reasonRefused    aggregate.Reason = "workspace_refused"
@@ -40,7 +41,6 @@ const (
 	reasonUnread     aggregate.Reason = "payload_unread"
 )
 
-// Store is what run-action reads and commits.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
@@ -49,12 +49,12 @@ type Store interface {
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
-// Payloads opens payloads, also those that are too large for a row.
+// Payloads reads payloads, including those that are too large for a row.
 type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Files keeps workspaces; *versions.Store has it.
+// Files stores workspaces. *versions.Store implements it.
 type Files interface {
 	Get(ctx context.Context, of versions.Session, version string) (*conversation.Tree, error)
 	Put(ctx context.Context, of versions.Session, t *conversation.Tree) (version string, err error)
@@ -63,12 +63,11 @@ type Files interface {
 	Lend(ctx context.Context, of versions.Session, version string, until time.Time, o *isolated.Order) error
 }
 
-// Handler executes approved actions.
 type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Sandbox  isolated.Runner // nil: no command is run here
+	Sandbox  isolated.Runner // nil: commands can't be executed here
 	Now      func() time.Time
 	NewID    func() string
 
@@ -83,11 +82,10 @@ type job struct {
 	action     *conversation.Action
 	payload    conversation.Payload
 	invocation string
-	cause      error // the failure's cause, for the log
-	noted      []any // for the log; people are told in words
+	cause      error // the failure's cause, for the log only
+	noted      []any // further attributes for the log
 }
 
-// files identifies the workspace of the conversation.
 func (j *job) files() versions.Session { return versions.Session{Tenant: j.ref.Tenant, ID: j.ref.ID} }
 
 // Handle executes the conversation's approved action, if there is one, at most once, and returns the run's next state.
@@ -104,7 +102,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return h.rest(ctx, in, next)
 	}
 	x := a.Current()
-	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease ran out
+	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
 		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN",
 			"its invocation ended without a result")
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
@@ -145,8 +143,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
-// decide commits what became of an action and returns the next state. An action that is in another state by now is no
-// error.
+// decide commits the outcome of an action and returns the next state. If the action has already moved on to another
+// state, that is no error.
 func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), decide)
 	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
@@ -178,7 +176,7 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Ne
 	return a.Next(h.Now()), nil
 }
 
-// prepare reads the payload, or says why the action can't be executed.
+// prepare reads the payload, or returns why the action can't be executed.
 func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error) {
 	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
 	if err != nil {
@@ -200,7 +198,6 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 	return nil, nil
 }
 
-// lease is how long the claim holds.
 func (j *job) lease() time.Duration {
 	if j.action.ActionType == conversation.CodeGenerate {
 		return writeWithin + commitSpare
@@ -209,7 +206,7 @@ func (j *job) lease() time.Duration {
 }
 
 // claim commits that this invocation executes the action. If the commit's answer was lost, claim reads the rows to
-// learn whether the commit was made.
+// learn whether it was saved.
 func (j *job) claim(ctx context.Context, run int) error {
 	until := j.Now().Add(j.lease())
 	a, err := j.Store.Decide(ctx, j.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -1,4 +1,4 @@
-// Command run-action executes an approved action. It writes files itself, and has a sandbox run commands.
+// Command run-action executes an approved action. It writes files itself, and executes commands in a sandbox.
 package main
 
 import (

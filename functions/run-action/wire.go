@@ -14,7 +14,6 @@ import (
 	"ringi/shared/store/versions"
 )
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Results

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are for people and the agent, beside the reason. An error's own text goes only to the log.
+// words explain a result to people and the agent. The text of an error goes only to the log.
 type words struct{ refused, gone, seconds, early, memory, disk, notKept, kept, left string }
 
 var inEach = language.InEach(
@@ -32,7 +32,7 @@ var inEach = language.InEach(
 
 func (j *job) words() words { return inEach.In(j.session.Locale) }
 
-// limit translates a sandbox's word for a limit.
+// limit translates the sandbox's name of a limit.
 func (w words) limit(said string) string {
 	switch {
 	case said == "":
@@ -44,10 +44,10 @@ func (w words) limit(said string) string {
 	case strings.HasPrefix(said, isolated.NotKept):
 		return w.notKept
 	}
-	return w.early // EndedEarly and unknown words
+	return w.early // EndedEarly, and names unknown here
 }
 
-// says is the result of a failed action. People are told the reason and the detail, and the log has the error.
+// says returns the result of a failed action. People see the reason and the detail; the log has the error.
 func (j *job) says(why aggregate.Reason, detail string, err error) conversation.Result {
 	j.cause = err
 	return conversation.Result{Status: conversation.ActionFailed, Error: why, ErrorDetail: detail}

@@ -21,22 +21,22 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// StateRound is where a team's loop goes for another round, or for the rest of one.
+// StateRound is the state that plays a team's next round, or the rest of an unfinished one.
 const StateRound = "RunRound"
 
 type Handler struct {
 	Store  *contests.Store
 	Models round.Models
-	// Prompts keep what models are sent of a contest; nil: it is not kept.
+	// Prompts stores the requests to models; if it is nil, they are not stored.
 	Prompts func(ref aggregate.Ref) model.Keep
-	// Sandbox runs the code of members; nil: they run none.
+	// Sandbox runs the code of members; if it is nil, members run none.
 	Sandbox round.Sandbox
-	// Reads opens the tools that a tenant lists for contests; nil: there are none.
+	// Reads opens the tools that a tenant allows in contests; if it is nil, there are none.
 	Reads func(ctx context.Context, tenant, locale string) (round.Reads, error)
 	Now   func() time.Time
 }
 
-// team is one team's part in a contest, as this invocation found it.
+// team is one team's part in a contest, as this invocation loaded it.
 type team struct {
 	*Handler
 	contest *contest.Aggregate
@@ -45,8 +45,8 @@ type team struct {
 	own     teamconfig.Team
 }
 
-// Handle plays at most one round of the team in.Team and says whether the team goes on. A round that this invocation
-// has no time for goes on in the next one, with the answers that models gave so far.
+// Handle plays at most one round of the team in.Team and says whether the team continues. If time runs out, the next
+// invocation finishes the round with the models' answers so far.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Of.Load(ctx, in.Ref())
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	case errors.Is(err, round.ErrAgain):
 		log.InfoContext(ctx, "goes on in another invocation")
 		return aggregate.Next{State: StateRound}, nil
-	case errors.Is(err, aggregate.ErrMoved): // two play the round: whoever's answer is kept goes on
+	case errors.Is(err, aggregate.ErrMoved): // another invocation plays the same round: the one that saves its answer first continues
 		log.WarnContext(ctx, "another invocation plays the round", "err", err)
 		return aggregate.Next{State: StateRound}, nil
 	case errors.Is(err, round.ErrStopped):
@@ -133,8 +133,7 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	return t.save(ctx, out)
 }
 
-// keeping opens models of which every request is kept as it is sent: the leader's, members', the evaluator's and the
-// judge's.
+// keeping opens models whose requests are stored as sent: the leader's, members', the evaluator's and the judge's.
 func (t *team) keeping() round.Models {
 	if t.Prompts == nil {
 		return t.Models
@@ -147,7 +146,6 @@ type keeping struct {
 	keep model.Keep
 }
 
-// Open opens a model whose requests are kept.
 func (k keeping) Open(name string) (model.Wire, error) {
 	w, err := k.Models.Open(name)
 	if err != nil {
@@ -182,7 +180,7 @@ func (t *team) next(ctx context.Context) (round.Play, error) {
 	return play, nil
 }
 
-// fits says what is wrong with a policy that its card can't show whole, or that mentions more people than it may.
+// fits says why a policy can't be approved: its card can't show all of it, or it mentions too many people.
 func fits(policy string) (problems []string) {
 	if !card.PromptFits(policy) {
 		problems = append(problems, "it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words")
@@ -194,8 +192,8 @@ func fits(policy string) (problems []string) {
 	return problems
 }
 
-// may is asked before every call of a model: the contest must still be open under this run, and the team must have
-// something left of its budget.
+// may is checked before every call of a model: the contest must be open under this run, and the team must have budget
+// left.
 func (t *team) may(ctx context.Context) error {
 	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
 	if err != nil {
@@ -234,8 +232,8 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 	return aggregate.Next{State: StateRound}, nil
 }
 
-// end stops the team, unless it has scored another round than this invocation knows of: then another invocation was
-// faster.
+// end stops the team. If the team has scored a round that this invocation doesn't know, another invocation was faster,
+// and end does nothing.
 func (t *team) end(
 	ctx context.Context, exit contest.ExitReason, reason aggregate.Reason, sentence string,
 ) (aggregate.Next, error) {
@@ -249,7 +247,7 @@ func (t *team) end(
 	return finished(string(w.Team.Status)), nil
 }
 
-// why says to people how a round came to end its team.
+// why returns the reason, for people, that a round ended its team.
 func why(e *round.Error) aggregate.Reason {
 	switch {
 	case e.Agent == round.Leader:

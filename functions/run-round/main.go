@@ -1,4 +1,4 @@
-// Command run-round plays one round of one team of a contest, or the rest of one that was cut off.
+// Command run-round plays one round of one team of a contest, or the rest of an unfinished one.
 package main
 
 import (
@@ -53,7 +53,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return h, nil
 }
 
-// newReads calls MCP servers and nothing else: members have none of Ringi's own tools.
+// newReads calls MCP servers only: members have none of Ringi's own tools.
 func newReads(cfg aws.Config, env environment, s *store.Store) reading.Source {
 	credentials, out := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID}),
 		outbound.Allowing(env.OutboundAllow).Client()

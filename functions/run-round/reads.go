@@ -10,7 +10,7 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// reads are the tools of the team's members that read; nil: no member does.
+// reads returns the tools of the team's reading members, or nil if no member reads.
 func (t *team) reads(ctx context.Context) (round.Reads, error) {
 	reading := func(m teamconfig.Member) bool { return m.AgentType == string(contest.WebSearch) }
 	if t.Reads == nil || !slices.ContainsFunc(t.own.Members, reading) {

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// facts saves what new rows add to the numbers of their days. It returns the sequence number of the first record that
-// must come again, "" when none must: a row that comes twice makes the same fact.
+// facts adds new rows to the figures of their days. It returns the sequence number of the first record that the stream
+// must repeat, or "". Repeating is safe: the same row makes the same fact.
 func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
 	var all []daily.Fact
 	first := ""
@@ -20,7 +20,7 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 		}
 		f, ok, err := h.Store.FactOf(item(r.Change.NewImage))
 		switch {
-		case err != nil: // it will never be a fact
+		case err != nil: // it can never become a fact
 			failed(ctx, "makes no fact", f.Tenant, err)
 		case ok:
 			if first == "" {
@@ -36,9 +36,8 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 	return ""
 }
 
-// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that must come
-// again, "" when none must: a row counts once, however often it is told, and with what its newest revision in the batch
-// says.
+// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that the stream
+// must repeat, or "". Each row counts once, however often it is delivered, with its newest revision in the batch.
 func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
 	type told struct {
 		sums.Counted
@@ -51,7 +50,7 @@ func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecor
 			continue
 		}
 		c, ok, err := h.Store.CountedOf(item(r.Change.NewImage))
-		if err != nil { // it will never be counted
+		if err != nil { // it can never be counted
 			failed(ctx, "can't be counted", c.Tenant, err)
 			continue
 		}

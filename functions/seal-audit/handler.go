@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// margin of the invocation's time is kept to give back what was not sealed.
+	// margin of the invocation's time is for returning records that were not sealed.
 	margin = 5 * time.Second
 	// maxEntries is how many rows a link seals. Each takes about 200 bytes, and a row of the table may have 400 KB.
 	maxEntries = 500
@@ -49,7 +49,7 @@ type Signer interface {
 	Sign(ctx context.Context, text []byte) ([]byte, error)
 }
 
-// Heads keeps the heads of chains where nobody can delete them.
+// Heads stores the heads of chains where nobody can delete them.
 type Heads interface {
 	Keep(ctx context.Context, head chain.Head) error
 }
@@ -63,8 +63,9 @@ type Handler struct {
 	readings readings
 }
 
-// Handle seals a batch of the table's stream and counts it, or, asked by a schedule, puts heads away and seals what was
-// left out. It gives back the records from the first that could not be sealed; sealing a row twice does no harm.
+// Handle seals and counts a batch of the table's stream. When a schedule calls it, it stores the chains' heads and
+// seals rows that were missed. It returns the records from the first that could not be sealed; sealing a row twice is
+// harmless.
 func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
@@ -104,7 +105,6 @@ func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, lat
 	}
 }
 
-// salt makes a random value for one link.
 func salt() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails

@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// settled is how long after its end a day is checked: by then the stream has brought everything that was written in
-	// it.
+	// settled is how long after its end a day is checked: by then the stream has delivered all of its rows.
 	settled = 10 * time.Minute
-	// window is the part of a log that is checked at once. sealedWithin is how long after a row its link may come: the
-	// stream tries for an hour.
+	// window is the part of a log that is checked at once. sealedWithin is how long after a row its link may come,
+	// since the stream retries for an hour.
 	window, sealedWithin = 6 * time.Hour, 2 * time.Hour
-	// checkEvery is the number of rows after which progress is noted: a window may have more rows than an invocation
-	// reads.
+	// checkEvery is the number of rows after which progress is saved, since a window may have more rows than one
+	// invocation can read.
 	checkEvery = 500
-	// mostKeys bounds what a process remembers of keys: some 50 bytes each, of the 256 MB that the function has.
+	// mostKeys bounds the keys that a process caches: some 50 bytes each, of the function's 256 MB.
 	mostKeys = 1_500_000
 )
 
@@ -33,8 +32,8 @@ func (h *Handler) through() time.Time {
 	return h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
 }
 
-// late seals the rows of past days that no link seals: from before the chain began, or whose records were given up.
-// Their links say that they are late, for whoever checks the log. It works window by window and notes each.
+// late seals the rows of past days that no link seals: those from before the chain began, and those that the stream
+// gave up. Their links say that they are late. It works window by window and saves its progress after each.
 func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) error {
 	r := h.readings.of(is.Tenant)
 	if err := h.begin(ctx, r, is); err != nil {
@@ -42,7 +41,7 @@ func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) er
 	}
 	for from := is.Checked; from.Before(through); {
 		until := from.Add(window)
-		if is.Checked.IsZero() || until.After(through) { // a chain that was never looked at is young
+		if is.Checked.IsZero() || until.After(through) { // a chain that was never checked is young
 			until = through
 		}
 		if err := h.lateIn(ctx, r, is.Tenant, from, until); err != nil {
@@ -54,17 +53,16 @@ func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) er
 	return nil
 }
 
-// lateIn seals the late rows of one window.
 func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, until time.Time) error {
 	if err := h.read(ctx, r, tenant, until.Add(sealedWithin)); err != nil {
 		return err
 	}
-	var rows []chain.Row // that no link seals, of those that were read
+	var rows []chain.Row // read rows that no link seals
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
-		if err := h.read(ctx, r, tenant, time.Time{}); err != nil { // whatever sealed them later
+		if err := h.read(ctx, r, tenant, time.Time{}); err != nil { // a later link may have sealed them
 			return err
 		}
 		unsealed := rows[:0]
@@ -93,8 +91,8 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 		if err := flush(); err != nil {
 			return err
 		}
-		// The next minute may have to continue from here. More rows of the same moment may follow, so the moment itself
-		// is read again.
+		// The next minute may have to continue here. It reads this moment again, since more rows may have the same
+		// time.
 		if err := h.Store.ChainChecked(ctx, tenant, x.At); err != nil {
 			return err
 		}
@@ -105,16 +103,15 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 	return h.Store.ChainChecked(ctx, tenant, until)
 }
 
-// reading is how far a process has read a tenant's links while it checks rows of past days. The next minute continues
-// from there.
+// reading is how far a process has read a tenant's links while it checks past days. The next minute continues there.
 type reading struct {
 	keys keys
-	from time.Time // the keys of all links that seal rows from this time on are read, up to next
-	next int       // seq of the first link that was not read; 0: none was
-	at   time.Time // of the last one that was
+	from time.Time // keys has the keys of all links, up to next, that seal rows from this time on
+	next int       // number of the first link that was not read; 0: none was read
+	at   time.Time // time of the last link that was read
 }
 
-// readings holds how far each tenant's rows were read.
+// readings has each tenant's reading.
 type readings struct {
 	mu  sync.Mutex
 	all map[string]*reading
@@ -147,8 +144,8 @@ func (r *readings) forget(tenant string) {
 	delete(r.all, tenant)
 }
 
-// begin finds the first link that may seal a row from is.Checked on, unless it was read already. Apart from the drift
-// between two clocks, no link is older than what it seals, and links are in the order of their times.
+// begin finds the first link that may seal a row from is.Checked on, unless it was read already. Links are in the order
+// of their times and, apart from the drift between two clocks, never older than their rows.
 func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
 	if r.next > 0 && !is.Checked.Before(r.from) {
 		return nil
@@ -160,7 +157,7 @@ func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
 			return true
 		}
 		l, err := h.Store.Link(ctx, is.Tenant, i+1)
-		if !errors.Is(err, aggregate.ErrNotFound) { // one that somebody removed
+		if !errors.Is(err, aggregate.ErrNotFound) { // somebody removed the link
 			failed = err
 		}
 		return err != nil || !l.At.Before(after)
@@ -172,7 +169,7 @@ func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
 	return nil
 }
 
-// read continues to read links, up to the first that was made after until; to the last if until is zero.
+// read continues to read links, up to the first that was made after until, or to the last if until is zero.
 func (h *Handler) read(ctx context.Context, r *reading, tenant string, until time.Time) error {
 	if !until.IsZero() && r.at.After(until) {
 		return nil
@@ -192,9 +189,9 @@ func (h *Handler) read(ctx context.Context, r *reading, tenant string, until tim
 	return nil
 }
 
-// keys is a set of rows' keys. A day may have many, so each is kept as eight bytes of a hash with a random seed. If two
-// were alike by chance, a row could stay unsealed, which a check finds: that happens on one of tens of millions of days
-// with a million rows.
+// keys is a set of rows' keys. Since a day may have many, it stores eight bytes of a hash with a random seed. A
+// collision could leave a row unsealed, which a check of the log would report; it happens on one of tens of millions of
+// days with a million rows.
 type keys struct {
 	seed maphash.Seed
 	of   map[uint64]struct{}

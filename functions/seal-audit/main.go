@@ -1,5 +1,4 @@
-// Command seal-audit seals the audit log: what was written, as the table's stream tells it, and each minute what was
-// left out.
+// Command seal-audit seals the audit log: new rows from the table's stream, and each minute rows that were missed.
 package main
 
 import (
@@ -27,7 +26,7 @@ type environment struct {
 	Bucket string `env:"HEADS_BUCKET" doc:"the bucket whose objects are locked, for heads of chains"`
 }
 
-// rows are what is sealed and counted, and where.
+// rows reads and writes the audit log, its chains and its figures.
 type rows struct {
 	seal.Rows
 	*sums.Counter

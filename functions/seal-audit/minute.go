@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// keepsAtOnce is how many heads are stored at a time, lateAtOnce how many tenants' rows are checked again at a time.
+	// keepsAtOnce is how many heads are stored concurrently, lateAtOnce how many tenants' rows are checked
+	// concurrently.
 	keepsAtOnce, lateAtOnce = 16, 4
-	// leastShare is the least time that checking one tenant's rows gets while the minute lasts.
+	// leastShare is the least time for checking one tenant's rows.
 	leastShare = 2 * time.Second
-	// longBehind is for how long a tenant's rows may stay unchecked before an alarm rings.
+	// longBehind is how long a tenant's rows may stay unchecked before an alarm is raised.
 	longBehind = 48 * time.Hour
 )
 
-// minute stores the head of each chain that moved, then seals the entries that were left out. A failure of one tenant
-// is logged, counted and tried again the next minute; it delays no other tenant.
+// minute stores the head of each chain that grew, then seals rows that were missed. A failure for one tenant is logged,
+// counted and retried the next minute; it delays no other tenant.
 func (h *Handler) minute(ctx context.Context) error {
 	var behind []seal.Chain
 	var keeps errgroup.Group
@@ -48,8 +49,8 @@ func (h *Handler) minute(ctx context.Context) error {
 	return nil
 }
 
-// lateOnes seals the rows of these tenants that were left out, beginning with the tenant that was not checked for
-// longest. Each has a share of the time; the next minute continues.
+// lateOnes seals missed rows of these tenants, beginning with the one whose last check is oldest. Each tenant has a
+// share of the time; the next minute continues.
 func (h *Handler) lateOnes(ctx context.Context, behind []seal.Chain, through time.Time) {
 	h.readings.trim()
 	slices.SortStableFunc(behind, func(a, b seal.Chain) int { return a.Checked.Compare(b.Checked) })
@@ -76,7 +77,7 @@ func (h *Handler) lateOnes(ctx context.Context, behind []seal.Chain, through tim
 	_ = all.Wait()
 }
 
-// share bounds ctx to one tenant's part of the remaining time, where so many tenants are still to be checked,
+// share bounds ctx to one tenant's part of the remaining time, given how many tenants are still to be checked,
 // lateAtOnce at a time.
 func share(ctx context.Context, tenants int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
@@ -87,7 +88,7 @@ func share(ctx context.Context, tenants int) (context.Context, context.CancelFun
 		max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
 }
 
-// keep signs and stores a chain's head, unless it is stored already.
+// keep signs and stores a chain's head, unless that is stored already.
 func (h *Handler) keep(ctx context.Context, is seal.Chain) error {
 	if is.Kept >= is.Seq {
 		return nil

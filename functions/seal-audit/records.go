@@ -18,18 +18,17 @@ import (
 	"ringi/shared/store/seal"
 )
 
-// part is one tenant's rows in a batch.
 type part struct {
 	tenant string
-	first  string // sequence number of the first record, to give it back
+	first  string // sequence number of the first record, to return it
 	rows   []chain.Row
 }
 
-// tenantsAtOnce is how many tenants of a batch are sealed side by side: each link waits for a signature and a
+// tenantsAtOnce is how many tenants of a batch are sealed concurrently: each link waits for a signature and a
 // transaction.
 const tenantsAtOnce = 16
 
-// records seals a batch, a link for each tenant in it.
+// records seals a batch with one link for each tenant.
 func (h *Handler) records(
 	ctx context.Context, records []events.DynamoDBEventRecord,
 ) (out events.DynamoDBEventResponse) {
@@ -58,8 +57,8 @@ func (h *Handler) records(
 	return out
 }
 
-// parts are the tenants of a batch in the order of their first records. A row that was changed, removed or has another
-// date raises an alarm: somebody wrote the table by hand.
+// parts splits a batch by tenant, in the order of their first records. A row that was changed or removed, or whose date
+// is wrong, raises an alarm: somebody wrote to the table by hand.
 func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
 	var out []part
 	for _, r := range records {
@@ -86,7 +85,7 @@ func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
 	return out
 }
 
-// tenantOf is the tenant whose audit row changed.
+// tenantOf returns the tenant whose audit row changed.
 func tenantOf(r events.DynamoDBEventRecord) (string, bool) {
 	key := r.Change.Keys["PK"]
 	if key.DataType() != events.DataTypeString {
@@ -115,7 +114,7 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	return row, err
 }
 
-// item converts an image to the form of the table's client. Both write it as the same JSON, so that this can't fail.
+// item converts an image to the type of the table's client. Both have the same JSON, so this can't fail.
 func item(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
 	text, _ := json.Marshal(image)
 	out, _ := attributevalue.UnmarshalMapJSON(text)

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// spare is the least time that must be left for another task to be begun.
+	// spare is the least remaining time for beginning another task.
 	spare = 10 * time.Second
-	// atOnce is how many tasks of a shard are handled side by side. mostKept is how many of them stay in memory until
-	// their effects; further ones are read again, since the function has 512 MB.
+	// atOnce is how many tasks of a shard are handled concurrently. mostKept is how many of them stay in memory until
+	// their effects are carried out; others are read again, since the function has 512 MB.
 	atOnce, mostKept = 16, 32
-	// besideWithin is how much of perTask may go into reading the aggregate beside. failedWait is how long an aggregate
-	// is put off at most when another one, or a service, caused the failure.
+	// besideWithin is the part of perTask for reading the other aggregate that a decision depends on. failedWait is the
+	// longest delay of an aggregate for a failure that another aggregate or a service caused.
 	besideWithin = 2 * time.Second
 	failedWait   = 5 * time.Minute
-	// perTask bounds what one task may take, so that it delays no other for long.
+	// perTask bounds the time for one task, so that it delays no other for long.
 	perTask = 8 * time.Second
 )
 
@@ -49,14 +49,13 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-// count counts what one sweep handled, repaired and failed to handle, and which of the failures were services left
-// alone.
+// count counts the tasks of one sweep: handled, repaired, failed, and left because a service failed.
 type count struct{ swept, repairs, failed, left atomic.Int64 }
 
-// Handle looks at every task that is due, all shards side by side, until none is or its own time runs short; the next
-// minute goes on from there. Decisions of time come first, for all tasks: they need only the table, and people wait for
-// them. Effects follow. A task that can't be handled is put off. Neither that task, nor a shard that can't be read, nor
-// a service that does not answer delays other tasks; those that need the service stay due.
+// Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
+// minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
+// people wait for them. Then it carries out effects. It postpones a task that can't be handled. A failing task, shard
+// or service doesn't delay other tasks; tasks that need the service stay due.
 func (h *Handler) Handle(ctx context.Context) error {
 	one := h.ofOneSweep()
 	var n count
@@ -88,8 +87,8 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
-// decideDue makes the decisions of time for what is due in a shard, and returns the aggregates whose effects are still
-// to be carried out.
+// decideDue makes a shard's decisions that depend on time. It returns the aggregates whose effects are still to be
+// carried out.
 func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*found, err error) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)
@@ -112,7 +111,7 @@ func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*f
 	return list, nil
 }
 
-// carryOut carries out the effects of the aggregates that were found in a shard.
+// carryOut carries out the effects of a shard's aggregates.
 func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)
@@ -128,8 +127,8 @@ func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 	_ = all.Wait()
 }
 
-// count does one part of handling an aggregate, and puts it off if that fails. One that needs a service which is left
-// alone stays due: the fault is not its own.
+// count counts one part of handling an aggregate, and postpones the aggregate if that part fails. An aggregate that
+// failed only because of a service stays due.
 func (h *Handler) count(
 	ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count,
 ) {
@@ -152,8 +151,8 @@ func enough(ctx context.Context) bool {
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > spare)
 }
 
-// putOff makes a task whose handling failed n times due again after 2^n minutes, at most an hour, and much sooner where
-// the fault is not its own.
+// putOff postpones a task after its n-th failure by 2^n minutes, at most an hour, and much less if the failure is not
+// the task's own.
 func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 	failures := 1
 	if head, err := h.Store.Head(ctx, ref); err == nil {

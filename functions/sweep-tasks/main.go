@@ -1,4 +1,4 @@
-// Command sweep-tasks looks, each minute, at every task that is due, and does what other functions have left undone.
+// Command sweep-tasks checks, each minute, every task that is due, and makes up for what other functions failed to do.
 package main
 
 import (

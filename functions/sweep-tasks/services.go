@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// answerWithin is how long the sweeper waits for a service: they answer in milliseconds, and the next minute is the
-	// retry.
+	// answerWithin is how long the sweeper waits for a service. Services answer in milliseconds, and the next minute
+	// retries.
 	answerWithin = 3 * time.Second
-	// mostFailures is the number of failures in a row after which a service is left alone for the rest of this sweep.
-	// The SDK has tried each of those calls more than once, unless it had no answer at all.
+	// mostFailures is the number of consecutive failures after which the rest of this sweep doesn't call a service. The
+	// SDK has retried each of those calls, unless there was no answer at all.
 	mostFailures = 3
 )
 
-// errLeftAlone: a call was not made because its service failed again and again in this sweep.
+// errLeftAlone means that a call was not made because its service failed repeatedly in this sweep.
 var errLeftAlone = errors.New("left alone for this sweep")
 
-// service is a service that many tasks need. All tasks of a sweep share how its last calls went.
+// service is a service that many tasks need. All tasks of a sweep share the record of its failures.
 type service struct {
 	name string
 
@@ -36,7 +36,7 @@ type service struct {
 	failures int // in a row
 }
 
-// call makes a call of at most answerWithin, unless the service is left alone. A refusal counts as an answer.
+// call makes a call of at most answerWithin, unless the service failed repeatedly. A refusal counts as an answer.
 func (s *service) call(ctx context.Context, do func(context.Context) error) error {
 	if s.leftAlone() {
 		return fmt.Errorf("%s: %w", s.name, errLeftAlone)
@@ -44,7 +44,7 @@ func (s *service) call(ctx context.Context, do func(context.Context) error) erro
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	err := do(within)
-	if failed := unavailable(err); !failed || ctx.Err() == nil { // otherwise the head's own time was over
+	if failed := unavailable(err); !failed || ctx.Err() == nil { // otherwise the task's own time was over
 		s.heard(ctx, failed)
 	}
 	return err
@@ -56,7 +56,7 @@ func (s *service) leftAlone() bool {
 	return s.failures >= mostFailures
 }
 
-// heard takes note of how a call ended. A service that is left alone stays so.
+// heard records how a call ended. A service that is no longer called stays so for this sweep.
 func (s *service) heard(ctx context.Context, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,13 +71,13 @@ func (s *service) heard(ctx context.Context, failed bool) {
 	}
 }
 
-// unavailable reports whether an error is the service's fault and not the head's.
+// unavailable reports whether an error is the service's fault, not the task's.
 func unavailable(err error) bool {
 	class := errorclass.Of(err)
 	return class == errorclass.Unavailable || class == errorclass.Unconfirmed
 }
 
-// ofOneSweep is the handler for one sweep: services that fail again and again in it are left alone.
+// ofOneSweep returns the handler for one sweep, which stops calling a service that fails repeatedly.
 func (h *Handler) ofOneSweep() *Handler {
 	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"},
 		writes: &service{name: "writes of the table"}}
@@ -88,7 +88,7 @@ func (h *Handler) ofOneSweep() *Handler {
 	return &one
 }
 
-// watched is the table as a service that may be left alone.
+// watched is the table as a service.
 type watched struct {
 	Store
 	effects       effect.Store

@@ -15,14 +15,14 @@ import (
 type found struct {
 	ref    aggregate.Ref
 	keep   bool
-	a      aggregate.Aggregate // after its decisions; nil: effects read it again
-	unread error               // why the aggregate beside, which a decision needs, could not be read
+	a      aggregate.Aggregate // after its decisions; nil: effects loads it again
+	unread error               // why the other aggregate, which a decision depends on, could not be read
 	over   bool                // nothing more is done for it in this sweep
 }
 
-// decide makes the decisions that time alone makes. It reports how many of them another function should have made. A
-// decision that needs the aggregate beside waits while that can't be read; the error is returned after everything else
-// is done.
+// decide makes the decisions that depend only on time. It returns how many of them another function should have made.
+// If the other aggregate that a decision depends on can't be read, that decision waits, and decide returns the error
+// after everything else is done.
 func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
@@ -54,7 +54,7 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 			return repairs, fmt.Errorf("settle: %w", err)
 		}
 	}
-	if _, wants := a.Beside(); wants { // otherwise nothing depends on the aggregate beside any more
+	if _, wants := a.Beside(); wants { // otherwise nothing depends on the other aggregate any more
 		f.unread = unread
 	}
 	if f.keep {
@@ -63,8 +63,8 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 	return repairs, nil
 }
 
-// effects carries out every effect, and only then moves the aggregate's due time on. It reports how many things it had
-// to repair.
+// effects carries out every effect, and only then sets the aggregate's next due time. It returns how many repairs it
+// made.
 func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
@@ -77,7 +77,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	}
 	repairs, err = h.Effects.Run(ctx, a, true)
 	err = errors.Join(err, f.unread)
-	// the cards are drawn even when the task's run could not be woken
+	// The cards are drawn even if the task's run could not be woken.
 	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) {
 		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, aggregate.NewID()))
 	}
@@ -91,13 +91,13 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	if err := h.Store.Postpone(ctx, f.ref, *a.Root().Common(), due); err != nil && !errors.Is(err, aggregate.ErrConflict) {
 		return repairs, fmt.Errorf("put off: %w", err)
 	}
-	return repairs, nil // on a conflict the task has changed, which makes it due again
+	return repairs, nil // after a conflict the task has changed, which makes it due again
 }
 
 // ending is an aggregate that must end by a certain time.
 type ending interface{ Late(now time.Time) bool }
 
-// errUnread says that the aggregate beside another could not be read.
+// errUnread means that the other aggregate could not be read.
 var errUnread = errors.New("load what is beside")
 
 func notDue(err error) bool {
@@ -105,8 +105,8 @@ func notDue(err error) bool {
 		errors.Is(err, aggregate.ErrSuperseded)
 }
 
-// beside loads the aggregate that a's overdue decisions need, nil if they need none or it is gone. An error says that
-// it could not be read.
+// beside loads the other aggregate that a's overdue decisions depend on. It returns nil if they depend on none or it is
+// gone.
 func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	ref, wants := a.Beside()
 	if !wants {
