@@ -39,8 +39,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{Store: contests.Of(kinds.Open(cfg, env.Table), large.Open(cfg, env.Results))}, nil
 }
 
-// Handle ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the task
-// that asked for it.
+// Handle ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the
+// requester.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	was, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {

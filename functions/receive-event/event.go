@@ -25,7 +25,7 @@ type envelope struct {
 	EventTime      int64           `json:"event_time"` // seconds
 	Event          json.RawMessage `json:"event"`
 	Authorizations []authorization `json:"authorizations"`
-	Shared         bool            `json:"is_ext_shared_channel"` // with another organization
+	Shared         bool            `json:"is_ext_shared_channel"` // shared with another organization
 }
 
 // authorization is the installation that receives the event.

@@ -118,7 +118,7 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	case errors.Is(err, round.ErrAgain):
 		log.InfoContext(ctx, "goes on in another invocation")
 		return aggregate.Next{State: StateRound}, nil
-	case errors.Is(err, aggregate.ErrMoved): // another invocation plays the same round: the one that saves its answer first continues
+	case errors.Is(err, aggregate.ErrMoved): // another invocation plays the same round
 		log.WarnContext(ctx, "another invocation plays the round", "err", err)
 		return aggregate.Next{State: StateRound}, nil
 	case errors.Is(err, round.ErrStopped):

@@ -47,7 +47,7 @@ var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
 
 // furnishNamespaces makes the file system of a box and enters it permanently.
 func furnishNamespaces() (held []string, err error) {
-	const root = "/tmp" // every machine has it; what is in it stays hidden below
+	const root = "/tmp" // every machine has it, and the new root hides its content
 	steps := []struct {
 		what string
 		do   func() error

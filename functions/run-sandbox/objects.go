@@ -52,7 +52,7 @@ func (o *objects) cancelled(ctx context.Context, address string) bool {
 func (o *objects) get(ctx context.Context, address string, limit int64) (body []byte, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, 0, errors.New("the address can't be read") // the error would show its signature
+		return nil, 0, errors.New("the address can't be read") // the error would show the address's signature
 	}
 	res, err := o.client.Do(req)
 	if err != nil {
@@ -92,7 +92,7 @@ func (o *objects) post(ctx context.Context, to isolated.Form, archive []byte) er
 			return err
 		}
 	}
-	file, err := form.CreateFormFile("file", "workspace.tar") // the last field: S3 ignores what follows
+	file, err := form.CreateFormFile("file", "workspace.tar") // must be the last field: S3 ignores the following ones
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Said reads a conversation's messages and the output of its actions, which are not among its own rows.
+// Said reads a conversation's messages and the output of its actions, which are outside of the aggregate.
 type Said interface {
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error)
@@ -51,7 +51,7 @@ func (conversationCards) Render(
 	return card.RenderConversation(conversationOf(a), c, s, now)
 }
 
-// Live adds the last lines of a running action's output, which change without a commit.
+// Live adds the last lines of a running action's output, which grows without a commit.
 func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	t := conversationOf(a)
 	x := t.Current()
@@ -65,7 +65,7 @@ func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (agg
 	return t, nil
 }
 
-// Opened adds what the card shows beside its row. A card whose message was deleted shows nothing.
+// Opened reads the contents that the card's row lacks. A card whose message was deleted shows nothing.
 func (k conversationCards) Opened(
 	ctx context.Context, a aggregate.Aggregate, c *aggregate.Card,
 ) (aggregate.Aggregate, error) {
@@ -102,10 +102,10 @@ func (k conversationCards) Opened(
 	return t, nil
 }
 
-// Outcome returns nothing: whoever talks with an agent has the answer in the thread.
+// Outcome returns nothing: a person who talks with an agent has the answer in the thread.
 func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
-// Copy draws a copy. One whose action has left the conversation stays as it is.
+// Copy draws a copy. If its action is no longer in the conversation, the copy stays unchanged.
 func (conversationCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
@@ -114,7 +114,7 @@ func (conversationCards) Copy(
 	if x == nil {
 		return card.Message{}, false
 	}
-	if x.Status == conversation.ActionExecuting { // what it prints is followed in the thread alone
+	if x.Status == conversation.ActionExecuting { // people follow the output in the thread only
 		t.Log = nil
 	}
 	return card.ConversationCopy(t, c, s, link, now), true
@@ -138,7 +138,7 @@ func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgen
 	return settled
 }
 
-// Status returns what Slack shows beside the thread.
+// Status returns the agent's state for the thread.
 func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string) {
 	t := conversationOf(a)
 	x := t.Current()
@@ -153,19 +153,19 @@ func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus,
 	return slackapi.AgentActive, t.Session.Title
 }
 
-// withStatus is a kind whose thread shows what an agent is doing.
+// withStatus is a kind whose threads show an agent's state.
 type withStatus interface {
 	Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string)
 }
 
-// status tells Slack what the agent does, as the rows say: each time, since another process may have told it something
-// else. A failure keeps no card or copy from being drawn.
+// status sends Slack the agent's state, each time, since another process may have sent another one. If it fails, cards
+// and copies are drawn anyway.
 func (d *drawing) status(ctx context.Context) {
 	k, ok := d.kind.(withStatus)
 	if !ok {
 		return
 	}
-	if d.reach(ctx) != nil { // it is shown with the next card
+	if d.reach(ctx) != nil { // the next card shows it
 		return
 	}
 	st, title := k.Status(d.a)
@@ -175,7 +175,7 @@ func (d *drawing) status(ctx context.Context) {
 	}
 }
 
-// withOutput is a kind whose cards show something that changes without a commit.
+// withOutput is a kind whose cards can change without a commit.
 type withOutput interface {
 	Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error)
 }

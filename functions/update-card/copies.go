@@ -18,20 +18,19 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// mostCopies is how many people get a gate's card directly; the others are counted on the card.
+// mostCopies is how many approvers get a copy of a gate's card; the card counts the others.
 const mostCopies = 20
 
-// withCopies is a kind that people decide on, whose cards also go to approvers in direct messages.
+// withCopies is a kind that people decide on. Approvers get copies of its cards in direct messages.
 type withCopies interface {
-	// Outcome makes the copy that tells its requester how it ended, nil where none is due.
+	// Outcome returns the copy that tells the requester how it ended, or nil if none is due.
 	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
-	// Copy draws one. It reports false where a copy stays as it is.
+	// Copy draws a copy. It returns false if the copy stays unchanged.
 	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (m card.Message,
 		ok bool)
 }
 
-// copied reports whether copies of cards need drawing, as far as the rows say: some are missing, or differ from their
-// cards.
+// copied reports whether copies are missing or differ from their cards, as far as the rows say.
 func (d *drawing) copied(ctx context.Context) bool {
 	k, ok := d.kind.(withCopies)
 	if !ok {
@@ -46,8 +45,8 @@ func (d *drawing) copied(ctx context.Context) bool {
 	})
 }
 
-// stale returns the hash of what a copy should show, and reports whether it shows something else. A copy for a person
-// who can't be written to is never stale.
+// stale returns the hash of a copy's present content, and reports whether the copy shows something else. The copy of a
+// person who can't be written to is never stale.
 func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (hash string, stale bool) {
 	if c.State == aggregate.CardUnreachable {
 		return "", false
@@ -69,13 +68,13 @@ func (d *drawing) copy(
 		at = cards[i].MessageTS
 	}
 	link, from := "", of.Origin()
-	if from.ChannelType != "im" { // which nobody else can open
+	if from.ChannelType != "im" { // nobody else can open the card in direct messages
 		link = d.Slack.Link(ctx, from.Channel, at, thread)
 	}
 	return k.Copy(a, c, d.settings, link, d.Now())
 }
 
-// toCopy is the open gate whose card approvers should get and none has got yet.
+// toCopy returns the open gate for which approvers should get copies and nobody has one yet.
 func (d *drawing) toCopy() (aggregate.Question, bool) {
 	q, waits := d.a.(decide.Subject).Asks()
 	s := d.settings
@@ -83,8 +82,8 @@ func (d *drawing) toCopy() (aggregate.Question, bool) {
 	return q, waits && listed && s.ApprovalCopies != tenancy.CopiesNone && len(d.a.Common().CopiesOf(q.Key)) == 0
 }
 
-// copies draws copies of cards: it makes those of the gate that waits now, and updates earlier ones. A person who can't
-// be written to keeps nobody else from getting theirs.
+// copies sends the copies of the waiting gate's card, and updates earlier copies. If one person can't be written to,
+// the others still get theirs.
 func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 	d, known, err := h.load(ctx, ref)
 	if err != nil {
@@ -107,7 +106,7 @@ func (d *drawing) showCopies(ctx context.Context, k withCopies) error {
 	if ours, err := d.prepared(ctx); err != nil || !ours {
 		return err
 	}
-	if _, err := d.Slack.Team(ctx); err != nil { // without it no link is known, and each drawing would change the copies
+	if _, err := d.Slack.Team(ctx); err != nil { // without it each drawing would lack links
 		return err
 	}
 	if err := d.makeCopies(ctx, k); err != nil {
@@ -135,7 +134,7 @@ func (d *drawing) drawCopies(ctx context.Context, k withCopies) error {
 }
 
 func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card, hash string) error {
-	d.urgency[c.Key()] = settled // the thread's come first
+	d.urgency[c.Key()] = settled // the cards in the thread come first
 	opened, err := d.kind.Opened(ctx, d.a, c)
 	if err != nil {
 		return err
@@ -144,7 +143,7 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 	return d.send(ctx, c, m, hash)
 }
 
-// makeCopies makes the rows of missing copies, all of a gate's at once, and adds them to what is drawn.
+// makeCopies creates the rows of a gate's missing copies in one transaction, and adds them to the drawing.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
 	if q, waits := d.toCopy(); waits {
@@ -173,21 +172,21 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	for _, c := range rows {
 		d.a.Add(c)
 	}
-	if rows[0].Others > 0 { // the card counts them
+	if rows[0].Others > 0 { // then the card must show how many got none
 		return d.Store.Redraw(ctx, d.ref)
 	}
 	return nil
 }
 
-// approvers returns the listed people who may stamp a gate, by the same rule as a click, in the order of the list.
-// Whoever asked in direct messages is left out: they have the card there.
+// approvers returns the listed people who may approve a gate, by the same rule as a click, in the list's order. It
+// omits a requester who asked in direct messages: they have the card there.
 func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string, error) {
 	all := slices.Clone(d.settings.Approvers.Users)
 	for _, group := range d.settings.Approvers.Usergroups {
 		members, err := d.Slack.UsergroupMembers(ctx, group)
 		switch slackapi.Code(err) {
 		case slackapi.CodeUnknownMethod:
-		case slackapi.CodeNoSuchGroup: // other listed people get their copies all the same
+		case slackapi.CodeNoSuchGroup: // other listed people still get their copies
 			slog.WarnContext(ctx, "a listed user group is gone", "group", group)
 		default:
 			if err != nil {
@@ -205,7 +204,7 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string
 		if slices.Contains(out, user) || user == origin.User && origin.ChannelType == "im" {
 			continue
 		}
-		if len(out) >= mostCopies { // further people are only counted
+		if len(out) >= mostCopies { // the others are only counted
 			out = append(out, user)
 			continue
 		}
@@ -231,7 +230,7 @@ func (d *drawing) askForCopies(ctx context.Context) error {
 	return nil
 }
 
-// directory is what copies need of Slack.
+// directory has the calls that copies need.
 type directory interface {
 	people.Users
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)

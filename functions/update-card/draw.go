@@ -27,7 +27,7 @@ type Store interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Rows records which message shows which card.
+// Rows saves which message shows which card.
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
@@ -44,20 +44,20 @@ type Rows interface {
 
 // Kind draws the cards of one kind of aggregate.
 type Kind interface {
-	// Place is where the cards go; false when the rows don't say, because they are from two commits.
+	// Place returns where the cards belong. It returns false for a torn read, whose rows come from two commits.
 	Place(a aggregate.Aggregate) (Place, bool)
 	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message
-	// Opened adds what is fetched only for a card that is drawn anew.
+	// Opened reads contents that are needed only for a card whose message changes.
 	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
 	Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency
-	// Suggestions are offered to a person beneath a card that was just posted; nil: none.
+	// Suggestions are requests that are offered to a person below a new card; nil: none.
 	Suggestions(a aggregate.Aggregate, locale string) []card.Suggestion
 }
 
 type Place struct {
 	Team     string
 	Thread   string
-	Accepted bool // it is known that the deployment works for this workspace
+	Accepted bool // the deployment is known to serve this workspace
 }
 
 type Slack interface {
@@ -74,7 +74,7 @@ type Slack interface {
 	directory
 }
 
-// drawing shows the cards of one task as it was when it was loaded.
+// drawing shows the cards of one task in the state in which it was loaded.
 type drawing struct {
 	*Handler
 	ref      aggregate.Ref
@@ -83,24 +83,24 @@ type drawing struct {
 	a        aggregate.Aggregate
 	head     *aggregate.Head // of a
 	settings tenancy.Settings
-	by       string    // this invocation
-	told     bool      // the requester knows that a card can't be shown
-	last     bool      // the card that is being drawn is the last one to draw
+	by       string    // id of this invocation
+	told     bool      // the requester already knows that a card can't be shown
+	last     bool      // the current card is the last one to draw
 	drew     bool      // something was posted or updated
-	noted    bool      // a card's row says that all cards are shown
-	reached  bool      // Slack may be called, as far as was known
-	probes   bool      // it finds out whether Slack answers again
-	silent   bool      // Slack did not answer it
-	tried    time.Time // when the card that is being posted was claimed, or its post was sent
+	noted    bool      // a card's row already records that all cards are shown
+	reached  bool      // this drawing has already checked that Slack may be called
+	probes   bool      // this drawing tries whether Slack answers again
+	silent   bool      // Slack did not answer this drawing
+	tried    time.Time // when the current card was claimed, or its post was sent
 
 	urgency map[string]urgency // of each card
-	short   map[string]short   // methods for which no call is left
+	short   map[string]short   // methods for which Slack's rate limit leaves no call
 }
 
-// draw shows a task: each card whose content differs from what was shown is posted or updated, the most urgent first,
-// posts in the order of the thread. If the task moves on meanwhile, the message of that move brings the rest. Cards
-// that Slack's rate limits delay wait for their turn. Those that only show progress are left out: the task's next
-// revision draws them, or the sweeper when it finds shown_rev behind.
+// draw posts or updates each card whose content has changed, the most urgent first, and posts in the order of the
+// thread. If the task changes meanwhile, another message asks for the rest. Cards that Slack's rate limits delay wait
+// for their turn. Cards that only show progress are skipped then: the task's next revision draws them, or the sweeper,
+// which finds that shown_rev is behind.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	d, known, err := h.load(ctx, ref)
 	if err != nil {
@@ -117,7 +117,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	return d.ended(ctx, d.show(ctx), func(s silence) error { return d.leave(ctx, s) })
 }
 
-// ended returns how a drawing ended; left answers for one that Slack's silence kept from being drawn.
+// ended returns the result of a drawing. If Slack did not answer, left decides.
 func (d *drawing) ended(ctx context.Context, err error, left func(silence) error) error {
 	var s silence
 	if errors.As(err, &s) {
@@ -158,7 +158,7 @@ func (d *drawing) show(ctx context.Context) error {
 	return d.shown(ctx)
 }
 
-// prepared reports whether the deployment works for the workspace of the cards, and reads its settings.
+// prepared reports whether the deployment serves the workspace of the cards, and reads its settings.
 func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	if !d.place.Accepted { // Slack may have to be asked
 		if err := d.reach(ctx); err != nil {
@@ -174,9 +174,9 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	return true, nil
 }
 
-// load begins to draw an aggregate, and reports whether it is known where its cards go. The head under which the
-// aggregate will be noted as shown is from before the rows were read, since a query may return a head that is newer than
-// the rows. A later commit brings a message of its own.
+// load begins the drawing of an aggregate, and reports whether the place of its cards is known. It reads the head
+// before the other rows: a query may return a head that is newer than the rows, and that head must not be recorded as
+// shown. A later commit sends its own message.
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (d *drawing, known bool, err error) {
 	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), short: map[string]short{}}
 	before, err := h.Store.Head(ctx, ref)
@@ -193,8 +193,8 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (d *drawing, know
 	return d, known, nil
 }
 
-// ours reports whether the deployment serves the workspace of the cards; nothing is sent to any other. It serves that
-// of every accepted task.
+// ours reports whether the deployment serves the workspace of the cards, as it does for every accepted task. Nothing is
+// sent to any other workspace.
 func (d *drawing) ours(ctx context.Context) (bool, error) {
 	if d.place.Accepted {
 		return true, nil
@@ -207,7 +207,7 @@ func (d *drawing) ours(ctx context.Context) (bool, error) {
 	return ours, err
 }
 
-// shown notes that Slack shows the task as of head.
+// shown records that Slack shows the task at head.
 func (d *drawing) shown(ctx context.Context) error {
 	if d.head.ShownRev >= d.head.Rev && d.head.DrawAt == nil {
 		return nil
@@ -218,8 +218,8 @@ func (d *drawing) shown(ctx context.Context) error {
 	return nil
 }
 
-// cards draws those of the task's cards that show something else. The rows alone tell: large arguments never change,
-// and are fetched only for a card that is drawn anew. It reports whether some were left out.
+// cards draws those of the task's cards whose content has changed, as far as the rows tell: large arguments never
+// change, and are read only for a card that is drawn. left reports whether some cards were skipped.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	rows := d.inOrder()
 	var behind error
@@ -244,7 +244,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 		var unknown slackapi.Unknown
 		switch {
 		case over.add(err, d.urgency[c.Key()]):
-		case errors.As(err, &unknown): // an update is done again later; the other cards need not wait for it
+		case errors.As(err, &unknown): // an update is repeated later; the other cards need not wait for it
 			behind = err
 		case err != nil:
 			return true, err
@@ -259,7 +259,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	return over.skipped > 0, behind
 }
 
-// card makes one message show its card, of which hash is the fingerprint.
+// card makes a message show its card. hash is that of the card's new content.
 func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) error {
 	opened, err := d.kind.Opened(ctx, d.a, c)
 	if err != nil {
@@ -276,8 +276,8 @@ func (d *drawing) send(ctx context.Context, c *aggregate.Card, m card.Message, h
 	return d.post(ctx, c, m, hash)
 }
 
-// all is the head that is noted as shown together with the card that is being drawn. It is nil if other cards are left
-// to draw, or if the head has a draw_at, which only Shown removes.
+// all returns the head to record as shown in the same write as the current card. It is nil if other cards are left to
+// draw, or if the head has a draw_at, which only Shown removes.
 func (d *drawing) all() *aggregate.Head {
 	if d.last && d.head.DrawAt == nil {
 		return d.head
@@ -285,15 +285,15 @@ func (d *drawing) all() *aggregate.Head {
 	return nil
 }
 
-// rests reports whether a card that Slack refused is left as it is. It is tried again at the next revision, at the
-// time that TryAgainAt says, or when shown_rev was removed because a person clicked on an outdated card.
+// rests reports whether a card that Slack refused is left alone. It is tried again at the next revision, at the time
+// from TryAgainAt, or after a click on an outdated card has removed shown_rev.
 func (d *drawing) rests(c *aggregate.Card) bool {
 	again := d.a.TryAgainAt(c)
 	return c.State == aggregate.CardUnreachable && c.TriedRev >= d.head.Rev && d.head.ShownRev != 0 &&
 		(again == nil || d.Now().Before(*again))
 }
 
-// update replaces what a message shows. A message that is gone, or can't be changed any more, is posted anew.
+// update changes a card's message. If the message is deleted or can't be changed any more, update posts a new one.
 func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if err := d.take(ctx, c, methodUpdate); err != nil {
 		return err
@@ -331,9 +331,9 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	return nil
 }
 
-// failed decides what a call's failure means. A permanent refusal of this channel or message is noted and told, and the
-// other cards are drawn; any other failure ends this try. A refusal of the app as a whole is not noted on the card: an
-// alarm is raised, and the message is tried again until the token is valid.
+// failed decides what to do after a failed call. For a permanent refusal of this channel or message it saves the
+// refusal, tells the requester, and goes on with the other cards. Any other failure ends this try. If Slack refuses the
+// app itself, an alarm is raised, and the message is tried again until the token is valid.
 func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) error {
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && refused.App {
@@ -343,7 +343,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	if c.User == "" { // a person who left, or takes no messages, is no failure
+	if c.User == "" { // a person who left, or accepts no messages, is no failure
 		metric.Count(metric.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}

@@ -22,18 +22,18 @@ import (
 )
 
 const (
-	// margin of the invocation's time is kept for giving the message back.
+	// margin of the invocation's time is for returning the message to the queue.
 	margin = 1500 * time.Millisecond
-	// maxBackoff is the longest wait after a failure for which Slack names no time.
+	// maxBackoff is the longest wait after a failure for which Slack gives no time.
 	maxBackoff = time.Minute
-	// mostReceives is after how many receives a message for copies is sent again as a new one; the queue's limit is
-	// 100.
+	// mostReceives is the number of receives after which a message for copies is replaced by a new one. The queue
+	// allows 100.
 	mostReceives = 50
-	// maxRetryAfter bounds what Slack may ask us to wait.
+	// maxRetryAfter is the longest wait that Slack may ask for.
 	maxRetryAfter = time.Hour
 )
 
-// Queue is where the messages came from.
+// Queue is the queue of the messages.
 type Queue interface {
 	SendMessageBatch(
 		ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options),
@@ -49,9 +49,9 @@ type Handler struct {
 	Rows  Rows
 	Kinds map[string]Kind // by name
 	Slack Slack
-	Homes *Homes // nil: there are none
-	// Pace is Slack's budget; nil keeps none. PaceScale is how many times Slack's
-	// published pace it allows: 1, unless Slack granted the app more.
+	Homes *Homes // nil: Home tabs are not published
+	// Pace counts calls against Slack's rate limits; nil: nobody counts. PaceScale multiplies the published limits: 1,
+	// unless Slack granted the app more.
 	Pace      Pace
 	PaceScale float64
 	Queue     Queue
@@ -65,7 +65,7 @@ type Handler struct {
 // slacksPace is the cause of waits that are no failures.
 const slacksPace = "Slack's pace"
 
-// later is an error that says how long a message has to wait.
+// later is an error that says how long a message must wait.
 type later struct {
 	after time.Duration
 	cause string
@@ -73,9 +73,8 @@ type later struct {
 
 func (e later) Error() string { return fmt.Sprintf("in %s: %s", e.after, e.cause) }
 
-// Handle makes Slack show each task as its rows are now. A message that could not
-// be dealt with goes back to the queue for as long as Slack asks, or a while. The
-// messages of a task keep their order, so that none overtakes one that waits.
+// Handle makes Slack show each task's present rows. A message that fails returns to the queue, for as long as Slack
+// asks or with a growing delay. A task's messages keep their order, so that none overtakes one that waits.
 func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	var out events.SQSEventResponse
 	for i, r := range e.Records {
@@ -92,7 +91,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	return out, nil
 }
 
-// record handles one message. A message that can never be handled is logged and removed.
+// record handles one message. It logs and removes a message that can never be handled.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	ref, err := effect.ReadMessage(r.Body)
 	tab := h.Homes != nil && (ref.Kind == effect.Home || ref.Kind == effect.Homes)
@@ -121,9 +120,9 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	return err
 }
 
-// anew replaces a message for copies that has waited for Slack's pace many times by a new one: the queue sets aside
-// what it has handed out a hundred times, although nothing failed. Cards that wait so long are left to the sweeper,
-// which knows nothing of copies.
+// anew replaces a message for copies that has often waited for Slack's rate limits by a new one. Otherwise the queue
+// would move it to the dead-letter queue after a hundred receives, although nothing failed. Cards that wait so long are
+// left to the sweeper instead, which doesn't know about copies.
 func (h *Handler) anew(ctx context.Context, r events.SQSMessage, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
@@ -153,8 +152,8 @@ func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) 
 	}
 }
 
-// pause is how long a message waits, in whole seconds, at least one: as long as Slack asks, else longer each time; with
-// up to a quarter more, so that tasks that failed together don't come back together.
+// pause returns how long a message waits, in whole seconds: as long as Slack asks, or longer after each failure. It
+// adds up to a quarter, so that tasks that failed together don't return together.
 func pause(err error, receives string) time.Duration {
 	var limited slackapi.RateLimited
 	var known later
@@ -168,7 +167,7 @@ func pause(err error, receives string) time.Duration {
 		n, _ := strconv.Atoi(receives)
 		wait = min(maxBackoff, time.Second<<min(max(n, 1)-1, 6))
 	}
-	wait = max(0, wait) // the time to wait for may have passed meanwhile
+	wait = max(0, wait) // the time to wait for may already be over
 	wait += time.Duration(rand.Int64N(int64(wait/4) + 1))
 	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
 }

@@ -25,7 +25,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Slack takes over 100 views.publish a minute of a workspace (its Tier 4,
+// Slack allows over 100 views.publish a minute in a workspace (its Tier 4,
 // https://docs.slack.dev/reference/methods/views.publish).
 const (
 	methodPublish               = "views.publish"
@@ -33,14 +33,13 @@ const (
 )
 
 const (
-	// publishesKept is how many of them are left for tabs that people just opened.
+	// publishesKept is how many of these calls are reserved for tabs that were just opened.
 	publishesKept = 3
-	// homeTries is after how many receives a tab that can't be published stays as it is: the tenant's other tabs wait
-	// behind it, and the next drawn card asks for it again.
+	// homeTries is the number of receives after which a failing tab stays unchanged, since the tenant's other tabs wait
+	// behind it. The next drawn card requests it again.
 	homeTries = 5
 )
 
-// Homes are the Home tabs that people look at.
 type Homes struct {
 	Rows interface {
 		OpenHome(ctx context.Context, tenant, user string) (slackstate.Home, error)
@@ -59,7 +58,7 @@ type Homes struct {
 }
 
 // home publishes a person's Home tab. If Slack refuses the person, that is only logged. A tab that was just opened is
-// published once more later, since the list of open tabs is remembered for that long.
+// published once more later: until then the cached list of open tabs may lack it.
 func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) error {
 	now := h.Now()
 	if wait := after.Sub(now); wait > 0 {
@@ -68,7 +67,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 	open, err := h.Homes.Rows.OpenHome(ctx, ref.Tenant, ref.ID)
 	switch over := err == nil && !now.Before(open.OpenedAt.Add(slackstate.HomeFor)); {
 	case over, errors.Is(err, aggregate.ErrNotFound):
-		return nil // nobody looks any more
+		return nil // the tab is no longer open
 	case err != nil:
 		return err
 	}
@@ -76,7 +75,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 	var s silence
 	switch {
 	case errors.As(err, &s) && !after.IsZero() && now.Sub(s.since) > longLine:
-		return nil // the next card that is drawn asks for it again
+		return nil // the next drawn card requests it again
 	case errors.As(err, &s):
 		return later{s.until.Sub(now), slacksPace}
 	}
@@ -86,7 +85,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 	return err
 }
 
-// publishFor publishes the tab of somebody who looks at it.
+// publishFor publishes a tab that is open.
 func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open slackstate.Home, after, now time.Time) error {
 	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
 	if err != nil || !ours {
@@ -112,8 +111,8 @@ func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open slacks
 	return nil
 }
 
-// tab publishes a person's Home tab as a message asks. One that fails again and again is left as it is; one that was
-// just opened is asked for once more with those that follow, since waits for Slack's pace count as receives, too.
+// tab handles a message that requests a Home tab. A tab that fails repeatedly stays unchanged. If it was just opened,
+// it is requested once more with the next ones, since waits for Slack's rate limits count as receives, too.
 func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessage) error {
 	after := effect.ReadAfter(r.Body)
 	err := h.home(ctx, ref, after)
@@ -127,8 +126,7 @@ func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessag
 	return nil
 }
 
-// stays reports whether a tab is left as it is: it failed again and again, though its time had come and Slack's pace
-// allowed it.
+// stays reports whether a tab is left unchanged, because it failed repeatedly and not because it had to wait.
 func stays(r events.SQSMessage, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
@@ -153,7 +151,7 @@ func (h *Handler) homeView(
 	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
 }
 
-// mayPublish takes one publication from Slack's pace if more than kept are left, or returns later.
+// mayPublish counts one call of views.publish if more than kept are left; otherwise it returns later.
 func (h *Handler) mayPublish(ctx context.Context, open slackstate.Home, kept int, now time.Time) error {
 	if h.Pace == nil {
 		return nil

@@ -13,24 +13,23 @@ import (
 )
 
 const (
-	// mostHomes is how many people's Home tabs are kept up to date in a tenant; others see the tab as it was when they
-	// opened it.
+	// mostHomes is how many people's open Home tabs are updated in a tenant. Other tabs keep the content that they had
+	// when they were opened.
 	mostHomes = 100
-	// homesAtOnce is how many tabs are published in HomeEvery, about half of what Slack takes. Where more people look,
-	// all tabs are published less often: cards, which share the lanes, matter more.
+	// homesAtOnce is how many tabs are published in HomeEvery, about half of what Slack allows. If more are open, each
+	// is published less often: cards, which share the lanes, matter more.
 	homesAtOnce = 25
 )
 
-// openHomes says how many people of a tenant had a tab open when it was read, and until when their tabs are asked for.
+// openHomes is a cached count of a tenant's open tabs.
 type openHomes struct {
 	people int
-	until  time.Time // it is believed
+	until  time.Time // when the cached count expires
 	asked  time.Time
 }
 
-// homes asks, after a card was drawn, for the Home tabs that people have open: by one message for all of them in a
-// stretch of time. How many are open is read now and then; a tab that is opened in between is published again by
-// itself.
+// homes requests the tenant's open Home tabs after a card was drawn, with one message for all of them in a period. The
+// number of open tabs is cached; a tab that is opened meanwhile requests its own second publication.
 func (h *Handler) homes(ctx context.Context, tenant string) {
 	if h.Homes == nil {
 		return
@@ -52,8 +51,8 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 	h.Homes.asked(tenant, at)
 }
 
-// eachHome asks for each open tab when the time for all has come. If it runs twice, each tab is asked for once. After
-// some failures it is left to the next card that is drawn.
+// eachHome requests each open tab when the period is over. If it runs twice, each tab is still requested once. After
+// repeated failures the next drawn card requests the tabs again.
 func (h *Handler) eachHome(ctx context.Context, tenant string, r events.SQSMessage) error {
 	after := effect.ReadAfter(r.Body)
 	if wait := after.Sub(h.Now()); wait > 0 {

@@ -15,17 +15,16 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// Slack takes 50 updates a minute of a workspace (its Tier 3), and a post a second of a channel, with short bursts, and
-// "several hundred" a minute of a workspace: https://docs.slack.dev/apis/web-api/rate-limits and
-// …/reference/methods/chat.postMessage. The windows are a little longer than Slack's: calls take unequal time to get
-// there.
+// Slack allows 50 updates a minute in a workspace (its Tier 3), and one post a second in a channel, with short bursts
+// and "several hundred" a minute in a workspace: https://docs.slack.dev/apis/web-api/rate-limits and
+// …/reference/methods/chat.postMessage. Our windows are a little longer than Slack's, since calls take unequal time to
+// arrive.
 //
-// A request that goes well needs 4 posts (task, policy, steps, execution) and 4 updates (two stamps, the execution's
-// end, the task's end): at 46 updates a minute that is eleven tasks a minute, whatever their channels. allPosts is 200
-// a minute, which leaves room for the direct messages of steps (send_slack_dm): they take from no budget. Each goes to
-// a channel of its own, after calls of other methods, and one that Slack limits waits for as long as Slack says. Four
-// more updates show progress (what the task is, a policy and steps being made, steps being done): they are made while
-// there is room.
+// A normal request needs 4 posts (task, policy, steps, execution) and 4 updates (two approvals, the end of the
+// execution and of the task): 46 updates a minute are eleven tasks a minute, in any number of channels. allPosts is 200
+// a minute. The direct messages of steps (send_slack_dm) don't count: each goes to a channel of its own, after calls of
+// other methods, and waits as long as Slack says if Slack limits it. Four more updates show progress and are made only
+// while calls are left.
 const (
 	updates, updateWindow   = 10, 13 * time.Second
 	posts, postWindow       = 3, 3500 * time.Millisecond
@@ -38,21 +37,21 @@ const (
 )
 
 const (
-	// longLine is how far in the future a turn may be for its message to stay in the queue. With a later turn the
-	// message would be received again and again, up to the queue's limit, and occupy invocations that others need: it
-	// is removed, and the sweeper, which runs each minute, asks for the cards at their turn.
+	// longLine is the longest wait for which a message stays in the queue. With a later turn it would be received again
+	// and again, up to the queue's limit, and occupy invocations that others need. Such a message is removed, and the
+	// sweeper, which runs each minute, requests the cards at their turn.
 	longLine = time.Minute
-	// turnLasts is how long a turn stays valid after its time: the tasks that the sweeper asks for in one minute are
-	// drawn within the next. A task with an older turn reserves a new one.
+	// turnLasts is how long a turn stays valid: the tasks that the sweeper requests in one minute are drawn within the
+	// next. A task with an older turn reserves a new one.
 	turnLasts = 3 * time.Minute
-	// mostShort is how long a message waits for Slack's pace before it looks again: in the
-	// same task a gate may open meanwhile, whose message waits behind this one.
+	// mostShort is the longest wait for Slack's rate limits before the message is received again: a gate of the same
+	// task may open meanwhile, whose message waits behind this one.
 	mostShort = 10 * time.Second
 	// mostHeld is how long a message waits when Slack has refused calls for more than a minute.
 	mostHeld = time.Minute
 )
 
-// Pace keeps Slack's budget, which all invocations share.
+// Pace counts the calls of all invocations against Slack's rate limits.
 type Pace interface {
 	TakePace(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
 	SparePace(ctx context.Context, b slackstate.Budget, now time.Time) (int, error)
@@ -63,10 +62,10 @@ type Pace interface {
 	NoteAnswer(ctx context.Context, workspace string) error
 }
 
-// short says that Slack's pace does not allow a call before a time.
+// short says that Slack's rate limit allows no call before a time.
 type short struct {
 	budget slackstate.Budget
-	spare  int // calls that are kept for more urgent cards
+	spare  int // calls that are reserved for more urgent cards
 	until  time.Time
 }
 
@@ -74,7 +73,7 @@ func (e short) Error() string {
 	return fmt.Sprintf("%s: no call is left before %s", e.budget.Name, e.until.Format(time.TimeOnly))
 }
 
-// spare is how many calls of a budget of n must be left for more urgent cards.
+// spare returns how many of n calls are reserved for more urgent cards.
 func spare(u urgency, n int) int {
 	switch u {
 	case asks:
@@ -90,7 +89,7 @@ func (d *drawing) budget(name string, calls int, window time.Duration) slackstat
 		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
-// budgets returns the budgets of pace that a call uses up.
+// budgets returns the rate limits that a call counts against.
 func (d *drawing) budgets(method, channel string) []slackstate.Budget {
 	if method == methodUpdate {
 		return []slackstate.Budget{d.budget(method, updates, updateWindow)}
@@ -98,8 +97,8 @@ func (d *drawing) budgets(method, channel string) []slackstate.Budget {
 	return []slackstate.Budget{d.budget(method+"#"+channel, posts, postWindow), d.budget(method, allPosts, allPostWindow)}
 }
 
-// take takes what one call for a card needs of Slack's pace, or returns short. When the budget can't be read or
-// written, the call is made: Slack itself refuses what is too much.
+// take counts one call for a card, or returns short if the rate limit leaves none. If the counters can't be read or
+// written, the call is made anyway: Slack itself refuses excess calls.
 func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) error {
 	if d.Pace == nil {
 		return nil
@@ -112,7 +111,7 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 		return s
 	}
 	if u == progress && method == methodPost {
-		// A card that is posted while its content is still being made must be updated later.
+		// A card that is posted without its final content needs an update later.
 		b := d.budget(methodUpdate, updates, updateWindow)
 		left, err := d.Pace.SparePace(ctx, b, now)
 		if err == nil && left <= spare(progress, updates) {
@@ -137,8 +136,8 @@ func (d *drawing) isShort(method string, s short) error {
 	return s
 }
 
-// limited takes note of a call's outcome. If err is Slack's 429, all invocations that call this method in this
-// workspace wait. Otherwise it returns err.
+// limited records a call's outcome. If err is Slack's 429, all invocations that call this method in this workspace
+// wait. Otherwise limited returns err.
 func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	d.heard(ctx, err)
 	var limit slackapi.RateLimited
@@ -154,13 +153,13 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	return d.isShort(method, short{b, 0, until})
 }
 
-// leftover are the cards that Slack's rate limits kept from being drawn.
+// leftover are the cards that Slack's rate limits delay.
 type leftover struct {
 	first   *short // the earliest turn of a card that must be drawn; nil if there is none
-	skipped int    // cards that only show progress: the task's next revision draws them, or the sweeper
+	skipped int    // cards that only show progress; the task's next revision or the sweeper draws them
 }
 
-// add takes note of a card that was not drawn for want of pace, and reports whether err says so.
+// add records a card that the rate limits delay. It returns false if err is another error.
 func (l *leftover) add(err error, u urgency) bool {
 	var s short
 	if !errors.As(err, &s) {
@@ -174,10 +173,10 @@ func (l *leftover) add(err error, u urgency) bool {
 	return true
 }
 
-// wait returns what Handle does with a message whose cards wait for Slack's rate limits: later, or nil when the
-// sweeper will ask for them. The task reserves a turn and keeps it, so that tasks are drawn in the order in which
-// they came. Close to its turn the message is looked at again soon, because a gate of the same task may open
-// meanwhile, whose message waits behind this one.
+// wait decides what happens to a message whose cards wait for Slack's rate limits: it returns later, or nil if the
+// sweeper will request the cards. The task reserves a turn and keeps it, so that tasks are drawn in the order of
+// arrival. When its turn is near, the message returns soon, because a gate of the same task may open meanwhile, whose
+// message waits behind this one.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
 	if s.until.Sub(now) > mostHeld {

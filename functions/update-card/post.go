@@ -16,20 +16,20 @@ import (
 
 const (
 	slackTimeout = 10 * time.Second // of one call
-	// stale is the age at which a claim's invocation must have ended: the function's timeout.
+	// stale is the age at which the invocation of a claim must have ended: the function's timeout.
 	stale  = 30 * time.Second
 	clocks = time.Second     // how much two invocations' clocks may differ
-	soon   = 3 * time.Second // when a message looks again at a card that another invocation holds
+	soon   = 3 * time.Second // delay before a card that another invocation holds is checked again
 
-	lookAfter = 2 * time.Second // how long a message whose answer was lost may take to be found
-	lookAgain = 3 * time.Second // how much longer when Slack answered with an error of its own
-	lookFor   = 3 * time.Second // how long such a search may take: a Slack that hangs must not hold its lane for longer
-	// enough is how long a post may take: the call, the waits and the searches.
+	lookAfter = 2 * time.Second // how long an unanswered post may take to appear
+	lookAgain = 3 * time.Second // how much longer if Slack itself answered with an error
+	lookFor   = 3 * time.Second // how long a search may take, so that a slow Slack doesn't block the lane
+	// enough is the longest time of a post: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )
 
-// post gives a card its one message. The claim comes before the call, so that a
-// message whose answer nobody saw is looked for before there is a second one.
+// post posts a card's only message. It claims the card before the call, so that a post without an answer is looked for
+// before there is a second one.
 func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
 		return later{0, "too little time is left for a post"}
@@ -79,14 +79,14 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	return nil
 }
 
-// afterClaim says to come back when the claim is free. A post that was sent meanwhile has as long to appear: only then
-// is it looked for again, and posted anew if it is not there.
+// afterClaim makes the message return when the claim has expired. By then a post from this invocation must have
+// appeared; if it is not found, the card is posted again.
 func (d *drawing) afterClaim(cause string) error {
 	return later{max(0, d.tried.Add(stale+clocks).Sub(d.Now())), cause}
 }
 
-// wait says when to look again at a card that another invocation is posting: most
-// often it is done in a moment, and the task's later cards wait behind this message.
+// wait makes the message return when another invocation should have posted the card. That usually takes a moment, and
+// the task's later cards wait behind this message.
 func wait(held aggregate.Card, now time.Time) error {
 	if held.State == aggregate.CardPosting && held.ClaimedAt != nil {
 		return later{min(soon, max(time.Second, held.ClaimedAt.Add(stale).Sub(now))), "another invocation is posting"}
@@ -94,8 +94,8 @@ func wait(held aggregate.Card, now time.Time) error {
 	return later{0, "another invocation was faster"}
 }
 
-// keep saves which message is the card's. An invocation that lost the claim meanwhile deletes its own message, but
-// only if the row names another: else a later invocation finds and adopts it.
+// keep saves the timestamp of the card's message. If this invocation has lost the claim, it deletes its own message,
+// but only if the row already names another. Otherwise a later invocation finds and adopts this one.
 func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
 	all := d.all()
 	if hash == "" { // the message is updated next
@@ -121,9 +121,9 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 	return later{0, "another invocation was faster"}
 }
 
-// look follows a post whose outcome is unknown: once, after a moment. If the message is not there yet, the claim
-// stays, so that the next try looks again. After an error of Slack's own it looks twice; then the post will not
-// appear any more, and the claim is given back, so that the next try posts anew.
+// look searches for a post whose outcome is unknown, after a moment. If the message is not there, the claim remains,
+// and the next try looks again. If Slack itself answered with an error, look searches twice; after that the post can no
+// longer appear, so look releases the claim, and the next try posts again.
 func (d *drawing) look(
 	ctx context.Context, c *aggregate.Card, m card.Message, hash string, cause slackapi.Unknown,
 ) error {
@@ -153,11 +153,11 @@ func (d *drawing) look(
 	return errNotPosted
 }
 
-// errNotPosted is a post at which Slack failed; the next try comes soon, and each later one after a longer wait.
+// errNotPosted is an error of Slack's own at a post. The next try comes soon, each later one after a longer wait.
 var errNotPosted = errors.New("slack failed at the post")
 
-// find looks for the card's messages in its thread. Where Slack does not permit that, it finds none, and the refusal is
-// counted.
+// find looks for the card's messages in its thread. If Slack does not permit that, it returns none and counts the
+// refusal.
 func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error) {
 	found, err := d.Slack.FindCards(ctx, c.Channel, d.place.Thread, d.about(c))
 	var refused slackapi.Refused
@@ -169,8 +169,8 @@ func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error)
 	return found, err
 }
 
-// adopt makes the earliest of the found messages the card's and deletes the others. If it is not known what the
-// message shows, it is updated.
+// adopt makes the earliest of the found messages the card's message, and deletes the others. If it is unknown what the
+// message shows, adopt updates it.
 func (d *drawing) adopt(
 	ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string, known bool,
 ) error {
@@ -195,25 +195,25 @@ func (d *drawing) adopt(
 	return d.update(ctx, &shown, m, hash)
 }
 
-// notPosted gives the claim back after a post that definitely did not happen.
+// notPosted releases the claim after a post that certainly failed.
 func (d *drawing) notPosted(ctx context.Context, c *aggregate.Card, cause error) error {
 	err := d.failed(ctx, c, cause)
-	if !errors.Is(err, cause) { // it was refused for good, and the row says so
+	if !errors.Is(err, cause) { // the refusal is permanent, and the row has it
 		return err
 	}
 	d.release(ctx, c)
 	return cause
 }
 
-// release gives the claim back; if that fails, the claim ends when it is stale.
+// release releases the claim. If that fails, the claim expires when it is stale.
 func (d *drawing) release(ctx context.Context, c *aggregate.Card) {
 	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
 		d.log(c).WarnContext(ctx, "release the claim", "err", err)
 	}
 }
 
-// suggest offers requests, and the default agent, to a person who was just greeted. It is best effort: the
-// app's manifest has suggestions too.
+// suggest offers requests, and the default agent, to a person who was just greeted. It is best effort: the app's
+// manifest has suggestions, too.
 func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
 	offered := d.kind.Suggestions(d.a, d.settings.Locale)
 	if offered == nil {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// probeEvery is how often one drawing tries whether a workspace's Slack answers again. It is the time after which a
-	// call is given up, so that such calls take one lane at most.
+	// probeEvery is how often one drawing tries whether a workspace's Slack answers again. It equals the timeout of a
+	// call, so that such calls occupy at most one lane.
 	probeEvery = slackTimeout
-	// silenceLasts is how long a workspace is taken to be silent when nobody finds out.
+	// silenceLasts is how long a workspace counts as silent if nobody tries.
 	silenceLasts = 10 * time.Minute
 )
 
@@ -26,8 +26,8 @@ func (e silence) Error() string {
 	return fmt.Sprintf("Slack does not answer since %s", e.since.UTC().Format(time.TimeOnly))
 }
 
-// again is when it is worth looking again: soon at first, and a minute later where the silence is older than that, so
-// that no message is received too often.
+// again returns when to try again: soon at first, and after a minute once the silence is older than that, so that the
+// message is not received too often.
 func (e silence) again(now time.Time) time.Time {
 	if next := now.Add(longLine); now.Sub(e.since) >= longLine && e.until.Before(next) {
 		return next
@@ -35,8 +35,8 @@ func (e silence) again(now time.Time) time.Time {
 	return e.until
 }
 
-// reach is called before Slack is. While the workspace's Slack does not answer, it returns silence to all but one
-// drawing in probeEvery: a call that hangs takes a lane, and all workspaces share the lanes.
+// reach is called before Slack. While the workspace's Slack does not answer, it lets one drawing in probeEvery try and
+// returns silence to all others: a slow call occupies one of the lanes that all workspaces share.
 func (h *Handler) reach(ctx context.Context, team string) (probes bool, err error) {
 	if h.Pace == nil {
 		return false, nil
@@ -53,14 +53,14 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 	return false, silence{since, until}
 }
 
-// unpaced says that the pace's rows can't be read or written: cards are drawn without them.
+// unpaced logs that the rows of the rate limits can't be read or written. Cards are then drawn without them.
 func unpaced(ctx context.Context, err error) {
 	if err != nil {
 		slog.WarnContext(ctx, "pace", "err", err)
 	}
 }
 
-// heard takes note of what became of a call to a workspace's Slack: it did not answer, or it does so again.
+// heard records whether a workspace's Slack answered a call.
 func (h *Handler) heard(ctx context.Context, team string, probes bool, err error) {
 	if h.Pace == nil {
 		return
@@ -74,7 +74,7 @@ func (h *Handler) heard(ctx context.Context, team string, probes bool, err error
 	}
 }
 
-// reach asks Handler.reach once for each drawing.
+// reach calls Handler.reach once for each drawing.
 func (d *drawing) reach(ctx context.Context) (err error) {
 	if !d.reached {
 		d.probes, err = d.Handler.reach(ctx, d.place.Team)
@@ -83,7 +83,7 @@ func (d *drawing) reach(ctx context.Context) (err error) {
 	return err
 }
 
-// heard tells Handler.heard how a call ended. The first call without an answer is the last of this drawing.
+// heard calls Handler.heard. The first call without an answer is this drawing's last.
 func (d *drawing) heard(ctx context.Context, err error) {
 	if d.silent {
 		return
@@ -92,10 +92,9 @@ func (d *drawing) heard(ctx context.Context, err error) {
 	d.silent, d.probes = slackapi.Silent(err), false
 }
 
-// leave returns what Handle does with a message while Slack does not answer: it joins the workspace's line. A message
-// whose turn is more than a minute off leaves the queue, and so does every message after a minute of silence; the
-// sweeper asks for the cards at their turn. During the first minute messages stay, since most often one answer was
-// merely lost.
+// leave decides what happens to a message while Slack does not answer. The task reserves a turn. If the turn is more
+// than a minute away, or Slack has been silent for a minute, the message leaves the queue and the sweeper requests the
+// cards at their turn. During the first minute messages stay, since usually just one answer was lost.
 func (d *drawing) leave(ctx context.Context, s silence) error {
 	now := d.Now()
 	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)

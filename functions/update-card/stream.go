@@ -14,7 +14,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// replace makes a message show m. A streamed message that was never ended is ended first.
+// replace makes a message show m. It first ends the message's stream, if that is still open.
 func (d *drawing) replace(ctx context.Context, c *aggregate.Card, m card.Message) error {
 	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
 	if slackapi.Code(err) != slackapi.CodeStreaming {
@@ -31,17 +31,17 @@ type withLeftover interface {
 	Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string)
 }
 
-// Leftover is a message that was streamed for an answer which will never be committed.
+// Leftover returns a message that was streamed for an answer which will never be committed.
 func (conversationCards) Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string) {
 	t := conversationOf(a)
 	return t.Leftover(), t.Session.Channel
 }
 
-// mayCome is how long a message may take to appear when the answer to its call was lost.
+// mayCome is how long a message may take to appear after the answer to its call was lost.
 const mayCome = time.Minute
 
-// leftover deletes such a message, so that the thread shows what the rows say. A message that Slack refuses to delete
-// stays.
+// leftover deletes a leftover message, so that the thread shows only what the rows contain. If Slack refuses, the
+// message stays.
 func (d *drawing) leftover(ctx context.Context) error {
 	k, ok := d.kind.(withLeftover)
 	if !ok {
@@ -77,7 +77,7 @@ func (d *drawing) leftover(ctx context.Context) error {
 	return d.Rows.DropNote(ctx, d.ref, s, s.Of)
 }
 
-// lost returns the messages that a call whose answer was lost may have made.
+// lost looks for the messages of a call whose answer was lost.
 func (d *drawing) lost(ctx context.Context, s *conversation.Stream, channel string) (found []string, err error) {
 	all, err := d.Slack.FindStreams(ctx, channel, d.place.Thread, s.StartedAt)
 	var refused slackapi.Refused

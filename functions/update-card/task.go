@@ -12,7 +12,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Results opens the large arguments of a gate that are kept outside of the table.
+// Results reads the large arguments of a gate, which are stored outside of the table.
 type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
@@ -32,7 +32,7 @@ func (taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Sett
 	return card.RenderUnder(a.(*task.Aggregate), c, s, now)
 }
 
-// Opened adds the large arguments of a step that waits. They never change.
+// Opened reads the large arguments of a waiting step. They never change.
 func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
 	if c.CardType != task.CardStep {
 		return a, nil
@@ -52,14 +52,14 @@ func (taskCards) Suggestions(a aggregate.Aggregate, locale string) []card.Sugges
 	return card.Suggestions(locale)
 }
 
-// outcomeWithin is how long after a task's end its requester is told; a task that is drawn again later is no news.
+// outcomeWithin is how long after a task's end its requester is told. After that it is no news.
 const outcomeWithin = 24 * time.Hour
 
 // outcome is the subject of the message that says how a task ended.
 const outcome = "OUTCOME"
 
-// Outcome is due to the requester of a task that ended, unless they ended it themselves or asked in direct messages,
-// where they see the card anyway.
+// Outcome tells the requester that a task ended, unless they ended it themselves or asked in direct messages, where
+// they see the card anyway.
 func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	t := a.(*task.Aggregate)
 	e, to := t.Head.Ended, t.Head.Requester
@@ -72,7 +72,7 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
-// Copy draws a copy of a card. The message about a task's end stays as it is while a retried task has not ended again.
+// Copy draws a copy of a card. If a task is retried, the message about its end stays unchanged until it ends again.
 func (taskCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
@@ -85,7 +85,7 @@ func (taskCards) Copy(
 
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 	a := of.(*task.Aggregate)
-	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a button to try again
+	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a retry button
 		return asks
 	}
 	switch c.CardType {
@@ -123,17 +123,17 @@ func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
 	return progress
 }
 
-// urgency is how soon a card must be drawn when Slack's rate limits don't allow all.
+// urgency orders cards when Slack's rate limits don't allow all.
 type urgency int
 
 const (
-	asks     urgency = iota // it asks for a decision, or says how the work ended
-	settled                 // it says what was decided, or is the first answer to a request
-	progress                // it shows progress, which a later card will show too: it may be left out
+	asks     urgency = iota // asks for a decision, or says how the work ended
+	settled                 // says what was decided, or is the first answer to a request
+	progress                // shows progress that a later card will show, too, so it may be skipped
 )
 
-// inOrder notes how urgent the cards are, and returns them in the order of drawing, the most urgent first. A card that
-// has no message yet is as urgent as the most urgent one after it, so that a thread reads in order.
+// inOrder sets the cards' urgency and returns them in the order of drawing, the most urgent first. A card without a
+// message is as urgent as the most urgent card after it, so that the thread stays in order.
 func (d *drawing) inOrder() []*aggregate.Card {
 	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
 		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })

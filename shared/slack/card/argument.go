@@ -13,7 +13,7 @@ import (
 
 // argument is one leaf of a step's arguments: one text or several, or a table.
 type argument struct {
-	name   string // of the top-level argument
+	name   string   // of the top-level argument
 	path   []string // the names that lead from the top level to the value
 	values []string
 	table  *table

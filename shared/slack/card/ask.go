@@ -48,7 +48,7 @@ type RequestOf struct {
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
 	Thread  string `json:"thread,omitempty"`
-	Shown   string `json:"shown"` // the hash of what the dialog shows of it
+	Shown   string `json:"shown"` // hash of the text that the dialog shows
 }
 
 // MessageRequestModal shows the text of a message that somebody turns into a request. The person may edit it before
@@ -125,19 +125,19 @@ type AskNote string
 
 const (
 	NoteAccepted    AskNote = "accepted"
-	NoteElsewhere   AskNote = "elsewhere"   // accepted, in direct messages: Ringi can't post where the person is
-	NoteRepeated    AskNote = "repeated"    // it is a request already
-	NoteBegun       AskNote = "begun"       // the same was asked for before, and whether it is a request is not known
+	NoteElsewhere   AskNote = "elsewhere"   // accepted, in direct messages, since Ringi can't post there
+	NoteRepeated    AskNote = "repeated"    // the message already is a request
+	NoteBegun       AskNote = "begun"       // asked before; whether it became a request is unknown
 	NoteEmpty       AskNote = "empty"       // a message without a text
-	NoteOwn         AskNote = "own"         // a message of Ringi's own
+	NoteOwn         AskNote = "own"         // one of Ringi's own messages
 	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen
-	NoteStranger    AskNote = "stranger"    // a guest, or somebody of another workspace
+	NoteStranger    AskNote = "stranger"    // a guest, or a member of another workspace
 	NoteUnsure      AskNote = "unsure"      // Slack didn't say whether it was posted
 	NoteFailed      AskNote = "failed"
 	NoteTooLong     AskNote = "too_long"
 	NoteCancelled   AskNote = "cancelled"
 	NoteNoSuchTask  AskNote = "no_such_task"
-	NoteForeign     AskNote = "foreign"      // a workspace that this deployment doesn't work for
+	NoteForeign     AskNote = "foreign"      // a workspace that this deployment doesn't serve
 	NoteOrgInstall  AskNote = "organization" // installed for a whole organization
 	NoteHelp        AskNote = "help"
 	NoteUnknown     AskNote = "unknown" // above the help

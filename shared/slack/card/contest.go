@@ -20,9 +20,9 @@ const (
 // OtherDraft is the private_metadata of a dialog that shows another team's draft. The client can change it, so its ids
 // must match a row. Its hash says which text the person read.
 type OtherDraft struct {
-	ID     string `json:"id"` // of the version that waits
+	ID     string `json:"id"` // of the waiting version
 	TaskID string `json:"task_id"`
-	Page   int    `json:"page"` // from 0: the best first
+	Page   int    `json:"page"` // from 0; the best draft is first
 	Team   string `json:"team"`
 	Hash   string `json:"hash"`
 	// ReadOnly leaves the button out, for people who may not pick. With Alone the dialog says why: nobody could approve

@@ -55,7 +55,7 @@ type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
-	Hash   string             `json:"hash"` // of what was shown; empty for a task's
+	Hash   string             `json:"hash"` // of the shown content; empty for a task
 }
 
 // RejectionModal asks why a person rejects a prompt, a process or a step. For a step it says that the rejection ends

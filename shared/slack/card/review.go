@@ -14,8 +14,8 @@ import (
 
 // The action ids of a Review's buttons.
 const (
-	ReviewAction   = "review_" // and the kind: opens it
-	ReviewTurn     = "turn_"   // and where to: another page, whose number is the button's value
+	ReviewAction   = "review_" // followed by the kind; opens the dialog
+	ReviewTurn     = "turn_"   // followed by a direction; its value is the page's number
 	ReviewCallback = "review_modal"
 )
 

@@ -36,7 +36,7 @@ const (
 
 const (
 	ellipsis   = "..."
-	joiner     = "\u2060" // invisible and without width: it keeps Slack from reading what it stands in
+	joiner     = "\u2060" // an invisible word joiner, which keeps Slack from interpreting the text
 	isolate    = "\u2068"
 	endIsolate = "\u2069"
 	zwj        = '\u200d'

@@ -27,7 +27,7 @@ const (
 	RuleGone     tenancy.Rule = "gone"
 	RuleGuest    tenancy.Rule = "guest"
 	RuleOutsider tenancy.Rule = "outsider"
-	RuleNoGroup  tenancy.Rule = "no_group" // there is none, or it is disabled
+	RuleNoGroup  tenancy.Rule = "no_group" // the group doesn't exist or is disabled
 )
 
 // Listing lists the people and groups of a workspace.

@@ -67,7 +67,7 @@ func (q *Requesters) Somebody(
 func (q *Requesters) inChannel(
 	ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string,
 ) error {
-	if o.ChannelType == "im" { // who asks there is all of it
+	if o.ChannelType == "im" { // the requester is its only member
 		return nil
 	}
 	here := place{o.Team, o.Channel}

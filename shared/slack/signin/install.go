@@ -63,7 +63,7 @@ func (s *Slack) Installed(ctx context.Context, code, redirect string) (Installat
 		return Installation{}, fmt.Errorf("%w: Slack says %.60s", ErrRefused, refused.Err)
 	}
 	if err != nil {
-		return Installation{}, errors.New("oauth.v2.access: no answer that can be read") // it may hold the token
+		return Installation{}, errors.New("oauth.v2.access: no answer that can be read") // the answer may contain the token
 	}
 	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, Enterprise: out.Enterprise.ID,
 		Bot: out.BotUserID, App: out.AppID, Token: out.AccessToken}

@@ -12,8 +12,8 @@ type AgentStatus string
 
 const (
 	AgentActive     AgentStatus = "active"
-	AgentProcessing AgentStatus = "processing" // with a button that stops it
-	AgentSuspended  AgentStatus = "suspended"  // it waits for a person
+	AgentProcessing AgentStatus = "processing" // shown with a button that stops the agent
+	AgentSuspended  AgentStatus = "suspended"  // the agent waits for a person
 	AgentClosed     AgentStatus = "closed"
 )
 
