@@ -68,7 +68,7 @@ type answering struct {
 	a        *conversation.Aggregate
 	seen     []*conversation.Inbox
 	settings tenancy.Settings
-	from     string                             // the agent reads only messages after this key, and the summary of the older ones
+	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 }
 

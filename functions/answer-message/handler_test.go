@@ -30,13 +30,13 @@ import (
 
 const root = "1775034000.000100"
 
-// vendor is a scripted wire.
+// vendor is a scripted model.
 type vendor struct {
 	requests []model.Request
 	says     model.Response
 	err      error
-	sends    string // its request
-	asked    func() // while it is asked
+	sends    string // the vendor's request
+	asked    func() // called during the vendor's answer
 	writes   func(onText func(string))
 }
 
@@ -54,7 +54,7 @@ func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) 
 	return v.says, v.err
 }
 
-// inRows keeps payloads in their rows.
+// inRows stores payloads in their rows.
 type inRows struct{}
 
 func (inRows) KeepArguments(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
@@ -71,7 +71,7 @@ type world struct {
 	rows   *conversations.Store
 	ref    aggregate.Ref
 	vendor *vendor
-	full   error // of the bucket
+	full   error // the bucket's error
 	asking people.Requesters
 	db     *dynamodb.Client
 	table  string
@@ -92,13 +92,13 @@ func inbound(ts, user, text string) conversation.Inbound {
 	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: user, Text: text}
 }
 
-// talking is a conversation in which U1 said hello.
+// talking returns a conversation in which U1 said hello.
 func talking(t *testing.T, server *storetest.Server, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	return talkingOf(t, server, inbound(root, "U1", "hello"), o, change)
 }
 
-// talkingOf is a conversation that begins with in.
+// talkingOf returns a conversation that begins with in.
 func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
@@ -128,7 +128,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	return w
 }
 
-// settled is a store with settings of its own, as the rows have them at no revision.
+// settled is a store with its own settings, which are in no row.
 type settled struct {
 	*conversations.Store
 	settings tenancy.Settings
@@ -145,12 +145,12 @@ func (w *world) handle() (aggregate.Next, error) {
 	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: run})
 }
 
-// keep keeps what a model was sent in the row.
+// keep stores a model's request in the row.
 func (w *world) keep(_ context.Context, body []byte) (aggregate.Blob, error) {
 	return aggregate.Blob{JSON: aggregate.JSON(body), Bytes: len(body)}, w.full
 }
 
-// Requests to a model are kept, but a bucket that is down prevents no answer.
+// Requests to a model are stored, but a failing bucket prevents no answer.
 func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 	server := storetest.Start(t)
 	for _, full := range []error{nil, errors.New("no room")} {
@@ -169,7 +169,7 @@ func (w *world) load() *conversation.Aggregate {
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
 }
 
-// said is the newest message.
+// said returns the newest message.
 func (w *world) said() conversation.Message {
 	w.t.Helper()
 	return expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)[0]
@@ -334,7 +334,7 @@ func testDown(t *testing.T, w *world) {
 	}
 }
 
-// testUnreached: after the last try people are told that the model can't be reached.
+// testUnreached: after the last try people see that the model can't be reached.
 func testUnreached(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.RateLimited, Retryable: true}
 	for range 2 {

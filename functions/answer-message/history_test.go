@@ -22,7 +22,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// testTried: the summary is made, then the answer fails; the next try goes on from there.
+// testTried: the summary succeeds, then the answer fails; the next try continues from the summary.
 func testTried(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i := range 3 {
@@ -54,7 +54,7 @@ func testTried(t *testing.T, w *world) {
 	}
 }
 
-// testSummaryGone: messages of a conversation that is not kept may expire while people still talk.
+// testSummaryGone: a conversation's oldest messages may expire while people still talk.
 func testSummaryGone(t *testing.T, w *world) {
 	for i := range 3 {
 		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
@@ -73,7 +73,7 @@ func testSummaryGone(t *testing.T, w *world) {
 	}
 }
 
-// testFoldedBeside: a message that came while a long answer was made is older than the answer, which is folded.
+// testFoldedBeside: a message that came during a long answer is older than that answer, which is folded.
 func testFoldedBeside(t *testing.T, w *world) {
 	w.vendor.says.Text = strings.Repeat("a", 110_000)
 	expect.Value(w.handle())(t)
@@ -98,7 +98,7 @@ func testFoldedBeside(t *testing.T, w *world) {
 		}
 		before := len(w.vendor.requests)
 		expect.Value(w.handle())(t)
-		told := string(expect.Value(json.Marshal(w.vendor.requests[before:]))(t)) // the second time it is summed up
+		told := string(expect.Value(json.Marshal(w.vendor.requests[before:]))(t)) // the second summary
 		expect.Is(t, strings.Count(told, "what came meanwhile"), 1, "answer %d: the model is told the message (times)", i)
 	}
 }
@@ -121,7 +121,7 @@ func testQuoted(t *testing.T, w *world) {
 	expect.That(t, result != nil && strings.Contains(result.Text, want), "%+v", result)
 }
 
-// A file that can't be read keeps no answer from being made: the agent is told why.
+// A file that can't be read prevents no answer: the agent gets the reason.
 func TestAFileThatCantBeReadIsSaid(t *testing.T) {
 	files := map[string]error{"F1": nil, "F2": fmt.Errorf("it was deleted: %w", slackapi.ErrFile), "F3": errors.New("secret words")}
 	x := &answering{Handler: &Handler{File: func(_ context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
@@ -139,5 +139,5 @@ func TestAFileThatCantBeReadIsSaid(t *testing.T) {
 	if got[1].Why != "it was deleted: the file can't be read" || got[2].Why != "Slack did not give it now" || got[1].Body != nil || got[2].Body != nil {
 		t.Errorf("%+v", got[1:])
 	}
-	(&answering{Handler: &Handler{}}).attach(t.Context(), history) // nobody reads files here
+	(&answering{Handler: &Handler{}}).attach(t.Context(), history) // without a reader of files
 }

@@ -18,13 +18,13 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// told is the last request to the model.
+// told returns the last request to the model.
 func (w *world) told() string {
 	w.t.Helper()
 	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
 }
 
-// later is Slack's time stamp of that many minutes from now, and half a minute before what the session does next.
+// later returns a Slack timestamp that many minutes from now, half a minute before the session's next event.
 func (w *world) later(minutes int) string {
 	at := time.Now().Add(time.Duration(minutes) * time.Minute)
 	w.Now = func() time.Time { return at.Add(30 * time.Second) }
@@ -38,7 +38,7 @@ func (w *world) says(ts, text string) {
 	w.turn()
 }
 
-// turn has the agent answer what waits.
+// turn has the agent answer the waiting messages.
 func (w *world) turn() {
 	w.t.Helper()
 	if w.load().Head.Resting {
@@ -47,7 +47,7 @@ func (w *world) turn() {
 	expect.Value(w.handle())(w.t)
 }
 
-// long sends three messages that are too long to be told whole.
+// long sends three messages that together are too long for the model.
 func (w *world) long(minutes int) {
 	w.t.Helper()
 	for i := range 3 {
@@ -119,7 +119,7 @@ func testLateForTheSummary(t *testing.T, w *world) {
 	expect.That(t, !strings.Contains(w.told(), "pay invoice"), "what the summary stands for is told beside it")
 }
 
-// A sentence says that the message is kept, and the agent knows the message when it answers again.
+// A sentence says that the message is saved, and the agent reads the message when it answers again.
 func testLateAndRefused(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	w.anew()
@@ -132,7 +132,7 @@ func testLateAndRefused(t *testing.T, w *world) {
 	expect.Is(t, strings.Count(w.told(), "invoice 17"), 1, "told")
 }
 
-// blind is a store in which messages with a word can't be read.
+// blind is a store that can't read messages with a word.
 type blind struct {
 	Store
 	word string

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// The daily limit of a further workspace holds for its agents, too, whatever its administrators set. Calls of unknown
-// price would not count towards it.
+// Another workspace's daily limit holds for its agents, too, whatever its administrators set. Calls of unknown price
+// would not count towards it.
 func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
 		s.FurtherDay = aggregate.USD(5)
@@ -39,7 +39,7 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 }
 
 func testHourly(t *testing.T, w *world) {
-	now := time.Now() // no hour begins meanwhile
+	now := time.Now() // the hour must not change during the test
 	w.Now = func() time.Time { return now }
 	w.tell("1775034001.000100", "U1", "more")
 	w.tell("1775034002.000100", "U2", "and me")

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// A model's call is paid for even if the answer comes after the stop button, or after the end of the conversation.
+// A model's call is charged even if the answer comes after the stop button or after the end of the conversation.
 func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	server := storetest.Start(t)
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
@@ -32,7 +32,7 @@ func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	}
 }
 
-// refusing is a store that refuses the next commit for good, and takes what follows.
+// refusing is a store that permanently refuses the next commit and accepts later ones.
 type refusing struct {
 	Store
 	next bool
@@ -73,7 +73,7 @@ func (w *world) costs(name string, output int64) {
 	}
 }
 
-// An answer that is too long for a row is replaced by a sentence, once, and paid for.
+// An answer that is too long for a row is replaced by a sentence, once, and is charged.
 func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	w.vendor.says.Text = strings.Repeat("a", 500_000)

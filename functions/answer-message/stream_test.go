@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// stage is a conversation in a Slack that shows answers while they are made.
+// stage is a conversation in a Slack that shows unfinished answers.
 type stage struct {
 	*world
 	slack           *slacktest.Slack
@@ -64,7 +64,7 @@ func (g *stage) writesLong(then func()) {
 	}
 }
 
-// taken checks that the stream's message became the card of the newest message.
+// taken checks that the streamed message became the newest message's card.
 func (g *stage) taken(ts string) {
 	g.t.Helper()
 	a := g.load()

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// kept is a store that records what it was asked to begin.
+// kept is a store that records the contests that it begins.
 type kept struct {
 	config   string
 	orders   []contest.Order
@@ -53,7 +53,7 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) { ret
 
 func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) { return k.sums, nil }
 
-// sample writes the local stack's files of contests, and further ones.
+// sample returns the local stack's contest files with further ones.
 func sample(t *testing.T, more map[string]string) fstest.MapFS {
 	t.Helper()
 	all := fstest.MapFS{}
@@ -138,7 +138,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
 }
 
-// Everybody is shown, and begins, the contests of their own workspace's files.
+// People see and begin only the contests of their own workspace's files.
 func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
 	h, k := handler(nil)
 	all := teamconfig.Workspace{FS: sample(t, nil)}
@@ -179,7 +179,7 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 		"%d contests in %d bytes", len(got.Contests), len(answer))
 }
 
-// down is a bucket that does not answer for one file.
+// down is a bucket that fails for one file.
 type down struct{ fstest.MapFS }
 
 func (d down) Open(name string) (fs.File, error) {
@@ -213,7 +213,7 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
 	for name, tt := range map[string]struct {
 		day, month  float64 // budgets
-		today, past float64 // what was spent
+		today, past float64 // amounts spent
 		begins      bool
 	}{
 		"without budgets": {today: 100, past: 100, begins: true}, "the day has room": {day: 2, today: 1, past: 100, begins: true}, "the day has less": {day: 2, today: 1.01},
@@ -225,7 +225,7 @@ func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
 			k.settings = tenancy.Settings{MaxCostDayUSD: tt.day, MaxCostMonthUSD: tt.month}
 			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today + tt.past)}
 			x := alone()
-			for range 2 { // a double click, when nothing is left for a second one
+			for range 2 { // a double click when the budget allows only one contest
 				got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
 				expect.That(t, got.Begun == tt.begins && got.OverBudget != tt.begins, "%+v", got)
 			}

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// settling is a store of one contest, which Settle settles.
+// settling is a store of one contest, which Settle ends.
 type settling struct{ before, after contest.Aggregate }
 
 func (s *settling) Load(context.Context, aggregate.Ref) (*contest.Aggregate, error) {
@@ -81,7 +81,7 @@ func (w *world) load() *contest.Aggregate {
 	return expect.Value(w.store.Load(w.Context(), w.ref))(w)
 }
 
-// scored enters the team at a place and scores one of its rounds, with what the round cost.
+// scored adds the team with this index, and scores one of its rounds with a cost.
 func (w *world) scored(place int) {
 	w.Helper()
 	team := expect.Value(w.store.Enter(w.Context(), w.load(), place))(w)
@@ -116,7 +116,7 @@ func TestAContestIsClosedFromItsRows(t *testing.T) {
 func testCutOff(w *world) {
 	w.scored(1)
 	expect.Value(w.store.Enter(w.Context(), w.load(), 2))(w)
-	for range 2 { // the second finds it settled
+	for range 2 { // the second call finds the contest ended
 		if next, err := w.closes(1); err != nil || next.State != aggregate.StateFinish ||
 			next.Outcome != string(contest.SummaryPartialFailure) {
 			w.Fatalf("%+v, %v", next, err)

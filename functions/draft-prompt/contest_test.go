@@ -24,7 +24,7 @@ import (
 	"ringi/shared/store/large"
 )
 
-// contested is a handler with the sample's teams.
+// contested returns a handler with the sample's teams.
 func contested(w *pipelinetest.World) (*Handler, *contests.Store) {
 	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), large.Store{S3: w.S3(), Bucket: w.Bucket})
 	h := handler(w, &modeltest.Demo{})
@@ -47,7 +47,7 @@ func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 	}
 }
 
-// Calls in flight may cost more than the task has left. People can still judge the best draft, and no other model is
+// Calls in progress may cost more than the task has left. People can still judge the best draft, and no other model is
 // called.
 func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCalled(t *testing.T) {
 	w, h := overspent(t, 1, 1)
@@ -68,8 +68,8 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 	}
 }
 
-// overspent is a handler whose contest has ended. Each team spent its part of what a task of limit dollars leaves, and
-// beyond dollars more.
+// overspent returns a handler whose contest has ended. Each team spent its part of what a task of limit dollars leaves,
+// and beyond dollars more.
 func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handler) {
 	t.Helper()
 	w := pipelinetest.Start(t).World(t)
@@ -83,7 +83,7 @@ func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handl
 	o := ordered(t, w.Load().Prompt())
 	expect.NoError(t, all.Begin(t.Context(), o))
 	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
-	for i, e := range o.Teams { // each spends its part, and one call beyond it
+	for i, e := range o.Teams { // each spends its part, and one call more
 		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
 		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, e, 1, "方針: "+e.TeamName, 0.5, w.Now())))(t)
 		expect.NoError(t, contests.Kept{Store: all, Team: team, Execution: o.Execution, ChargedTo: w.Ref.ID}.Keep(t.Context(), "01/leader/1", nil,
@@ -146,8 +146,8 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), "依頼が長い", "the card says")
 }
 
-// played begins the contest that the version asks for, has each team submit a text, "" meaning that it failed, and
-// tells the task.
+// played begins the version's contest, has each team submit a text ("" means that the team failed), and informs the
+// task.
 func played(t *testing.T, w *pipelinetest.World, all *contests.Store, texts ...string) {
 	t.Helper()
 	o := ordered(t, w.Load().Prompt())
@@ -169,7 +169,7 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 	long := strings.Repeat("@here ", 1300) + "最後に全員へ送る"
 	for name, tt := range map[string]struct {
 		texts []string
-		want  string // team; empty: the model of the settings drafts
+		want  string // team; empty: the settings' model drafts
 	}{
 		"the first":                             {[]string{"慎重な案", "早い案", "一人の案"}, "careful"},
 		"the second, for the first is too long": {[]string{long, "早い案", "一人の案"}, "swift"},
@@ -182,7 +182,7 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 			w.Extracted()
 			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 			h, all := contested(w)
-			for range 2 { // the contest is asked for once
+			for range 2 { // the contest is requested only once
 				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest || next.Gate != task.PromptKey(1) {
 					t.Fatalf("%+v", next)
 				}

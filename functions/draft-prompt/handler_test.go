@@ -117,7 +117,7 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a draft that comes late is not taken for the next version", func(t *testing.T) {
 		w, slow := server.World(t), &modeltest.Demo{}
 		w.Extracted()
-		slow.Before = func() { // its state has tried again, people have judged that draft, the next is being written
+		slow.Before = func() { // a retry succeeded, people judged its draft, and the next is being written
 			handle(t, w, &modeltest.Demo{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })

@@ -27,7 +27,7 @@ import (
 	"ringi/shared/store/large"
 )
 
-// unwilling is a model that reads the whole request and then refuses.
+// unwilling is a model that reads the complete request and then refuses.
 type unwilling struct{}
 
 func (unwilling) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {

@@ -19,14 +19,14 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-// taken answers whatever is put into a bucket.
+// taken is a bucket that accepts everything.
 type taken struct{}
 
 func (taken) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
 }
 
-// BenchmarkCall is what the function itself does for one call of a tool that calls nobody: it puts an earlier result
+// BenchmarkCall measures the function's own work for one call of a tool that calls nobody: it inserts an earlier result
 // into the arguments, checks them, previews them, and lets the runner call.
 func BenchmarkCall(b *testing.B) {
 	for _, people := range []int{1, 200, 1000} {

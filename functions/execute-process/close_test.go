@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// givenUp is an execution whose run was given up while its session works.
+// givenUp returns an execution whose run was abandoned while its session works.
 func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 	t.Helper()
 	m.Settings(func(s *tenancy.Settings) { s.MaxCostUSD = limit })

@@ -33,7 +33,7 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 		{"an argument that turns out null is not called", testNullArgument},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel() // most of their time they wait
+			t.Parallel() // mostly waits
 			tt.run(t, newWorld(t, server))
 		})
 	}
@@ -48,7 +48,7 @@ func (w *world) constrain(name string, constraints aggregate.JSON) {
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, aggregate.System(), w.Now(), w.h.Catalog.Knows(name)...))(w.T)
 }
 
-// breaks asserts that the execution failed for a constraint, which its sentence names.
+// breaks checks that the execution failed for a constraint, and that its sentence names it.
 func (w *world) breaks(name tenancy.Constraint, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint, steps...)
@@ -72,7 +72,7 @@ func testNotListed(t *testing.T, w *world) {
 	w.written(1)
 }
 
-// follow writes into the spreadsheet that the first step names, and no person has seen.
+// follow writes into the spreadsheet that the first step returns, which no person has seen.
 func (w *world) follow(order int) task.Step {
 	return w.step(order, writing, aggregate.Write,
 		`{"spreadsheet_id":{"$ref":"step-1.result.spreadsheet_id"},"sheet":"写し","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"}]}`)
@@ -146,7 +146,8 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// The claim was made when a constraint listed the destination; by now none does, so that a gate would be next.
+// The claim was made when a constraint listed the destination. Now no constraint lists it, so that a gate would come
+// next.
 func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.approved(w.lone(1), w.follow(2))
 	w.Begin()
@@ -182,8 +183,8 @@ func testUnreadable(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// People approved the employees of the department above another. There is no such department, and null would list the
-// whole company.
+// People approved the employees of a department's parent. There is no such department, and null would list the complete
+// company.
 func testNullArgument(t *testing.T, w *world) {
 	w.approved(
 		w.step(1, "list_departments", aggregate.Read, `{"department":"営業部"}`),

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// limited is a store whose tenant's tasks may cost so many dollars.
+// limited sets the tenant's cost limit for a task, in dollars.
 func (w *world) limited(dollars float64) {
 	s := tenancy.DefaultSettings()
 	s.MaxCostUSD = dollars
@@ -28,7 +28,7 @@ func (w *world) spend(id string, dollars float64) {
 	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 }
 
-// reads are what a store was asked for: whole tasks, usages, and how many rows those were.
+// reads counts a store's reads of tasks and usages, and the rows of these.
 type reads struct{ tasks, usages, rows int }
 
 type countedReads struct {
@@ -92,7 +92,7 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
 	server := pipelinetest.Start(t)
 	t.Run("only what was paid is read before each step", func(t *testing.T) {
-		// before two steps and the end, two usages each
+		// before two steps and at the end, two usages each
 		for limit, want := range map[float64]reads{0: {}, 100: {usages: 3, rows: 6}} {
 			w := newWorld(t, server)
 			w.limited(limit)

@@ -9,8 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// testExpiredResult: between the read and the write so much time passes that the
-// result of the read is deleted.
+// testExpiredResult: between the read and the write, the read's result expires and is deleted.
 func testExpiredResult(t *testing.T, w *world) {
 	step := w.write(2)
 	step.RequiresHumanCheck = true

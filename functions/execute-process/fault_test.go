@@ -45,7 +45,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"a write that completes after its retry was asked for is not made again", testLateWrite},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel() // most of their time they wait
+			t.Parallel() // mostly waits
 			tt.run(t, newWorld(t, server))
 		})
 	}
@@ -110,7 +110,7 @@ func testPanics(t *testing.T, w *world) {
 	reads.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
 }
 
-// What was stamped does not exist at freee: a retry would call the same again.
+// The approved department does not exist at freee: a retry would make the same call.
 func testNoSuchDepartment(t *testing.T, w *world) {
 	w.approved(w.step(1, listing, aggregate.Read, `{"department":"経理部","status":"active"}`))
 	w.run()
@@ -171,7 +171,7 @@ func testBucketHangs(t *testing.T, w *world) {
 	}
 }
 
-// hanging answers nothing when the first result is to be kept.
+// hanging does not answer when the first result is stored.
 type hanging struct {
 	Results
 	tries atomic.Int32
@@ -209,7 +209,7 @@ func testBucketDown(t *testing.T, w *world) {
 	w.written(1)
 }
 
-// failing makes each failure take a while.
+// failing delays each failure.
 type failing struct {
 	Results
 	w *world
@@ -231,7 +231,7 @@ func testNotKept(t *testing.T, w *world) {
 	w.written(1)
 }
 
-// refuses to keep results.
+// refuses fails to store results.
 type refuses struct{ Results }
 
 func (r refuses) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
@@ -241,7 +241,7 @@ func (r refuses) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage)
 	return r.Results.Keep(ctx, ref, v)
 }
 
-// isResult reports whether a value is what a write returned, which has an address.
+// isResult reports whether a value is a write's result, which has an address.
 func isResult(v json.RawMessage) bool {
 	var x struct{ URL string }
 	return json.Unmarshal(v, &x) == nil && x.URL != ""
@@ -257,7 +257,7 @@ func testTwoAtOnce(t *testing.T, w *world) {
 		both.Go(func() {
 			next, err := w.h.Handle(t.Context(), in)
 			if errors.Is(err, aggregate.ErrSuperseded) {
-				return // it came when all was done
+				return // everything was already done
 			}
 			expect.That(t, (err == nil || pipeline.Name(err) == pipeline.Unavailable) &&
 				(err != nil || next.State == task.StatePause || next.State == task.StateFinish), "%+v, %v", next, err)
@@ -288,7 +288,7 @@ func testDied(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// stops lets another invocation, that dies at once, have the second step.
+// stops gives the second step to another invocation, which dies at once.
 type stops struct {
 	*tools
 	w *world
@@ -329,7 +329,7 @@ func (c *alwaysMoved) DecideOn(context.Context, *task.Aggregate, task.Decision) 
 	return nil, aggregate.ErrMoved
 }
 
-// The state machine takes an error of Ringi's to CloseTask, which fails the execution.
+// The state machine passes an error of Ringi's to CloseTask, which fails the execution.
 func testNoProgress(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	c := &alwaysMoved{Store: w.h.Store}
@@ -340,7 +340,7 @@ func testNoProgress(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// A write is answered when its lease is long over, the execution failed, and a person has tried again.
+// A write is answered after its lease has ended, the execution has failed, and a person has tried again.
 func testLateWrite(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	first := true

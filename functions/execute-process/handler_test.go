@@ -73,7 +73,7 @@ func testGate(t *testing.T, w *world) {
 	w.written(1)
 }
 
-// The settings changed after the steps were approved. While Slack doesn't say who is listed, the gate opens.
+// The settings changed after the steps were approved. While Slack can't be asked who is listed, the gate opens.
 func testGateOfNobody(t *testing.T, w *world) {
 	step := w.write(2)
 	step.RequiresHumanCheck = true
@@ -181,7 +181,7 @@ func (s *shrinking) Deadline() (time.Time, bool) {
 	return time.Now().Add(time.Minute), true
 }
 
-// slowResults takes all of an invocation's time to store the arguments.
+// slowResults uses all of an invocation's time to store the arguments.
 type slowResults struct {
 	Results
 	ctx *shrinking

@@ -17,14 +17,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// late is a vendor that answers the first call of each kind when nobody waits for it any more.
+// late is a vendor that answers the first call of each kind after the caller has given up.
 type late struct {
 	Sessions
 	m   *sessionWorld
 	met map[string]bool
 }
 
-// until waits until a call is given up, which must be before the lease of whoever made it is over.
+// until waits until a call is given up, which must happen before its lease ends.
 func (l late) until(ctx context.Context, call string) error {
 	if l.met[call] {
 		return nil
@@ -57,8 +57,8 @@ func (l late) Answer(ctx context.Context, session, request, text string, failed 
 	return err
 }
 
-// A call to a session is over before the lease of whoever made it: nothing of it meets the next one, however late
-// the vendor answers, and what the vendor took is not sent again.
+// A call to a session ends before the caller's lease: it never overlaps with the next caller, however late the vendor
+// answers, and a message that the vendor accepted is not sent again.
 func TestNoCallOutlivesItsLease(t *testing.T) {
 	expect.Patience(t)
 	m := newSessionWorld(t, pipelinetest.Start(t))
@@ -73,8 +73,8 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 	}
 }
 
-// A vendor that says five seconds each time is asked ever more rarely, over many invocations; one that says more, never
-// before.
+// If a vendor always says five seconds, the waits grow over many invocations. If it gives a longer time, no call is
+// earlier.
 func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 	m := newSessionWorld(t, pipelinetest.Start(t))
 	m.h.PollFor = time.Second
@@ -98,8 +98,8 @@ func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 	}
 }
 
-// A run that is superseded just before it takes the session sends nothing. The next one waits for that lease, no
-// longer, and goes on.
+// A run that is superseded just before it takes the session sends nothing. The next run only waits until that lease
+// ends.
 func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) {
 	m := newSessionWorld(t, pipelinetest.Start(t))
 	sent := 0

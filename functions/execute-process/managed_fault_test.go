@@ -30,7 +30,7 @@ func (m *crashing) point(name string) {
 	}
 }
 
-// around is a point before and one after.
+// around adds a point before the call and one after it.
 func (m *crashing) around(name string) func() {
 	m.point("before " + name)
 	return func() {
@@ -91,7 +91,7 @@ func (s crashingSessions) Bill(ctx context.Context, session string) (aggregate.U
 	return s.Sessions.Bill(ctx, session)
 }
 
-// lives runs one invocation, and reports whether it came to its end.
+// lives runs one invocation, and reports whether it ended without a crash.
 func (m *sessionWorld) lives() (alive bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -100,13 +100,12 @@ func (m *sessionWorld) lives() (alive bool) {
 			}
 		}
 	}()
-	_, _ = m.try(functionTime) // an error is tried again, too
+	_, _ = m.try(functionTime) // an error is retried, too
 	return true
 }
 
-// Wherever an invocation dies, the next ones bring the execution to its end: nothing
-// is written twice, the session is one, is told once, and gets each answer once. Only
-// a write that was out is unknown.
+// Wherever an invocation dies, later ones complete the execution: nothing is written twice, there is one session, and
+// it gets the steps and each answer once. Only a write in progress has an unknown outcome.
 func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 	expect.Patience(t)
 	base := newSessionWorld(t, pipelinetest.Start(t))

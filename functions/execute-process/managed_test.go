@@ -265,7 +265,7 @@ func testManyPauses(t *testing.T, m *sessionWorld) {
 	m.h.PollFor = 0
 	m.approved(m.lone(1))
 	m.run()
-	a := m.Load() // by a hand in the table
+	a := m.Load() // changed directly in the table
 	l := a.SessionLease(a.Execution())
 	l.Pauses = task.MaxSessionPauses - 1
 	expect.NoError(t, m.Store.PutLease(t.Context(), a, &l))
@@ -283,7 +283,7 @@ func testManyPauses(t *testing.T, m *sessionWorld) {
 func testTwoAtASession(t *testing.T, m *sessionWorld) {
 	m.approved(m.read(1), m.write(2))
 	met := map[string]bool{}
-	m.agents.Before = func(op string) { // another comes while the first one's request is out
+	m.agents.Before = func(op string) { // another invocation comes during the first one's request
 		if met[op] {
 			return
 		}
@@ -299,5 +299,4 @@ func testTwoAtASession(t *testing.T, m *sessionWorld) {
 	}
 }
 
-// A session calls tools of MCP servers by names that the vendor takes, and tells
-// their servers nothing of its own.
+// A session calls MCP tools by names that the vendor accepts, and sends their servers nothing else.

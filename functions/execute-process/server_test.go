@@ -69,7 +69,7 @@ func (m *meeting) permission(name string) tenancy.ToolPermission {
 	return p
 }
 
-// planned is a step as the model plans it with what is allowed now.
+// planned returns a step that the model plans with the tools that are allowed now.
 func (m *meeting) planned(order int, name, input string) task.Step {
 	m.T.Helper()
 	settings := expect.Value(m.Store.Settings(m.T.Context(), m.Ref.Tenant))(m.T)
@@ -139,7 +139,7 @@ func testForbidden(t *testing.T, m *meeting) {
 	m.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
 }
 
-// People stamped the steps when the tool was another.
+// People approved the steps before the tool changed.
 func testAllowedAnew(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
 	m.rooms.Describe("Books a meeting room and invites everyone.")
@@ -166,7 +166,7 @@ func testPinnedArguments(t *testing.T, m *meeting) {
 	m.ends(task.ExecutionFailed, task.ReasonBadArguments)
 }
 
-// An invocation that dies with the call out leaves a write that nobody makes again.
+// If an invocation dies during a call, nobody repeats the write.
 func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
 	m := newMeeting(t, pipelinetest.Start(t))
 	m.approved(m.book(1))

@@ -41,7 +41,7 @@ func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	return m
 }
 
-// approved brings the task to the given steps' execution by a session.
+// approved brings the task to the execution of the given steps by a session.
 func (m *sessionWorld) approved(steps ...task.Step) {
 	m.T.Helper()
 	s := tenancy.DefaultSettings()
@@ -49,7 +49,7 @@ func (m *sessionWorld) approved(steps ...task.Step) {
 	m.Approved(s, steps...)
 }
 
-// session is the only one that was made.
+// session returns the only session.
 func (m *sessionWorld) session() *agents.Session {
 	m.T.Helper()
 	all := m.agents.Sessions()
@@ -68,7 +68,7 @@ func asks(tool, input string) agents.Act {
 
 var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
 
-// leaseUntil is when the lease of the newest attempt's session ends.
+// leaseUntil returns when the lease of the newest attempt's session ends.
 func (m *sessionWorld) leaseUntil() time.Time {
 	a := m.Load()
 	return a.SessionLease(a.Execution()).LeaseUntil
@@ -86,7 +86,7 @@ func (m *sessionWorld) through() aggregate.Next {
 	}
 }
 
-// another is a task of the same tenant.
+// another returns a further task of the same tenant.
 func (m *sessionWorld) another() *sessionWorld {
 	w := &world{World: m.Another(), h: m.h, vendors: m.vendors, tools: m.tools}
 	return &sessionWorld{world: w, agents: m.agents}

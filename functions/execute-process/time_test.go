@@ -16,7 +16,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// span is an invocation of the function's whole time, by the handler's clock.
+// span is an invocation with the function's full time, by the handler's clock.
 type span struct {
 	context.Context
 	w   *world
@@ -27,7 +27,7 @@ func (w *world) span() span {
 	return span{w.T.Context(), w, w.h.Now().Add(functionTime)}
 }
 
-// Deadline is by the clock on the wall, which contexts go by.
+// Deadline uses the real clock, as contexts do.
 func (s span) Deadline() (time.Time, bool) { return time.Now().Add(s.end.Sub(s.w.h.Now())), true }
 
 // slow are tools whose calls take some time by the handler's clock.
@@ -35,7 +35,7 @@ type slow struct {
 	Tools
 	w     *world
 	takes time.Duration
-	had   []time.Duration // what each call had
+	had   []time.Duration // the time that each call had
 }
 
 func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
@@ -52,7 +52,7 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	return v, err
 }
 
-// whole asserts that each of n calls had all of its tool's timeout, but for what a claim takes.
+// whole checks that each of n calls had its tool's full timeout, except for the time of a claim.
 func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
 	t.Helper()
 	expect.Is(t, len(s.had), n, "calls")
@@ -61,7 +61,7 @@ func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
 	}
 }
 
-// rounds invokes the function as the state machine does, until there is something else to do.
+// rounds invokes the function as the state machine does, until the next state is another.
 func (w *world) rounds() (n int, next aggregate.Next) {
 	w.T.Helper()
 	for n = 1; n < 20; n++ {

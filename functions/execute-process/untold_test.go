@@ -10,14 +10,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// With the approval of steps switched off, nobody has seen their card before they run.
-// What a message would say is then in the stamped policy, or shown first; that tools
-// need no approval makes no difference.
+// If steps need no approval, nobody sees their card before they run. A message's text must then be in the approved
+// policy, or is shown first; it makes no difference that the tool needs no approval.
 func TestAMessageThatNobodyHasSeenWaits(t *testing.T) {
 	server := pipelinetest.Start(t)
 	const said = `{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":{"$ref":"step-1.result.count"}}]}`
 	for name, tt := range map[string]struct {
-		policy, steps bool // their approval is required
+		policy, steps bool // whether their approval is required
 		args          string
 		waits         bool
 	}{

@@ -30,14 +30,14 @@ const (
 	writing = "write_rows_to_google_sheet"
 )
 
-// world is a task whose steps are approved, and the vendors that they call.
+// world is a task whose steps are approved, with the vendors that they call.
 type world struct {
 	*pipelinetest.World
 	h       *Handler
 	vendors *vendors.Vendors
 	tools   *tools
 	asking  people.Requesters
-	ahead   atomic.Int64 // of the clock on the wall
+	ahead   atomic.Int64 // how far the handler's clock is ahead of the real one
 }
 
 // workspace is a Slack in which everybody is a member, without user groups.
@@ -51,7 +51,7 @@ func (workspace) Members(context.Context, string, int) ([]string, bool, error) {
 
 func (workspace) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
-// tools are the real ones, with something done before each call.
+// tools are the real ones, with a hook before each call.
 type tools struct {
 	Tools
 	before func(c tool.Call)
@@ -103,12 +103,12 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	return w
 }
 
-// read lists the employees; their list is too large for a row.
+// read lists the employees; the list is too large for a row.
 func (w *world) read(order int) task.Step {
 	return w.step(order, listing, aggregate.Read, `{"department":null,"status":"active"}`)
 }
 
-// write writes what the first step found.
+// write writes the first step's result.
 func (w *world) write(order int) task.Step {
 	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
 }
@@ -126,17 +126,17 @@ func (w *world) step(order int, name string, access aggregate.Access, input stri
 	return s
 }
 
-// approved brings the task to the given steps' execution.
+// approved brings the task to the execution of the given steps.
 func (w *world) approved(steps ...task.Step) *world {
 	w.T.Helper()
 	w.Approved(tenancy.DefaultSettings(), steps...)
 	return w
 }
 
-// later makes the handler's clock run ahead.
+// later moves the handler's clock forward.
 func (w *world) later(d time.Duration) { w.ahead.Add(int64(d)) }
 
-// try is one invocation with so much time.
+// try runs one invocation with this much time.
 func (w *world) try(within time.Duration) (aggregate.Next, error) {
 	ctx, cancel := context.WithTimeout(w.T.Context(), within)
 	defer cancel()
@@ -146,14 +146,13 @@ func (w *world) try(within time.Duration) (aggregate.Next, error) {
 // functionTime is the function's timeout in template.yaml.
 const functionTime = 150 * time.Second
 
-// run is an invocation that must go well.
+// run runs an invocation that must succeed.
 func (w *world) run() aggregate.Next {
 	w.T.Helper()
 	return w.goesWell(func() (aggregate.Next, error) { return w.try(functionTime) })
 }
 
-// goesWell invokes the function. As the state machine does, it calls again where a busy
-// machine took longer over a commit than the function waits for one.
+// goesWell invokes the function. Like the state machine, it retries if a busy machine took too long for a commit.
 func (w *world) goesWell(invoke func() (aggregate.Next, error)) aggregate.Next {
 	w.T.Helper()
 	for range 5 {
@@ -169,7 +168,7 @@ func (w *world) goesWell(invoke func() (aggregate.Next, error)) aggregate.Next {
 	return aggregate.Next{}
 }
 
-// ends asserts how the execution ended, and what became of each step.
+// ends checks how the execution and each of its steps ended.
 func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	a := w.Load()
@@ -184,7 +183,7 @@ func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ..
 	return e
 }
 
-// written asserts how many calls wrote.
+// written checks the number of calls that wrote.
 func (w *world) written(calls int) {
 	w.T.Helper()
 	expect.Is(w.T, w.vendors.Calls(writing), calls, "calls wrote")

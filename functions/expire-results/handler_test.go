@@ -41,7 +41,7 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 	down := errors.New("down")
 	for name, tt := range map[string]struct {
 		ran  ran
-		want string // of the metric; empty: nothing is known
+		want string // the metric's value; empty: unknown
 	}{
 		"nothing is late":                   {ran{}, `"ExpireLag":0`},
 		"an hour late":                      {ran{Expired: large.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},

@@ -29,7 +29,6 @@ import (
 
 const tenant = "01TENANT"
 
-// world is a table with an audit log, a bucket, and the function.
 type world struct {
 	t  *testing.T
 	st *tasks.Store
@@ -155,7 +154,7 @@ func testTooMany(w *world) {
 		"%d files and %d uploads are left", len(out.Contents), len(parts.Uploads))
 }
 
-// failing reads nothing as often as it is told.
+// failing fails the given number of reads.
 type failing struct {
 	Rows
 	times int

@@ -111,7 +111,7 @@ func TestAModelThatFails(t *testing.T) {
 	}
 }
 
-// The budget is checked before the first call; a request that waits for it goes on when there is money again.
+// The budget is checked before the first call. A request that waits for the budget continues when there is some again.
 func TestABudgetThatIsSpent(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, tt := range map[string]struct {

@@ -142,7 +142,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
 		w, slow := approved(t, server), &modeltest.Demo{}
-		slow.Before = func() { // its state has tried again, people have judged those steps, the next are being planned
+		slow.Before = func() { // a retry succeeded, people judged its steps, and the next are being planned
 			handle(t, w, &modeltest.Demo{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
@@ -171,7 +171,7 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-// A plan is made with the tools that an administrator allowed, and asks no server, whatever has become of it.
+// A plan uses the tools as an administrator allowed them, and calls no server, even if that has changed.
 func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 	server := pipelinetest.Start(t)
 	const url = "https://mcp.invalid/"
@@ -209,7 +209,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 	}
 }
 
-// planned is the only step of a plan whose model sends the pay to the person named by its own policy.
+// planned returns the only step of a plan whose model sends the pay to the person named by its own policy.
 func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string) task.Step {
 	t.Helper()
 	w.Extracted()
@@ -232,7 +232,7 @@ func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string)
 	return w.Load().Process().Steps[0]
 }
 
-// What a policy names that nobody stamped was seen by nobody.
+// Nobody has seen the people whom an unapproved policy names.
 func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, test := range map[string]struct {

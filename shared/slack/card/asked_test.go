@@ -15,8 +15,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// A correction changes the policy, and leaves the task's title as it was asked: the card
-// says which version has the newest, once that can be read.
+// A correction changes the policy but not the task's title: the task's card names the version of the newest policy once
+// that can be read.
 func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings())
 	said := func(locale string) string {
@@ -37,7 +37,7 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	}
 }
 
-// What a model answers and what stands below it are in one language.
+// The model's sentence and Ringi's sentence below it are in one language.
 func TestAReplyIsInOneLanguage(t *testing.T) {
 	for said, ours := range map[string]string{
 		"I can't prepare invoices.": "No task was made", "請求書は作成できません。": "タスクは作成していません", "无法制作": "",
@@ -55,7 +55,7 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 	}
 }
 
-// The gate of a second attempt closes by itself when the first one's write turns out to have completed.
+// The gate of a second attempt closes by itself when the first attempt's write turns out to have completed.
 func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	s := gated(t, arguments)
 	s.Gates[0].Status = aggregate.Cancelled
@@ -68,7 +68,7 @@ func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	}
 }
 
-// What is put off since nobody may approve it has not failed, on every card.
+// A task that is parked because nobody may approve it has not failed, on every card.
 func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 	for locale, says := range map[string][3]string{"ja": {"保留", "失敗", "エラー"}, "en": {"on hold", "fail", "error"}} {
 		set := tenancy.DefaultSettings()
@@ -97,7 +97,7 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 	}
 }
 
-// Whoever turns a message into a reason sees all of it.
+// A person who turns a message into a reason sees all of it.
 func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 	polite := "日付を直してください。" + strings.Repeat("お願いします。", 60)
 	for name, tc := range map[string]struct {
@@ -130,7 +130,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 	}
 }
 
-// Whoever looks at a card that waits sees whom to ask, and until when.
+// A waiting card says who decides, and until when.
 func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 	many := make([]string, 0, 12)
 	for i := range 12 {
@@ -159,7 +159,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 			t.Run(tt.name+" "+locale, func(t *testing.T) {
 				set := tenancy.DefaultSettings()
 				set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, tt.self, locale
-				opened := tenancy.DefaultSettings() // under which there was somebody
+				opened := tenancy.DefaultSettings() // settings under which somebody could approve it
 				opened.Locale = locale
 				s := received(t).extracted().drafted(opened)
 				if tt.direct {
@@ -186,7 +186,7 @@ func mentions(ids []string) (out []string) {
 	return out
 }
 
-// The card that asks what a message is meant to be says who may choose what: nobody approves anything there.
+// The card that asks what a message is meant to be says who may choose what. Nobody approves anything there.
 func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 	list := tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}}
 	for _, tt := range []struct {

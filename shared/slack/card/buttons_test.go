@@ -18,11 +18,11 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// click does what a button's action_id stands for, as the interaction's handler does.
+// click makes the decision that a button's action_id stands for, as the interaction's handler does.
 func click(s *scenario, b *slack.ButtonBlockElement) error {
 	if kind, ok := strings.CutPrefix(b.ActionID, card.ReviewAction); ok {
 		r := card.Review{Type: aggregate.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID, Page: 1 << 20}
-		for _, g := range s.Gates { // as the handler opens what is kept elsewhere
+		for _, g := range s.Gates { // as the handler reads large arguments
 			if g.ID == b.Value && g.Arguments.JSON == "" {
 				g.Arguments.JSON = "{}"
 			}
@@ -83,7 +83,7 @@ func buttons(m card.Message) (out []*slack.ButtonBlockElement) {
 	return out
 }
 
-// TestEveryButtonWorks: what a card offers can be done, on every card of the task in every state.
+// TestEveryButtonWorks: every action that a card offers succeeds, on every card of the task in every state.
 func TestEveryButtonWorks(t *testing.T) {
 	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestEveryButtonWorks(t *testing.T) {
 	}
 }
 
-// TestWhatCanBeDoneIsOffered: whatever waits for a person has its button on exactly one card.
+// TestWhatCanBeDoneIsOffered: every action that waits for a person has its button on exactly one card.
 func TestWhatCanBeDoneIsOffered(t *testing.T) {
 	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			for _, x := range s.Offers() {
 				name := string(x.Act)
 				switch {
-				case x.Act == task.ActCancelTask: // Slack's menu of a message has it
+				case x.Act == task.ActCancelTask: // it is in Slack's menu of a message
 					continue
 				case x.Act == aggregate.ActApprove && !card.Whole(s.Aggregate, x.Kind, x.ID, "ja"):
 					name = card.ReviewAction + string(x.Kind)
@@ -136,7 +136,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 	}
 }
 
-// TestAnEndedTaskSaysSo: some card tells how a task ended, wherever it stood.
+// TestAnEndedTaskSaysSo: some card says how the task ended, whatever its state was.
 func TestAnEndedTaskSaysSo(t *testing.T) {
 	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
@@ -169,8 +169,7 @@ func TestAnEndedTaskSaysSo(t *testing.T) {
 	}
 }
 
-// Where not all that waits was looked at, Home and /ringi neither deny that something waits nor give a number as if it
-// were all.
+// If not all waiting items were read, Home and /ringi neither say that nothing waits nor give a total.
 func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 	w := card.Waits{Of: received(t).extracted().Aggregate, Question: aggregate.Question{Kind: task.CardPrompt, Version: 1}}
 	many := slices.Repeat([]card.Waits{w}, 50)

@@ -40,7 +40,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	}
 }
 
-// TestMessageSurvivesTheWire: what Slack hands back has the hash of what was sent.
+// TestMessageSurvivesTheWire: a message that Slack returns has the same hash as the one that was sent.
 func TestMessageSurvivesTheWire(t *testing.T) {
 	for _, st := range states {
 		s := st.scenario(t)
@@ -53,7 +53,7 @@ func TestMessageSurvivesTheWire(t *testing.T) {
 	}
 }
 
-// TestTornRows: an aggregate may mix two commits; a card then offers nothing that the newer one took back.
+// TestTornRows: an aggregate may mix two commits. A card then offers nothing that the newer one has removed.
 func TestTornRows(t *testing.T) {
 	ended := &task.Ended{As: task.TaskCancelled, By: approver.ID, Reason: task.ReasonByPerson,
 		At: time.Unix(1776522792, 0)}

@@ -19,7 +19,7 @@ import (
 
 var begunAt = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
-// onThread is a conversation that Sato began, on which decisions are made as the store would.
+// onThread is a conversation that Sato began. Decisions on it are applied as by the store.
 type onThread struct {
 	t *testing.T
 	card.Conversation
@@ -47,7 +47,7 @@ func (c *onThread) do(change aggregate.Change, err error) *onThread {
 	return c
 }
 
-// says adds an answer of the agent, with a proposal if p is not nil.
+// says adds an answer of the agent, with the proposal p unless that is nil.
 func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 	c.t.Helper()
 	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: text, Proposal: p}, c.now))
@@ -168,7 +168,7 @@ var conversationStates = []struct {
 	}},
 }
 
-// shown is the newest card of a type, drawn with all that it shows.
+// shown draws the newest card of a type with all of its contents.
 func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 	c.t.Helper()
 	s := tenancy.DefaultSettings()
@@ -207,7 +207,7 @@ func TestEveryStateOfAConversationLooksAsItDid(t *testing.T) {
 	}
 }
 
-// What is approved by one click stands on the card whole: nothing is cut, and what can't be seen is spelled.
+// An action that one click approves is complete on its card: nothing is cut, and invisible characters are spelled out.
 func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	has := func(m card.Message, action string) bool {
 		return strings.Contains(string(expect.Value(json.Marshal(m))(t)), `"action_id":"`+action+`"`)
@@ -242,7 +242,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	}
 }
 
-// Whether a card changed is told from its rows, and from the output of a running action.
+// Whether a card has changed follows from its rows and from the output of a running action.
 func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T) {
 	c := begunConversation(t).says("", shell("make")).executing()
 	before := card.Hash(c.shown(conversation.CardAction, "ja"))
@@ -265,8 +265,8 @@ func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 	}
 }
 
-// A label must not hide where a link leads, also where Markdown sees no code in what looks like some. Slack must find no
-// address, since it can't be told to show no previews of a message that is being streamed.
+// A label must not hide the target of a link, even in text that looks like code but is none to Markdown. Slack must
+// find no address, since previews can't be switched off for a message that is being streamed.
 func TestNoLinkHidesWhereItLeadsWhileAnAnswerGrows(t *testing.T) {
 	for about, text := range map[string]string{
 		"an address":                    "see https://example.com/x now",

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/card/cardtest"
 )
 
-// shownOf is the text of all sections of the steps' card, and whether it can be approved there.
+// shownOf returns the text of all sections of the steps' card, and whether people can approve on that card.
 func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	t.Helper()
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
@@ -63,7 +63,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 	}
 }
 
-// Two values that differ in nothing but what nobody sees are drawn differently, above the stamp and at the gate.
+// Two values that differ only in invisible characters are drawn differently, among the steps and at the gate.
 func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 	for name, pair := range map[string][2]string{
 		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "}, "a space before a line's end": {"a\nb", "a \nb"},
@@ -88,8 +88,8 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 	}
 }
 
-// What became of the reasons for rejecting earlier steps stands above the steps, and, like all words of others,
-// mentions nobody and can't look like Ringi's.
+// The answers to earlier rejections are above the steps. Like all words of others, they mention nobody and can't
+// imitate Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
@@ -104,7 +104,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 	expect.That(t, !card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)), "remarks that no card shows fit")
 }
 
-// sheetCall writes two rows of four members in three columns, one of them twice.
+// sheetCall writes two rows of four members in three columns, one of which is listed twice.
 var sheetCall = jsonOf(map[string]any{
 	"spreadsheet_id": "1aB", "sheet": "2026-10",
 	"rows": []map[string]any{
@@ -136,7 +136,7 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	}
 }
 
-// A page shows what its card shows: the columns that are written, and beneath what is not.
+// A page shows a sheet's rows as the card does: the written columns, and below them the members that are not written.
 func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
 	call := task.Step{Tool: "write_rows_to_google_sheet", ToolInput: aggregate.JSON(sheetCall)}
 	for locale, unwritten := range map[string]string{"ja": "書き込まれない項目", "en": "Not written"} {
@@ -154,7 +154,7 @@ func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
 		"what the tool does not take: %s", said)
 }
 
-// Arguments that the tool does not take are drawn whole, like any others.
+// Arguments that the tool does not accept are drawn completely, like any others.
 func TestOddColumnsHideNothing(t *testing.T) {
 	for _, odd := range []string{
 		`{"columns":[],"rows":[{"secret":"x1"}]}`, `{"columns":["secret"],"rows":[{"secret":"x1"}]}`, `{"columns":[{"key":"a","title":"b","more":"secret x1"}],"rows":[{"a":"c"}]}`,

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// calling waits before a call of a tool: planned is what the step says, resolved what it would be called with.
+// calling has a task wait at the gate of a tool's call. planned has the step's arguments, resolved those of the call.
 func calling(t testing.TB, name, planned, resolved string) *scenario {
 	steps := fiveSteps()
 	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, aggregate.JSON(planned), true
@@ -71,7 +71,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 	}
 }
 
-// A literal that was planned is shown as it is, however long it is and whatever it looks like.
+// A planned literal is shown unchanged, whatever its length and form.
 func TestEveryPlannedValueIsShown(t *testing.T) {
 	long := strings.Repeat("あ", 2970) + " hanako@example.com 末尾"
 	for name, tt := range map[string]struct {
@@ -133,8 +133,8 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 	}
 }
 
-// Of an MCP server's tool nobody knows which argument says where a call goes, nor in which
-// of many spellings: all that came from a result stands as it is before whoever is asked.
+// For an MCP server's tool it is unknown which argument says where a call goes, and in which form. So values from
+// earlier results are not masked at its gate.
 func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 	for _, to := range []string{
 		"mallory.smith@evil.example", "Mallory <mallory.smith@evil.example>", "mailto:mallory.smith@evil.example",
@@ -170,7 +170,7 @@ func TestRowsAreATable(t *testing.T) {
 
 func raw(s string) any { return slack.NewTableRawTextCell(s) }
 
-// The cards know Ringi's tools by the names of their arguments; the catalog has them.
+// Cards know the arguments of Ringi's tools by the names in the catalog.
 func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
 	c := expect.Value(tool.Builtin())(t)
 	for _, s := range c.All() {
@@ -190,8 +190,8 @@ func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
 	}
 }
 
-// FuzzGate: whatever a step would be called with, its card has a button to approve only
-// if every name and value stands on it, and all of them stand in the dialog.
+// FuzzGate: a step's card has a button to approve only if it shows every name and value of the call. The dialog shows
+// all of them.
 func FuzzGate(f *testing.F) {
 	for _, s := range []string{
 		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`, `{"":"` + "\u3164" + `","\u0000":" "}`,
@@ -233,7 +233,7 @@ func FuzzGate(f *testing.F) {
 	})
 }
 
-// bare are the letters and digits of a text.
+// bare returns the letters and digits of a text.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x3040 && r < 0x30ff ||
@@ -244,7 +244,7 @@ func bare(s string) string {
 	}, strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(s))
 }
 
-// leaves are the names and values of JSON that are nothing but what bare keeps.
+// leaves collects the names and values of JSON that consist of letters and digits only.
 func leaves(out []string, v any) []string {
 	plain := func(s string) {
 		if bare(s) == s {

@@ -37,8 +37,8 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 	}
 }
 
-// Some state shows each tool of the catalog, as its call is planned, among the steps that wait for a stamp. A list
-// whose line is a template of its file needs no state of its own: its line stands on the card in each language.
+// For each tool of the catalog, some state shows its planned call among the steps that wait for approval. A tool whose
+// line is a template in its file needs no state of its own: the card shows that line in each language.
 func TestACardShowsEachTool(t *testing.T) {
 	shown := map[string]bool{}
 	for _, s := range states {
@@ -71,7 +71,7 @@ func TestACardShowsEachTool(t *testing.T) {
 	}
 }
 
-// golden compares v with a file, both as decoded JSON.
+// golden compares v with a golden file, both as decoded JSON.
 func golden(t *testing.T, path string, v any) {
 	t.Helper()
 	if *update {

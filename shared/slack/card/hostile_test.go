@@ -40,7 +40,7 @@ var hostile = map[string]string{
 	"replacement_cut": strings.Repeat("&", 149),
 }
 
-// poison puts a text wherever a person, a model or a vendor can put one.
+// poison puts a text into every field that a person, a model or a vendor can write.
 func poison(a *task.Aggregate, x string) {
 	if a.Task != nil {
 		a.Task.Title, a.Task.Description, a.Task.TaskType, a.Task.Priority = x, x, task.Type(x), task.Priority(x)
@@ -112,8 +112,8 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 	}
 }
 
-// harmless holds a card against what a text must not do: call people, link,
-// turn the direction, or add lines to a list of steps.
+// harmless checks that a text did nothing on a card that it must not: notify people, link, reverse the reading
+// direction, or add lines to a list of steps.
 func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
 	b := expect.Value(json.Marshal(m))(t)
@@ -143,7 +143,7 @@ func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message
 	}
 }
 
-// TestAnyAggregateMakesAValidCard renders rows that need not fit together.
+// TestAnyAggregateMakesAValidCard draws rows that need not be consistent.
 func TestAnyAggregateMakesAValidCard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, now := anyAggregate(t), time.Unix(1776522792, 0)
@@ -175,7 +175,7 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 	})
 }
 
-// draw makes rows in any states, with any texts, that need not fit together.
+// draw makes rows in any states, with any texts. They need not be consistent.
 type draw struct{ *rapid.T }
 
 var (

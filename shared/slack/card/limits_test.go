@@ -19,8 +19,8 @@ import (
 	"ringi/shared/slack/card/cardtest"
 )
 
-// Slack counts characters, and doesn't publish which: a text at a limit stays whole, and
-// one more is cut so that it fits however they are counted, between letters as people see them.
+// Slack counts characters without saying how. A text at a limit stays complete. A text that is one longer is cut
+// between visible letters, so that it fits however Slack counts.
 func TestTextsAtSlacksLimits(t *testing.T) {
 	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301", "escaped": "&"}
 	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason,
@@ -52,7 +52,7 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 	}
 }
 
-// What people wrote at each limit is drawn, and no card of it is one that Slack refuses.
+// Texts of people at each limit are drawn on cards that Slack accepts.
 func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 	for kind, letter := range map[string]string{"kanji": "漢", "emoji": "🎉", "family": "👩‍👩‍👧"} {
 		for _, n := range []int{maxHeader, maxSection, maxCharacters} {
@@ -75,7 +75,7 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 	}
 }
 
-// What a body has room for is counted as the sandbox counts it.
+// characters counts as the sandbox does.
 func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 	table := slack.NewTableBlock("")
 	table.AddRow(slack.NewTableRawTextCell("漢字"), slack.NewTableRawTextCell("🎉"))
@@ -88,7 +88,7 @@ func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 	}
 }
 
-// FuzzFences: a text in code blocks is there sign by sign, or it is said that some is left out.
+// FuzzFences: code blocks show a text completely, or say that a part is missing.
 func FuzzFences(f *testing.F) {
 	for _, s := range []string{
 		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, "{\"a\":\"```\\n<!channel> & \\u202e\"}", `{"a":{},"b":[],"c":[[]],"d":1e999999}`,

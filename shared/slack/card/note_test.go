@@ -79,7 +79,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 	}
 }
 
-// TestANoteInEveryLanguage: the settings, which name one, could not be read.
+// TestANoteInEveryLanguage: without the settings, the tenant's language is unknown.
 func TestANoteInEveryLanguage(t *testing.T) {
 	err := errorclass.ErrUnavailable
 	want := card.Note("ja", err) + "\n" + card.Note("en", err)

@@ -52,7 +52,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 	}
 }
 
-// What people stamp they must have seen: a policy of 8,000 characters, the most that a model may write.
+// People see all of a policy that they approve, even with 8,000 characters, the most that a model may write.
 func TestALongPolicyIsShownWhole(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text  string

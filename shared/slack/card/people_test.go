@@ -14,8 +14,7 @@ import (
 	"ringi/shared/slack/card/cardtest"
 )
 
-// A person whom a policy, a task or a summary names is drawn by name, with the id beside
-// it; nothing else that Slack acts upon becomes what it says.
+// A person in a policy, a task or a summary is drawn by name and id. All other markup of Slack's has no effect.
 func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> @here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
 	for name, s := range map[string]func() (*scenario, string){
@@ -48,7 +47,6 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	}
 }
 
-// A reply to somebody who asked about a person calls that person by name too.
 func TestAReplyDrawsPeopleByName(t *testing.T) {
 	s := received(t)
 	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"}, s.now))
@@ -57,7 +55,8 @@ func TestAReplyDrawsPeopleByName(t *testing.T) {
 		"the reply says %q", said)
 }
 
-// What can't be done by any permission has no button to try again, and a click on an old one decides nothing.
+// A step that would fail again under any permission has no button to retry, and a click on an old button decides
+// nothing.
 func TestWhatMustFailAgainHasNoButton(t *testing.T) {
 	for _, tt := range []struct {
 		reason aggregate.Reason
@@ -72,7 +71,7 @@ func TestWhatMustFailAgainHasNoButton(t *testing.T) {
 	}
 }
 
-// Names take more room than what was written; a card still shows all or offers no approval.
+// Names need more room than ids. A card still shows all of its content or offers no approval.
 func TestManyPeopleStillFit(t *testing.T) {
 	for n, whole := range map[int]bool{200: true, 900: false} {
 		text := strings.Repeat("<@U0SANDSUZU>\u3001", n) + "<@U0LAST0000>"
@@ -92,8 +91,8 @@ func TestManyPeopleStillFit(t *testing.T) {
 	}
 }
 
-// Slack notifies everybody who is mentioned: a text mentions no more people than a policy may name, and shows further
-// ones by their ids.
+// Slack notifies everybody who is mentioned. A text mentions no more people than a policy may name, and shows the
+// others by id.
 func TestNoTextCallsEverybody(t *testing.T) {
 	var text strings.Builder
 	for n := range 500 {

@@ -27,7 +27,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
 			"%s is a link: %v", url, !links)
 	}
-	for _, st := range states { // and no text becomes one by itself
+	for _, st := range states { // no text becomes a link by itself
 		s := st.scenario(t)
 		for _, c := range s.Cards {
 			m := render(s.Aggregate, c, "ja", s.now)
@@ -43,8 +43,8 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 	}
 }
 
-// Whoever opens a sheet finds what stood below the table too: the card says how much that
-// is, however the attempt ended, and says nothing of results that know nothing of it.
+// A sheet may have older rows below the table. The card says how many, however the attempt ended, and says nothing
+// about results without that count.
 func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 	ends := map[string]func(s *scenario) *scenario{
 		"completed": func(s *scenario) *scenario { return s.steps(5).do(s.CompleteExecution(s.Head.Run, "21 行", s.now)) },
@@ -77,7 +77,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 	}
 }
 
-// Who stamps a write to a sheet reads that it takes nothing else away.
+// The gate of a write to a sheet says that the write removes nothing else.
 func TestAGateSaysWhatStaysInASheet(t *testing.T) {
 	arguments := `{"columns":[{"key":"n","title":"N"}],"rows":[{"n":1}],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`
 	_, blocks := calling(t, "write_rows_to_google_sheet", arguments, arguments).gate(t)

@@ -13,8 +13,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// scenario leads a task through its life by the domain's own decisions, so that a
-// card is tested on rows as they really are.
+// scenario brings a task through its states by the domain's own decisions, so that cards are tested on real rows.
 type scenario struct {
 	testing.TB
 	*task.Aggregate
@@ -29,7 +28,7 @@ var (
 
 const content = "勤怠データを集計し、Google Sheet に書き込みます。\n- 対象: 今月\n- 通知: 完了時に DM"
 
-// fiveSteps are those of the card specification.
+// fiveSteps are the steps of the card specification.
 func fiveSteps() []task.Step {
 	return []task.Step{
 		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read},
@@ -40,7 +39,7 @@ func fiveSteps() []task.Step {
 	}
 }
 
-// attendanceSteps are the five with the arguments of their calls.
+// attendanceSteps are fiveSteps with the arguments of their calls.
 func attendanceSteps() []task.Step {
 	steps := fiveSteps()
 	for i, input := range []aggregate.JSON{
@@ -55,7 +54,7 @@ func attendanceSteps() []task.Step {
 	return steps
 }
 
-// departmentSteps write what is below a department into a sheet.
+// departmentSteps write a department's departments into a sheet.
 func departmentSteps() []task.Step {
 	return []task.Step{
 		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read, ToolInput: `{"department":"営業部"}`},
@@ -77,7 +76,7 @@ func received(t testing.TB) *scenario {
 	return s.do(c, nil)
 }
 
-// do commits a decision; a second passes with each.
+// do commits a decision. Each commit takes a second.
 func (s *scenario) do(c aggregate.Change, err error) *scenario {
 	s.Helper()
 	if err != nil {
@@ -111,10 +110,10 @@ func (s *scenario) contesting() *scenario {
 	return s.do(s.AskContest(s.Head.Run, task.Contest{ExecutionID: "execution", Until: s.now.Add(time.Minute)}, s.now))
 }
 
-// contested has what two teams of three drafted.
+// contested ends a contest in which two of three teams have a draft.
 func (s *scenario) contested() *scenario { return s.contestedFor(aggregate.Usage{}, defaults) }
 
-// contestedTooDear is contested, of a task that was allowed 3 dollars.
+// contestedTooDear is contested for a task with a limit of 3 dollars.
 func (s *scenario) contestedTooDear() *scenario {
 	set := defaults
 	set.MaxCostUSD = 3
@@ -131,7 +130,7 @@ func (s *scenario) contestedFor(used aggregate.Usage, set tenancy.Settings) *sce
 	return s.do(s.FinishContest(s.Head.Run, "a", content, set, s.now))
 }
 
-// picked has the other team's draft in its place.
+// picked replaces the waiting draft by the other team's.
 func (s *scenario) picked() *scenario {
 	return s.do(s.PickDraft(s.contested().Prompt().ID, "b", otherContent, card.PickReason("ja", "迅速"), approver, policy, s.now))
 }
@@ -144,14 +143,14 @@ func (s *scenario) promptApproved() *scenario {
 	return s.do(s.Approve(s.Prompt().ID, approver, policy, s.now))
 }
 
-// planned has a process that waits for its stamp.
+// planned has a process that waits for approval.
 func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *scenario {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings()).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
 }
 
-// approved has an execution that has not begun; started has one that runs.
+// approved has an execution that has not begun; started has a running one.
 func approved(t testing.TB, steps []task.Step) *scenario {
 	s := planned(t, steps, tenancy.DefaultSettings())
 	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
@@ -193,7 +192,7 @@ func (s *scenario) cancelExecution() *scenario {
 
 func (s *scenario) cancelTask() *scenario { return s.do(s.End(requester, policy, s.now)) }
 
-// park gives up until the task is parked: after a decision, one more run is tried first.
+// park fails runs until the task is parked. After a decision one more run is tried first.
 func (s *scenario) park(why aggregate.Reason) *scenario {
 	for s.Head.Parked == nil {
 		s.do(s.GiveUp(s.Head.Run, why, s.now))
@@ -215,7 +214,7 @@ func (s *scenario) expire() *scenario {
 	return s.do(s.Expire(s.now))
 }
 
-// gated waits before the second step.
+// gated waits for the approval of the second step.
 func gated(t testing.TB, args aggregate.Blob) *scenario {
 	steps := fiveSteps()
 	steps[1].RequiresHumanCheck = true
@@ -232,7 +231,7 @@ func (s *scenario) card(key string) *aggregate.Card {
 	return c
 }
 
-// manySteps are n steps with names of width characters.
+// manySteps returns n steps with names of width characters.
 func manySteps(n, width int) []task.Step {
 	steps := make([]task.Step, n)
 	for i := range steps {
@@ -248,7 +247,7 @@ func manySteps(n, width int) []task.Step {
 	return steps
 }
 
-// costLimit stops a task that was allowed 3 dollars.
+// costLimit stops a task that has a limit of 3 dollars.
 func (s *scenario) costLimit() *scenario {
 	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now,
 		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })

@@ -19,8 +19,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// TestCardsAreTheSpecifications compares with the samples of the card
-// specification as they are printed there, in testdata/seed.
+// TestCardsAreTheSpecifications compares cards with the samples of the card specification in testdata/seed.
 func TestCardsAreTheSpecifications(t *testing.T) {
 	stateOf := map[string]state{}
 	for _, s := range states {
@@ -61,7 +60,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 	}
 }
 
-// specified takes out of a card's blocks what the sample doesn't have, and holds it against where it must stand.
+// specified checks the blocks of a card that the sample doesn't have, and removes them.
 func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	t.Helper()
 	without := func(i int, says string) {
@@ -69,7 +68,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		expect.That(t, strings.Contains(string(line), says), "block %d is %s, want %s", i, line, says)
 		blocks = slices.Delete(blocks, i, i+1)
 	}
-	for _, b := range blocks { // long texts are not folded
+	for _, b := range blocks { // the samples don't fold long texts
 		delete(b.(map[string]any), "expand")
 	}
 	actions := slices.IndexFunc(blocks, func(b any) bool { return b.(map[string]any)["type"] == "actions" })
@@ -102,8 +101,8 @@ func TestRejectionModalIsTheSpecifications(t *testing.T) {
 	}
 }
 
-// unlinked takes "verbatim" out, which the samples don't have: without it Slack makes
-// links of addresses in others' words.
+// unlinked removes "verbatim", which the samples don't have. Without it Slack would turn addresses in other people's
+// words into links.
 func unlinked(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -121,7 +120,7 @@ func unlinked(v any) any {
 	return v
 }
 
-// sample reads a sample with its places filled by the scenario's values.
+// sample reads a sample and fills its placeholders with the scenario's values.
 func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	t.Helper()
 	b := expect.Value(os.ReadFile(filepath.Join("testdata", "seed", name+".json")))(t)

@@ -26,12 +26,12 @@ var arguments = aggregate.Blob{JSON: `{"year":2026,"month":4,"departments":["人
 type state struct {
 	name string
 	card string
-	then func(*scenario) *scenario // of a request that was received
+	then func(*scenario) *scenario // applied to a request that was received
 }
 
 func (st state) scenario(t testing.TB) *scenario { return st.then(received(t)) }
 
-// What the states differ in.
+// The variants of settings and rows that states use.
 var (
 	defaults  = tenancy.DefaultSettings()
 	automatic = settings(func(s *tenancy.Settings) {
@@ -70,10 +70,9 @@ func retry(s *scenario) *scenario {
 	return s.do(s.RetryExecution(s.Execution().ID, approver, policy, s.now))
 }
 
-// states are all that a card can be in.
+// states are all states of all cards.
 var states = slices.Concat(taskStates, promptStates, processStates, executionStates, stepStates)
 
-// taskStates are a request's card.
 var taskStates = []state{
 	{"task_generating", taskCard, begun},
 	{"task_waits_for_model", taskCard, func(s *scenario) *scenario {
@@ -126,7 +125,6 @@ var taskStates = []state{
 	{"task_complete_of_failed_execution", taskCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
 }
 
-// promptStates are a policy's card.
 var promptStates = []state{
 	{"prompt_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting() }},
 	{"prompt_contesting", promptCard, func(s *scenario) *scenario { return s.extracted().contesting() }},
@@ -198,7 +196,6 @@ var promptStates = []state{
 	{"prompt_cancelled", promptCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
 }
 
-// processStates are the card of planned steps.
 var processStates = []state{
 	{"process_generating", processCard, planning},
 	{"process_parked", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonModelUnknown) }},
@@ -232,7 +229,6 @@ var processStates = []state{
 	{"process_cancelled", processCard, func(s *scenario) *scenario { return process(s).cancelTask() }},
 }
 
-// executionStates are a run's card.
 var executionStates = []state{
 	{"execution_cost_limit", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).costLimit() }},
 	{"execution_pending", executionCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
@@ -296,7 +292,6 @@ var executionStates = []state{
 	{"execution_step_expired", executionCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
 }
 
-// stepStates are the card of a check.
 var stepStates = []state{
 	{"step_pending", stepCard, func(s *scenario) *scenario { return gated(s, arguments) }},
 	{"step_pending_arguments_elsewhere", stepCard, func(s *scenario) *scenario {
@@ -314,13 +309,13 @@ var stepStates = []state{
 	{"step_cancelled", stepCard, func(s *scenario) *scenario { return gated(s, arguments).cancelExecution() }},
 }
 
-// beside is a message in a thread whose gate of that kind waits.
+// beside is a message in a thread with a waiting gate of that kind.
 func beside(s *scenario, kind aggregate.CardType) *scenario {
 	b := task.Beside{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
-// told is a message to a person who asked for nothing.
+// told is a message to a person who requested nothing.
 func told(s *scenario, why aggregate.Reason) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

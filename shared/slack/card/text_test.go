@@ -68,8 +68,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestTextsStayInBounds: whatever comes in, what goes out is short enough, valid,
-// has whole entities only, and no character that Slack would act upon.
+// TestTextsStayInBounds: any input gives a text that is short enough and valid, with complete entities and no character
+// with an effect in Slack.
 func TestTextsStayInBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom(hostileParts)), 0, 60).Draw(t, "parts")
@@ -100,7 +100,7 @@ var hostileParts = []string{
 	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}", "{who}", "%s",
 }
 
-// No text of anybody else can show a mark that Ringi's own texts use.
+// Other people's texts can't show a mark that Ringi's own texts use.
 func TestNobodyElseWritesOurMarks(t *testing.T) {
 	all := map[string]string{}
 	texts(reflect.ValueOf(*wordsOf("ja")), "", all)
@@ -142,7 +142,7 @@ func TestNamesOfEmojiInAnyScriptStayNames(t *testing.T) {
 	}
 }
 
-// One capital that is longer in small letters is no reason to treat every address as a mention.
+// A capital letter whose lower case is longer in bytes doesn't turn addresses into mentions.
 func TestMentionsAreFoldedAsASCII(t *testing.T) {
 	for in, want := range map[string]string{
 		"İ a@b.jp @here": "İ a@b.jp @" + joiner + "here", "@HERE @Channel": "@" + joiner + "HERE @" + joiner + "Channel", "@ſomebody": "@ſomebody",

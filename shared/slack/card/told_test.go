@@ -12,7 +12,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// aboveTheStamp is what the steps' card shows of a call's arguments; atTheGate is what the 🔍 gate and its dialog show.
+// aboveTheStamp returns a call's arguments as the steps' card shows them; atTheGate, as the 🔍 gate and its dialog do.
 func aboveTheStamp(t testing.TB, tool, args string) string {
 	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool,
 		ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
@@ -30,7 +30,7 @@ func atTheGate(t testing.TB, tool, args string) (onCard, inDialog string) {
 	return drawn(blocks), inDialog
 }
 
-// tellsApart fails when two calls with different arguments are drawn alike.
+// tellsApart fails if two calls with different arguments are drawn alike.
 func tellsApart(t testing.TB, tool, a, b string) {
 	t.Helper()
 	first := aboveTheStamp(t, tool, a)
@@ -41,7 +41,7 @@ func tellsApart(t testing.TB, tool, a, b string) {
 	expect.That(t, dialog != otherDialog, "the dialog draws %s as %s: %s", a, b, dialog)
 }
 
-// alike are pairs of arguments of which one looks much like the other.
+// alike are pairs of arguments that look similar.
 var alike = [][2]string{
 	{`{"a":null}`, `{"a":"null"}`}, {`{"a":true}`, `{"a":"true"}`}, {`{"a":5}`, `{"a":"5"}`}, {`{"a":[]}`, `{"a":"[]"}`}, {`{"a":{}}`, `{"a":"{}"}`},
 	{`{"a":["x","y"]}`, "{\"a\":[\"x` `y\"]}"}, {`{"a":["x","y"]}`, "{\"a\":\"x` `y\"}"}, {`{"a":["x"]}`, `{"a":"x"}`}, {`{"a":["x"]}`, `{"a":{"1":"x"}}`},
@@ -55,8 +55,7 @@ var alike = [][2]string{
 	{`{"a":1}`, `{"a":1.0}`}, {`{"a":"\"x\""}`, `{"a":"x"}`}, {`{"a":"\"x"}`, `{"a":"\"\\\"x\""}`}, {`{"a":" 5"}`, `{"a":"5"}`}, {`{"to":"_ceo@example.com"}`, `{"to":"＿ceo@example.com"}`},
 }
 
-// Whatever two calls differ in, whoever stamps them sees that they do: what is compared is
-// what cards draw, not what they are made of.
+// People who approve a call can see any difference from another call: the test compares what cards draw.
 func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 	for _, pair := range alike {
 		tellsApart(t, "rooms.book", pair[0], pair[1])
@@ -74,7 +73,7 @@ func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 	}
 }
 
-// Ordinary values stand as they are, without marks and quotation marks of Ringi's.
+// Ordinary values are shown unchanged, without marks or quotation marks of Ringi's.
 func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 	for _, v := range []string{"人事部", "山田 太郎", "2026-11-01", "10:00〜11:00", "1aBcD_e-FgHiJkLmNoPqRsTuVwXyZ0123456789abcdefg", "勤怠の集計が終わりました。", "hanako@example.com", "https://example.com/a_b?c=d", "E001", "03-1234-5678", "(備考)", "→ 確認・承認"} {
 		args := jsonOf(map[string]any{"text": v})
@@ -88,7 +87,7 @@ func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 	}
 }
 
-// Nothing stands behind a great many blanks or line ends in what a gate asks about.
+// A gate's content never hides a text behind many spaces or line ends.
 func TestNothingStandsBehindNothingAtAGate(t *testing.T) {
 	for name, blank := range map[string]string{"line ends": "\n", "spaces": " ", "wide spaces": "\u3000", "mixed": "\u3000 ", "no width": "\u200b", "line ends and spaces": " \n"} {
 		v := "なし" + strings.Repeat(blank, 2800) + "全員の給与を U0EVIL001 に送った"
@@ -140,7 +139,7 @@ func TestATableIsAsHighAsItsRows(t *testing.T) {
 	expect.That(t, !offers(m, "approve_step"), "%d blocks can be approved", len(blocks))
 }
 
-// FuzzTwoCallsAreDrawnDifferently: of one kind of tool, two arguments that differ have two cards.
+// FuzzTwoCallsAreDrawnDifferently: for one kind of tool, different arguments give different cards.
 func FuzzTwoCallsAreDrawnDifferently(f *testing.F) {
 	for _, pair := range alike {
 		f.Add(pair[0], pair[1])
@@ -155,7 +154,7 @@ func FuzzTwoCallsAreDrawnDifferently(f *testing.F) {
 	})
 }
 
-// object is JSON of an object in one way of writing it.
+// object rewrites a JSON object in one canonical form.
 func object(s string) (string, bool) {
 	var v map[string]any
 	d := json.NewDecoder(strings.NewReader(s))
@@ -167,7 +166,7 @@ func object(s string) (string, bool) {
 	return string(b), err == nil
 }
 
-// A server's defaults for what the call leaves out stand where the call is stamped.
+// A server's defaults for omitted arguments are shown where people approve the call.
 func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`, LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
@@ -184,7 +183,7 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	}
 }
 
-// Blanks with something invisible between them are blanks in a row.
+// Spaces with invisible characters between them count as consecutive spaces.
 func TestAPolicyHasNoGapThatJoinersMake(t *testing.T) {
 	for name, blank := range map[string]string{
 		"a joiner": strings.Repeat("\u3000", 8) + "\u200d", "a non-joiner": strings.Repeat("\u3000", 8) + "\u200c", "a selector": strings.Repeat("\u3000", 8) + "\ufe0f",

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/words/language/languagetest"
 )
 
-// texts collects every text of a language by its field's path.
+// texts collects every text of a language, by the path of its field.
 func texts(v reflect.Value, path string, out map[string]string) {
 	switch v.Kind() {
 	case reflect.Struct:

@@ -15,11 +15,11 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// directory is a workspace in which a person is a member of many channels, and each channel has many members.
+// directory is a workspace in which a person is in many channels, each with many members.
 type directory struct {
 	channels []string
-	asked    []string // types of each listing
-	seen     int      // channels that were looked at
+	asked    []string // types that each listing asked for
+	seen     int      // number of channels that were examined
 }
 
 func (d *directory) User(_ context.Context, id string) (slackapi.User, error) {
@@ -43,8 +43,8 @@ func (d *directory) Members(context.Context, string, int) ([]string, bool, error
 
 func (d *directory) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
-// However many members a channel has, one person's membership is found: their own
-// channels are walked until it comes, and the hit is believed for a minute.
+// A person's membership is found even in a huge channel: their own channels are searched for it, and the result is
+// cached for a minute.
 func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	d := &directory{}
 	for n := range 2500 {
@@ -74,7 +74,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 		"asked for %v", d.asked)
 }
 
-// vouching is a directory that knows to which workspace people belong.
+// vouching is a directory that knows people's workspaces.
 type vouching struct {
 	directory
 	users map[string]slackapi.User
@@ -82,7 +82,7 @@ type vouching struct {
 
 func (v *vouching) User(_ context.Context, id string) (slackapi.User, error) { return v.users[id], nil }
 
-// The workspace that a click names for its person does not count: it may be an organization, their home, or nothing.
+// The workspace that a click names doesn't count: it may be an organization, the person's home workspace, or missing.
 func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1", "T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
@@ -90,7 +90,7 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	}}
 	p := &People{Slack: d, Now: time.Now}
 	for _, tt := range []struct {
-		user, team string // as the click says
+		user, team string // from the click
 		rule       aggregate.Rule
 	}{
 		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", aggregate.RuleGuest},
@@ -108,7 +108,7 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	}
 }
 
-// listless is a Slack that has no method to list somebody's channels.
+// listless is a Slack without the method that lists a person's channels.
 type listless struct{ directory }
 
 func (listless) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
@@ -117,7 +117,7 @@ func (listless) Channels(context.Context, string, ...string) iter.Seq2[slackapi.
 	}
 }
 
-// Whoever clicked in a channel is in it; whoever is signed in to a page may be anywhere.
+// A person who clicked in a channel is in it; a person on a page may be anywhere.
 func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
 	p := &People{Slack: &listless{}, Now: time.Now}
 	for surface, member := range map[aggregate.Surface]bool{"": true, aggregate.SurfaceConsole: false} {
@@ -128,7 +128,7 @@ func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
 	}
 }
 
-// each has a user group in every workspace, whose one member is named after the workspace.
+// each has a user group in every workspace, whose only member is named after the workspace.
 type each struct{ directory }
 
 func (e *each) User(ctx context.Context, id string) (slackapi.User, error) {
@@ -152,7 +152,7 @@ func TestAUserGroupIsItsWorkspacesOwn(t *testing.T) {
 	}
 }
 
-// counted gives one answer, and counts how often Slack is asked who somebody is.
+// counted gives one answer, and counts the calls that ask who a person is.
 type counted struct {
 	n    int
 	user slackapi.User

@@ -16,8 +16,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Whatever the settings, the person and the request: a list says that somebody may decide if and only if their click
-// would.
+// For any settings, person and request, a list shows that a person may decide if and only if their click would.
 func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
 	d := &grouped{vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UASKS": {Team: "T1"}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},

@@ -57,7 +57,7 @@ func TestMembersAreListedOnceAMinute(t *testing.T) {
 	expect.That(t, n == 2, "%d calls, want one for each minute", n)
 }
 
-// company has many people.
+// company has n people.
 type company struct{ n, seen int }
 
 func (c *company) User(context.Context, string) (slackapi.User, error) { return slackapi.User{}, nil }

@@ -23,7 +23,7 @@ type listing struct {
 	inC1   []string
 	silent error
 	looked atomic.Int32
-	listed atomic.Int32 // how often members were asked for
+	listed atomic.Int32 // number of listings of members
 }
 
 func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
@@ -54,8 +54,7 @@ func newListing() *listing {
 	}
 }
 
-// Whatever the settings, the place and whoever asks: something is begun if and only if the click of somebody would
-// approve it.
+// For any settings, place and requesters, something begins if and only if somebody's click could approve it.
 func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversChannel}, {Mode: aggregate.ApproversList}}
 	for _, users := range [][]string{nil, {"UASKS"}, {"UOURS"}, {"UASKS", "UOURS"}, {"UGUEST", "ULEFT", "USTRANGER"}} {
@@ -97,7 +96,7 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 	}
 }
 
-// What Slack doesn't say is no refusal, a long list is not read to its end, and nobody is looked up without need.
+// A missing answer of Slack's is no refusal, a long list is not read to its end, and nobody is looked up without need.
 func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
 	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"SOURS"}}}
@@ -126,8 +125,8 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	}
 }
 
-// Whatever the settings and the place: whoever may send a version back may put their own in its place if and only if
-// the click of somebody would then approve it, who is neither its author nor, where they may not, whoever asked.
+// For any settings and place, a person who may reject a version may pick another if and only if somebody's click could
+// then approve it: a person who is neither the new version's author nor, under some settings, the requester.
 func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversList}}
 	for _, users := range [][]string{{"UOURS"}, {"UASKS", "UOURS"}, {"UOURS", "UGUEST", "ULEFT", "USTRANGER"},
@@ -165,8 +164,8 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 	expect.That(t, seen[""] >= 10 && seen[string(aggregate.RuleAlone)] >= 10, "%v tells nothing", seen)
 }
 
-// Where nobody approves their own, a channel without anybody else counts as a direct message. What Slack doesn't say,
-// and a large channel, are no refusals; the check costs at most one listing and a few look-ups.
+// If nobody may approve their own requests, a channel without anybody else counts as a direct message. A missing answer
+// of Slack's, or a large channel, is no refusal. The check costs at most one listing and a few look-ups.
 func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 	crowd := []string{"UASKS"}
 	for n := range 3 * mostMembers {
@@ -202,8 +201,7 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 	}
 }
 
-// Where people may approve their own requests, only whether Slack lists the place counts, and that is asked once in a
-// while.
+// If people may approve their own requests, it only matters whether Slack lists the place, and the answer is cached.
 func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 	l, q, now := newListing(), &Requesters{}, time.Now()
 	settings := tenancy.DefaultSettings()

@@ -17,14 +17,14 @@ import (
 
 func at() time.Time { return time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC) }
 
-// app is the app of a Slack at this address.
+// app is an app whose Slack has this address.
 type app struct{ api string }
 
 func (a app) Client(context.Context) (id, secret, api string, err error) {
 	return "123.456", "s3cret", a.api, nil
 }
 
-// good are the claims that https://docs.slack.dev/authentication/sign-in-with-slack prints, for the test's app.
+// good returns the claims from https://docs.slack.dev/authentication/sign-in-with-slack, for the test's app.
 func good() map[string]any {
 	return map[string]any{
 		"iss": "https://slack.com", "sub": "U0R7MFMJM", "aud": "123.456", "exp": at().Add(5 * time.Minute).Unix(), "iat": at().Unix(), "nonce": "n",

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// keys are a bot's token, and the one that replaces it.
+// keys has a bot's token, and the one that replaces it.
 type keys struct {
 	token, next, address string
 	err                  error
@@ -33,7 +33,7 @@ func (r *keys) Refused(context.Context) bool {
 	return changed
 }
 
-// with is a client of a workspace whose bot has the token xoxb-new.
+// with returns a client of a workspace whose bot has the token xoxb-new.
 func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]webapi.Call) {
 	t.Helper()
 	w := workspace.New(workspace.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
@@ -61,7 +61,7 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	}
 }
 
-// Slack is asked only once whose the token is.
+// Slack is asked only once which workspace a token belongs to.
 func TestWhoseTheTokenIs(t *testing.T) {
 	c, _, calls := with(t, &keys{token: "xoxb-new"})
 	for range 2 {
@@ -92,7 +92,7 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 		"%+v: it is pasted sooner or later, and somebody has to", refused)
 }
 
-// A new token may belong to another bot, whose messages are others.
+// A new token may belong to another bot with other messages.
 func TestAnotherTokenIsAnotherBot(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -39,7 +39,7 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	want := map[string]any{"event_type": "ringi_card",
 		"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
 	expect.Same(t, want, thread[0].Metadata)
-	for range 2 { // the second time it is gone already
+	for range 2 { // the second time it is already gone
 		expect.NoError(t, s.Client.Delete(t.Context(), workspace.HR, ts))
 	}
 	expect.Same(t, 0, len(s.Thread(t, workspace.HR, root)))
@@ -96,7 +96,7 @@ func TestPeople(t *testing.T) {
 	expect.That(t, len(seen) == 1 && seen[0].Text == "psst", "%+v", seen)
 }
 
-// TestChannels: pages are asked for one at a time, and only as long as somebody wants more.
+// TestChannels: each page is fetched only when it is needed.
 func TestChannels(t *testing.T) {
 	pages := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,7 +123,7 @@ func TestChannels(t *testing.T) {
 	expect.That(t, pages == 1, "%d pages were asked for", pages)
 }
 
-// A Slack that knows no table block, or refuses this one, shows the card without it.
+// If Slack doesn't know table blocks, or refuses this one, the card is posted without it.
 func TestACardIsPostedWithoutATableThatSlackRefuses(t *testing.T) {
 	for _, code := range []string{"invalid_blocks", "invalid_attachments"} {
 		var shown []string

@@ -18,7 +18,7 @@ func client(t *testing.T, address string, timeout time.Duration) *slackapi.Clien
 	return slackapi.With(slacktest.Keys{Token: "xoxb-test", Address: address}, timeout)
 }
 
-// TestErrorsSayWhatIsKnown: who posts must know whether a message may be there.
+// TestErrorsSayWhatIsKnown: an error says whether a message may have been posted.
 func TestErrorsSayWhatIsKnown(t *testing.T) {
 	answers := func(status int, header, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

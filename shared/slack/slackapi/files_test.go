@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// says answers with a body of a kind.
+// says answers with a body of a content type.
 func says(kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -24,7 +24,7 @@ func says(kind, body string) http.HandlerFunc {
 	}
 }
 
-// The bot's token goes to where Slack keeps files, and nowhere else, whatever a file's address says.
+// The bot's token is sent only to Slack's file hosts, whatever a file's address says.
 func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 		*http.Request) {
@@ -87,7 +87,7 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 	}
 }
 
-// refusedAs asserts what kind of error reading a file ends with; none tells the file's address.
+// refusedAs checks the error of reading a file. No error contains the file's address.
 func refusedAs(t *testing.T, err, want error) {
 	t.Helper()
 	var refused slackapi.Refused

@@ -1,5 +1,5 @@
-// Package cardtest checks what cards and dialogs look like: by the sandbox's rules, which
-// are Slack's, and by ours, which are narrower.
+// Package cardtest checks cards and dialogs by the sandbox's rules, which are Slack's, and by Ringi's own, which are
+// stricter.
 package cardtest
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const (
 	maxBlocks   = 16   // Slack was seen to refuse more than 20 in an attachment
-	maxFallback = 4000 // in characters: recommended; Slack cuts what is over 40,000
+	maxFallback = 4000 // in characters: Slack's recommendation; Slack cuts at 40,000
 )
 
 var (
@@ -28,9 +28,9 @@ var (
 	colour     = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
-// Check returns what Slack would refuse in a message, and what breaks our own rules: a text, and
-// exactly one attachment with a colour (none in a plain reply) that has nothing else but at most
-// 16 blocks of the six types that cards are made of.
+// Check returns the reasons why Slack would refuse a message, and violations of Ringi's rules: a message has a text and
+// exactly one attachment with a colour (a plain reply has none), and the attachment has at most 16 blocks, of the six
+// types that cards use.
 func Check(m outgoing.Message) error {
 	found := problems{}
 	if n := blockkit.Units(m.Text); n < 1 || n > maxFallback {
@@ -90,8 +90,8 @@ func (p *problems) all(found []blockkit.Problem) {
 
 func (p problems) err() error { return errors.Join(p...) }
 
-// decode reads v as it is sent, and returns its size in bytes. A byte that is no UTF-8 is sent as the escape of a
-// replacement character, while one that somebody wrote is sent as it is.
+// decode decodes v in the form in which it is sent, and returns its size in bytes. An invalid byte of UTF-8 is sent as
+// an escaped replacement character, while a replacement character in the text is sent unescaped.
 func (p *problems) decode(v, sent any) (size int) {
 	b, err := json.Marshal(v)
 	if err == nil {
@@ -106,7 +106,7 @@ func (p *problems) decode(v, sent any) (size int) {
 	return len(b)
 }
 
-// ours refuses what Slack allows but Ringi never sends: other types than kinds, an accessory beside a section, and
+// ours refuses blocks that Slack allows but Ringi never sends: types other than kinds, a section's accessory, and
 // buttons or inputs without an action_id.
 func (p *problems) ours(at string, v any, kinds []string) {
 	switch v := v.(type) {

@@ -34,7 +34,7 @@ func message(blocks ...slack.Block) outgoing.Message {
 		Attachments: []slack.Attachment{{Color: "#36a64f", Blocks: slack.Blocks{BlockSet: blocks}}}}
 }
 
-// with is a message that edit has changed.
+// with returns a message that edit has changed.
 func with(edit func(m *outgoing.Message, a *slack.Attachment)) outgoing.Message {
 	m := message(slack.NewDividerBlock())
 	edit(&m, &m.Attachments[0])
@@ -53,7 +53,7 @@ func view(v slack.ModalViewRequest, blocks ...slack.Block) slack.ModalViewReques
 	return v
 }
 
-// refused holds err against what it must name; nothing is what is accepted.
+// refused checks that err names the text; an empty text means that there is no error.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if got := ""; err != nil {

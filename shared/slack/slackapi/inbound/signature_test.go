@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// FuzzVerify: only the signature that the secret makes is believed, and only in its time.
+// FuzzVerify: only the secret's own signature is accepted, and only within its time.
 func FuzzVerify(f *testing.F) {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	f.Add(stamp, Sign(stamp, []byte("payload={}"), "s"), []byte("payload={}"))
@@ -33,7 +33,7 @@ func FuzzVerify(f *testing.F) {
 		expect.That(t, good == (err == nil), "stamp %q, signature %q: %v", stamp, signature, err)
 		expect.That(t, Verify(h, body, "", now) != nil && Verify(h, append(body, 'x'), "s", now) != nil,
 			"believed without a secret, or about another body: %q", signature)
-		// A body with the right signature is believed, whatever it says.
+		// Any body with the right signature is accepted.
 		h.Set(HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 		h.Set(HeaderSignature, Sign(h.Get(HeaderTimestamp), body, "s"))
 		if err := Verify(h, body, "s", now); err != nil {
@@ -42,7 +42,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// FuzzServe: what reaches an answer is what Slack signed, however it was wrapped.
+// FuzzServe: answer gets only bodies that Slack signed, in whatever encoding.
 func FuzzServe(f *testing.F) {
 	f.Add("payload=%7B%7D", false)
 	f.Add(base64.StdEncoding.EncodeToString([]byte("payload=%7B%7D")), true)
@@ -80,8 +80,8 @@ func FuzzServe(f *testing.F) {
 	})
 }
 
-// Signatures are made in one place, and what it makes meets a caller's only in
-// hmac.Equal: any other comparison would tell by its time how much of a guess is right.
+// Signatures are computed in one place, and compared with a caller's only by hmac.Equal: the time of any other
+// comparison would reveal how much of a guess is right.
 func TestSignaturesAreComparedInConstantTime(t *testing.T) {
 	files := expect.Value(filepath.Glob("*.go"))(t)
 	equal := 0
@@ -90,7 +90,7 @@ func TestSignaturesAreComparedInConstantTime(t *testing.T) {
 			continue
 		}
 		file := expect.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
-		made := map[ast.Node]bool{} // calls of Sign that stand in hmac.Equal
+		made := map[ast.Node]bool{} // calls of Sign within hmac.Equal
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {

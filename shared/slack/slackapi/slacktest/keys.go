@@ -2,17 +2,17 @@ package slacktest
 
 import "context"
 
-// Keys are secrets of Slack's that never change: what it signs with, and a bot's token with the address of its Web API.
+// Keys are constant secrets of Slack's: the signing secret, and a bot's token with the address of its Web API.
 type Keys struct{ Secret, App, Token, Address string }
 
-// SigningSecret is the secret.
+// SigningSecret returns the signing secret.
 func (k Keys) SigningSecret(context.Context) (string, error) { return k.Secret, nil }
 
-// AppID is the app.
+// AppID returns the app's id.
 func (k Keys) AppID() string { return k.App }
 
-// Bot is the bot's token, and where to call with it.
+// Bot returns the bot's token and the Web API's address.
 func (k Keys) Bot(context.Context) (token, address string, err error) { return k.Token, k.Address, nil }
 
-// Refused reports that there is no other.
+// Refused reports that there is no newer token.
 func (Keys) Refused(context.Context) bool { return false }

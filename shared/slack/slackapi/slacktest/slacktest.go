@@ -17,13 +17,13 @@ import (
 // Team is the workspace's id.
 const Team = "T0SANDRING"
 
-// Slack is a workspace, the API in front of it, and a client of that.
+// Slack is a workspace with its Web API and a client.
 type Slack struct {
 	*workspace.Workspace
 	Faults webapi.Faults
 	Client *slackapi.Client
 	URL    string           // of the Web API, with a slash at the end
-	Now    func() time.Time // by which Slack's rate limits are kept; nil is the time
+	Now    func() time.Time // clock of the rate limits; nil: time.Now
 
 	mu    sync.Mutex
 	calls []webapi.Call
@@ -56,7 +56,7 @@ func (s *Slack) hear(c webapi.Call) {
 	s.calls = append(s.calls, c)
 }
 
-// Calls are the methods that were called since the last time, or only those that are asked for.
+// Calls returns the methods that were called since the last call of Calls, or only the requested ones of them.
 func (s *Slack) Calls(of ...string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Slack) Calls(of ...string) []string {
 	return out
 }
 
-// Refusals are the errors of the calls that were heard since the last time that Calls was asked.
+// Refusals returns the errors of the calls since the last call of Calls.
 func (s *Slack) Refusals() (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Slack) Say(t testing.TB, user, channel, text string) string {
 	return m.TS
 }
 
-// Thread are the bot's messages in a thread, in its order.
+// Thread returns the bot's messages in a thread, in order.
 func (s *Slack) Thread(t testing.TB, channel, ts string) []workspace.Message {
 	t.Helper()
 	all := expect.Value(s.Replies(channel, ts, workspace.Range{}))(t)

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// ByTenant is a client whose calls' tokens are named after the tenants that they are for, and the calls that were made,
-// as "<method> <tenant>"; a call of the deployment's own names none.
+// ByTenant returns a client whose tokens are named after the tenants of its calls. The second result returns the calls
+// as "<method> <tenant>"; the tenant is empty for the deployment's own bot.
 func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -52,7 +52,7 @@ func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
 	}
 }
 
-// named gives tokens that name the tenant they are for.
+// named gives tokens that are named after their tenant.
 type named struct{ address string }
 
 func (n named) Bot(ctx context.Context) (token, address string, err error) {
