@@ -183,8 +183,8 @@ func testUnreadable(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// People approved the employees of a department's parent. There is no such department, and null would list the complete
-// company.
+// People approved the employees of another department's parent. There is no such parent, and null would list the
+// complete company.
 func testNullArgument(t *testing.T, w *world) {
 	w.approved(
 		w.step(1, "list_departments", aggregate.Read, `{"department":"営業部"}`),

@@ -298,5 +298,3 @@ func testTwoAtASession(t *testing.T, m *sessionWorld) {
 		t.Errorf("told %d times, %d sends made no sense, others came at %v", len(x.Messages), x.Refused, met)
 	}
 }
-
-// A session calls MCP tools by names that the vendor accepts, and sends their servers nothing else.

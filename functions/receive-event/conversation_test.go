@@ -25,7 +25,7 @@ func direct(text string, more map[string]any) map[string]any {
 	return out
 }
 
-// said are the messages that changes put into the list.
+// said returns the messages that were saved.
 func (k *kept) said() (out []*conversation.Message) {
 	for _, c := range k.told {
 		for _, l := range c.Beside {
@@ -51,7 +51,7 @@ func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
 		name     string
 		settings tenancy.Settings
 		text     string
-		agent    string // empty: it is a task
+		agent    string // empty: a task
 		kept     string
 	}{
 		{"a built-in agent", task, "claude: テストを直して", "claude", "テストを直して"},
@@ -174,8 +174,8 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	}
 }
 
-// testStopAfterMany: Slack's stop button ends the command of a conversation that has had so many actions that the
-// oldest leave its partition with the same commit.
+// testStopAfterMany: Slack's stop button ends the command of a conversation with so many actions that the same commit
+// moves the oldest out of its partition.
 func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// In a channel that workspaces share, an event is for the workspace whose app it is sent to. There, only that
-// workspace's own people are heard.
+// In a channel that workspaces share, an event belongs to the workspace whose app receives it. Only that workspace's
+// own people may ask there.
 func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {
 	shared := func(team string, more map[string]any) map[string]any {
 		out := map[string]any{"team_id": team, "is_ext_shared_channel": true}
@@ -40,7 +40,7 @@ func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {
 	}
 }
 
-// An installation for a whole organization is refused: nothing is written, and Slack need not send the event again.
+// An installation for a whole organization is refused: nothing is written, and Slack doesn't repeat the event.
 func TestOrganizationsInstallationsAreRefused(t *testing.T) {
 	for name, outer := range map[string]map[string]any{
 		"with a workspace": {"authorizations": []any{map[string]any{"enterprise_id": "E1", "team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true, "is_enterprise_install": true}}},
@@ -55,8 +55,8 @@ func TestOrganizationsInstallationsAreRefused(t *testing.T) {
 	}
 }
 
-// The event by which an organization ends the app names no workspace: those of its workspaces that Ringi serves are
-// disconnected, and no other.
+// When an organization ends the app, the event names no workspace. Exactly those of its workspaces that Ringi serves
+// are disconnected.
 func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
 	of := map[string][]tenancy.Tenant{
 		"E0ORG":   {{ID: "01FIRST", BotUserID: "U0FIRST"}, {ID: "01SECOND", BotUserID: "U0SECOND"}},

@@ -20,7 +20,8 @@ import (
 	"ringi/shared/store"
 )
 
-// messages are requests as Slack sends them: how they differ from a mention in a channel, and what is kept differently.
+// messages are requests as Slack sends them: how they differ from a mention in a channel, and which different fields
+// are saved.
 var messages = []struct {
 	name   string
 	fields map[string]any
@@ -168,8 +169,8 @@ func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 	}
 }
 
-// Slack says at each opening of the messages that they were opened: a person is greeted
-// once. A reply in a direct message's thread is no request, and is told so once.
+// Slack reports each opening of the messages; a person is greeted only once. A reply in a direct message's thread is no
+// request, and the person is told so only once.
 func TestWhatIsSaidOnce(t *testing.T) {
 	opened := func(user string) map[string]any {
 		return map[string]any{"type": "app_home_opened", "tab": "messages", "channel": "D0DM", "user": user, "text": nil,
@@ -210,7 +211,7 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 }
 
-// The signing secret is one app's: another one that has it was set up by mistake, or stole it.
+// The signing secret belongs to one app. Another app that has it was misconfigured, or stole it.
 func TestAnotherAppsEventIsRefused(t *testing.T) {
 	for app, want := range map[string]int{"A0RINGI": 200, "A0OTHER": 403} {
 		s := &kept{}
@@ -293,7 +294,7 @@ func TestEveryDeliveryMakesTheSameTask(t *testing.T) {
 	}
 }
 
-// FuzzReceive: whatever Slack signs, the answer is 200 or 400, never a fault of Ringi's.
+// FuzzReceive: any signed body is answered with 200 or 400, never with a server error.
 func FuzzReceive(f *testing.F) {
 	f.Add(`{"type":"url_verification","challenge":"abc"}`)
 	f.Add(`{"type":"event_callback","team_id":"T1","event":{"type":"app_mention","text":"<@U1> hi","user":"U1","ts":"1776675599.000100","channel":"C1"}}`)

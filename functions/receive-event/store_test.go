@@ -45,8 +45,8 @@ func TestWithTheTable(t *testing.T) {
 	t.Run("an agent is stopped after many actions", func(t *testing.T) { testStopAfterMany(t, db) })
 }
 
-// testOneCall: between a message and its answer there is one transaction, however often, and however many at once, it
-// is delivered.
+// testOneCall: between a message and its answer there is one transaction, however often and concurrently the message is
+// delivered.
 func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
@@ -73,7 +73,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 		a.Cards[0].State == aggregate.CardNone, "%+v", a)
 }
 
-// testAtOnce: whoever is first, all are answered 200.
+// testAtOnce: of concurrent deliveries, all are answered 200.
 func testAtOnce(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, _ := db.Store(t)
@@ -104,7 +104,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 	s, table := db.Store(t)
 	h := handler(rowsOf(s))
 	opened := conversations.New(dynamodb.New(db.DB.Options()), table)
-	h.Conversations, h.Now = opened, time.Now // by another clock, rows with a time to live would be gone
+	h.Conversations, h.Now = opened, time.Now // with another clock, rows with a time to live would be gone
 	for _, fields := range []map[string]any{direct("claude: hi", nil),
 		direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
 		var wg sync.WaitGroup

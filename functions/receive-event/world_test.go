@@ -23,10 +23,10 @@ const signingSecret = "s3cret"
 
 var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
-// kept records what would be written.
+// kept records the rows that would be written.
 type kept struct {
 	changes  []aggregate.Change
-	settings tenancy.Settings // the zero value: the defaults
+	settings tenancy.Settings // the zero value means the defaults
 	opened   map[string]*conversation.Aggregate
 	told     []aggregate.Change
 	homes    []slackstate.Home
@@ -76,7 +76,7 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {
 	return k.settings, nil
 }
 
-// Begin opens a conversation and keeps its rows in opened.
+// Begin opens a conversation and records its rows in opened.
 func (k *kept) Begin(_ context.Context, c aggregate.Change) error {
 	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
 	if k.opened[a.Head.SessionID] != nil {
@@ -134,7 +134,7 @@ func handler(s Store) *Handler {
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
-// signed is a body as API Gateway hands it over.
+// signed returns a signed body as API Gateway passes it on.
 func signed(body string) inbound.Request {
 	stamp := "1776675600" // now
 	return inbound.Request{Body: body, Headers: map[string]string{
@@ -147,7 +147,7 @@ func post(t *testing.T, h *Handler, r inbound.Request) inbound.Response {
 	return expect.Value(h.Handle(t.Context(), r))(t)
 }
 
-// callback wraps an event, whose fields replace those of a mention.
+// callback wraps an event in Slack's envelope. fields replace those of a mention.
 func callback(t *testing.T, fields map[string]any, outer map[string]any) string {
 	t.Helper()
 	event := map[string]any{

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// beside brings the task to the approval of its policy, and asks what a reply in its thread is meant to be.
+// beside brings the task to the approval of its policy, and opens a choice for a reply in its thread.
 func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	w.T.Helper()
 	waits = w.prompted()
@@ -23,7 +23,7 @@ func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	return waits, w.reply(workspace.Sato, text, b)
 }
 
-// reply is the task of a message in the thread, about which people are asked what it is meant to be.
+// reply returns the task of a message in the thread, with an open choice of what the message is meant to be.
 func (w *world) reply(user, text string, beside task.Beside) aggregate.Ref {
 	w.T.Helper()
 	ts := w.slack.Say(w.T, user, workspace.HR, text)
@@ -44,7 +44,7 @@ func (w *world) of(ref aggregate.Ref) *task.Aggregate {
 	return expect.Value(w.Store.Load(w.T.Context(), ref))(w.T)
 }
 
-// chooses presses a button of the card that asks.
+// chooses presses a button of the choice's card.
 func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	w.T.Helper()
 	p := w.click(user, action, w.of(reply).Choice.ID)
@@ -53,7 +53,7 @@ func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 }
 
-// crashing is a store whose function crashes as it decides on two tasks: before the commit, or after it.
+// crashing is a store that crashes during a decision on two tasks, before the commit or after it.
 type crashing struct {
 	Rows
 	after bool
@@ -68,8 +68,8 @@ func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, d
 	return errors.New("the function is gone")
 }
 
-// The rejection and the end of the message are one commit: wherever the function dies, both
-// are there or neither, and the same person's next click leaves both.
+// The rejection and the end of the message are one commit: after a crash both are saved or neither, and the same
+// person's next click leaves both.
 func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	whole := w.h.Rows
@@ -103,7 +103,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	expect.That(t, now == rev, "the gate's task moved from %d to %d", rev, now)
 }
 
-// meanwhile is a store where something else happens between a decision on two tasks and its commit.
+// meanwhile is a store in which something else happens between a decision on two tasks and its commit.
 type meanwhile struct {
 	Rows
 	do func()
@@ -131,7 +131,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Ephemerals(workspace.Suzuki)))
 }
 
-// If the same words were already given as the reason, by the form or by an earlier release that died afterwards, the
+// If the same words were already given as the reason, by the form or by an earlier release that crashed afterwards, the
 // same person can end the message with a click, and nobody else can.
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
@@ -153,7 +153,7 @@ func testReasonMadeUp(t *testing.T, w *world) {
 	}
 }
 
-// A second message's words would be lost in no rejection: it stays open, and may become a request.
+// A second message can't become a reason for a rejection that already has one: it stays open, and may become a request.
 func testSecondReason(t *testing.T, w *world) {
 	_, first := w.beside("DM での連絡は不要です")
 	second := w.reply(workspace.Tanaka, "営業部だけにしてください", w.of(first).Choice.Beside)

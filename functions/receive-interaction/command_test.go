@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// typed is the form that Slack posts for /ringi and a text, as published for slash commands.
+// typed returns the form that Slack posts for /ringi with a text.
 func (w *world) typed(user, channel, text string) url.Values {
 	return url.Values{
 		"token": {"x"}, "team_id": {slacktest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"}, "user_id": {user}, "user_name": {"x"},
@@ -28,7 +28,7 @@ func (w *world) typed(user, channel, text string) url.Values {
 	}
 }
 
-// said answers a command and returns what only the person sees.
+// said answers a command and returns the text that only the person sees.
 func (w *world) said(form url.Values) string {
 	w.T.Helper()
 	out := expect.Value(w.h.Handle(w.T.Context(), signed(form.Encode(), w.Now())))(w.T)
@@ -42,7 +42,7 @@ func (w *world) said(form url.Values) string {
 	return answer.Text
 }
 
-// inWorlds runs parts against one database, each in a table and a workspace of its own.
+// inWorlds runs parts against one database, each with its own table and workspace.
 func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
 	t.Helper()
 	db := storetest.Start(t)
@@ -51,7 +51,7 @@ func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
 	}
 }
 
-// asks finds the request of the newest message of the bot in a channel.
+// asks finds the request that the bot's newest message in a channel belongs to.
 func (w *world) asks(channel, text string) *task.Aggregate {
 	w.T.Helper()
 	for _, m := range expect.Value(w.slack.History(channel, workspace.Range{}))(w.T) {
@@ -114,7 +114,7 @@ func TestCommandMakesARequest(t *testing.T) {
 	})
 }
 
-// messages counts the bot's messages in a channel that say this.
+// messages counts the bot's messages in a channel with this text.
 func (w *world) messages(channel, text string) (n int) {
 	w.T.Helper()
 	for _, m := range expect.Value(w.slack.History(channel, workspace.Range{}))(w.T) {
@@ -191,7 +191,7 @@ func TestCommandsFromElsewhereMakeNoRequest(t *testing.T) {
 	})
 }
 
-// unanswered saves a task, or does not, and so many times loses the answer.
+// unanswered saves a task, or doesn't, and then loses the answer this many times.
 type unanswered struct {
 	Store
 	lost  int
@@ -211,8 +211,8 @@ func (s *unanswered) Create(ctx context.Context, c aggregate.Change) error {
 	return context.DeadlineExceeded
 }
 
-// A request whose task was saved, though the answer was lost, keeps its message: it is carried out, and if the person
-// asked again it would be carried out twice.
+// If a request's task was saved although the answer was lost, its message stays. Otherwise the person might ask again,
+// and the request would be carried out twice.
 func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"a kept one is found": func(t *testing.T, w *world) {

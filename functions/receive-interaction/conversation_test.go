@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// inConversation is a conversation that Sato began in a channel's thread, in which an action waits.
+// inConversation is a conversation that Sato began in a channel's thread, with a waiting action.
 type inConversation struct {
 	*world
 	rows *conversations.Store
@@ -68,7 +68,7 @@ func (k *inConversation) press(user, action, value string) inbound.Response {
 	return k.post(p)
 }
 
-// send submits the dialog that is open for a person.
+// send submits a person's open dialog.
 func (k *inConversation) send(user string, values map[string]any) inbound.Response {
 	k.T.Helper()
 	v := k.view(user)
@@ -103,7 +103,7 @@ func TestPeopleDecideOnActions(t *testing.T) {
 	t.Run("strangers decide nothing", func(t *testing.T) { testStrangersOfAConversation(t, db) })
 }
 
-// reason is what the form of a rejection says; nil is an empty one.
+// reason returns a rejection form's values; nil means an empty form.
 func reason(text any) map[string]any {
 	return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input",
 		"value": text}}}
@@ -124,7 +124,7 @@ func testActionNotInTime(t *testing.T, db *storetest.Server) {
 	k.oneIsTold(func(user string) bool { return k.press(user, card.ApproveAction, k.value()).StatusCode == 200 })
 }
 
-// onHome is a click on the Home tab, where there is no channel.
+// onHome clicks on the Home tab, which has no channel.
 func (k *inConversation) onHome(user, action, value string) inbound.Response {
 	k.T.Helper()
 	p := k.onTab(user, action, value)
@@ -236,7 +236,7 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 		wg.Go(func() { k.post(p) })
 	}
 	wg.Wait()
-	if x := k.action(); x.Status != conversation.ActionCancelled { // an approved one is cancelled, too
+	if x := k.action(); x.Status != conversation.ActionCancelled { // an approved action is cancelled, too
 		t.Errorf("it is %s", x.Status)
 	}
 }
@@ -281,7 +281,7 @@ func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {
 	expect.That(t, x.Status == conversation.ActionPending && len(k.slack.Views("U0NOBODY")) == 0, "it is %s", x.Status)
 }
 
-// A form of a conversation that is gone is answered.
+// The form of a deleted conversation is answered.
 func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 	for _, locale := range language.All {
 		v := verdict{decide.Verdict{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// connected makes another workspace one that has connected Slack itself.
+// connected makes another workspace connect Slack itself.
 func (w *world) connected(team string) {
 	w.T.Helper()
 	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider,
@@ -24,8 +24,8 @@ func (w *world) connected(team string) {
 		w.Now()))(w.T)
 }
 
-// Whatever comes from a workspace that Ringi doesn't serve is accepted and counted, but gets no note and no dialog. One
-// that has connected Slack itself is told that there is no such task.
+// Interactions from a workspace that Ringi doesn't serve are accepted and counted, but get no note and no dialog. In a
+// workspace that has connected Slack itself, the person is told that there is no such task.
 func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	id := w.prompted().ID
@@ -68,7 +68,7 @@ func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
 	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "it was decided")
 }
 
-// The workspace's own bot is asked who clicked, and opens the dialogs.
+// The workspace's own bot looks up the person who clicked, and opens the dialogs.
 func TestClicksAreAnsweredByTheirWorkspacesBot(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	client, calls := w.slack.ByTenant(t)

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestInteractions runs every part against one database, each in a table and a workspace of its own.
+// TestInteractions runs every part against one database, each with its own table and workspace.
 func TestInteractions(t *testing.T) {
 	db := storetest.Start(t)
 	for _, part := range []struct {
@@ -112,7 +112,7 @@ func testRejectStep(t *testing.T, w *world) {
 	}
 }
 
-// inForm wants the form to stay open with this beside the reason.
+// inForm checks that the form stays open with this text at the reason.
 func inForm(t *testing.T, out inbound.Response, want string) {
 	t.Helper()
 	var got struct {
@@ -158,8 +158,8 @@ func testSubmitLate(t *testing.T, w *world) {
 	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
 }
 
-// Of two reasons the first is taken. Whoever gave the second is told so, even the same person; the same reason sent
-// again says nothing.
+// The first of two reasons is saved. The author of the second is told so, even if they wrote both. Sending the same
+// reason again shows nothing.
 func testRejectTwice(t *testing.T, w *world) {
 	p := w.prompted()
 	for range 2 {
@@ -266,7 +266,7 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	w.told(w.confirm(workspace.Sato), workspace.Sato, "キャンセル")
 	ended := w.Load().Head.Ended
 	expect.That(t, ended != nil && ended.By == workspace.Sato, "%+v", ended)
-	w.post(w.shortcut(workspace.Sato, button)) // again: told so, and no dialog
+	w.post(w.shortcut(workspace.Sato, button)) // again: the person is told so, without a dialog
 	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 2 || !strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") || len(w.slack.Views(workspace.Sato)) != 0 {
 		t.Errorf("%+v", told)
 	}
@@ -295,7 +295,7 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 	told := w.slack.Ephemerals(workspace.Sato)
 	expect.That(t, len(told) == 1 && told[0].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
-	// A reply in the request's thread means the request.
+	// A reply in the request's thread refers to the request.
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
 	w.confirm(workspace.Sato)
 	expect.That(t, w.Load().Head.Ended != nil, "it was not cancelled")
@@ -324,8 +324,8 @@ func testUnsaved(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Views(workspace.Sato)))
 }
 
-// oneIsTold wants somebody who does something to be told that nothing was saved: a busy machine may be too slow for the
-// first. do reports whether it was in time.
+// oneIsTold checks that a person is told that nothing was saved. It tries more than one person, since a busy machine
+// may be too slow for the first. do reports whether it was in time.
 func (w *world) oneIsTold(do func(user string) bool) {
 	w.T.Helper()
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Sato} {
@@ -347,7 +347,7 @@ func testSlow(t *testing.T, w *world) {
 	})
 }
 
-// testLateNote: the machine stood still for longer than Slack waits.
+// testLateNote: the process was suspended for longer than Slack waits.
 func testLateNote(t *testing.T, w *world) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()

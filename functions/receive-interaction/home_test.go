@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// onTab is a payload of a button on the Home tab, as Slack publishes it: no channel, no message, the view instead.
+// onTab returns the payload of a button on the Home tab: as Slack sends it, with a view but no channel or message.
 func (w *world) onTab(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
@@ -54,7 +54,7 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 	})
 }
 
-// testClicksInThreePlaces: of clicks in the thread, in direct messages and on the Home tab at once, one decides.
+// testClicksInThreePlaces: of concurrent clicks in the thread, in direct messages and on the Home tab, one decides.
 func testClicksInThreePlaces(t *testing.T, w *world) {
 	p := w.prompted()
 	var payloads []map[string]any

@@ -21,18 +21,18 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// nobody panics at any call: what is refused or ignored must not get this far.
+// nobody panics at any call, since refused and ignored interactions must make none.
 type nobody struct {
 	Store
 	Slack
 }
 
-// Settings are the defaults: a form that can't be read is answered in the tenant's language.
+// Settings returns the defaults: an unreadable form is answered in the tenant's language.
 func (nobody) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.DefaultSettings(), nil
 }
 
-// Team can't be asked where there is one workspace only.
+// Team fails as in a Slack that has only one workspace.
 func (nobody) Team(context.Context) (string, error) {
 	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
 }
@@ -44,7 +44,7 @@ func idle() *Handler {
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
 }
 
-// Slack shows a warning sign for every answer but 200, and the person can do nothing about it.
+// For any answer but 200, Slack shows a warning that doesn't help the person.
 func TestNonsenseAndStrangeKinds(t *testing.T) {
 	payload := func(s string) string { return url.Values{"payload": {s}}.Encode() }
 	const who = `"team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"}`
@@ -93,7 +93,7 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 	}
 }
 
-// empty is a tenant with nothing to decide on.
+// empty is a tenant without anything to decide.
 type empty struct{ Rows }
 
 func (empty) Settings(context.Context, string) (tenancy.Settings, error) {
@@ -113,7 +113,7 @@ type silentSlack struct{ nobody }
 
 func (silentSlack) Ephemeral(context.Context, string, string, string, string) error { return nil }
 
-// FuzzInteraction: whatever Slack signs, the answer is 200, and 403 for another app.
+// FuzzInteraction: any signed interaction is answered with 200, or 403 for another app.
 func FuzzInteraction(f *testing.F) {
 	const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	f.Add(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"actions":[{"action_id":"approve_prompt","block_id":"` + id + `","value":"` + id + `"}]}`)
@@ -128,7 +128,7 @@ func FuzzInteraction(f *testing.F) {
 	})
 }
 
-// FuzzForm: whatever stands in the place of a form, the answer is 200 or 400.
+// FuzzForm: any text in the place of a form is answered with 200 or 400.
 func FuzzForm(f *testing.F) {
 	f.Add("payload=%7B%22type%22%3A%22block_actions%22%7D")
 	f.Add("ssl_check=1&token=x")
@@ -144,7 +144,7 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// gate is a store with one task, whose policy waits; it keeps what was decided.
+// gate is a store with one task, whose policy waits. It records decisions.
 type gate struct {
 	empty
 	a      *task.Aggregate
@@ -171,7 +171,7 @@ func (everybody) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: id, Team: "T1"}, nil
 }
 
-// waiting is a task that a person may decide on, without asking Slack: it is the requester's own.
+// waiting returns a store with a waiting task of the person's own, which they may decide on without a call to Slack.
 func waiting(t testing.TB) *gate {
 	t.Helper()
 	team, now := "T1", time.Unix(1776675600, 0)
@@ -191,8 +191,8 @@ func waiting(t testing.TB) *gate {
 	return &gate{a: a}
 }
 
-// FuzzModal: whatever a form's state and private_metadata say, a rejection is
-// committed only with a reason that a card can show, of the prompt that is meant.
+// FuzzModal: for any state and private_metadata of a form, a rejection is committed only with a reason that a card can
+// show, and only for the prompt that the form names.
 func FuzzModal(f *testing.F) {
 	g := waiting(f)
 	meant := expect.Value(json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID,

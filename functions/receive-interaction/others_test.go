@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// submitted are the texts of teams, by their ids.
+// submitted are the teams' texts, by team id.
 type submitted map[string]string
 
 func (s submitted) Submission(_ context.Context, _, _, team, hash string) (contest.RoundResult, error) {
@@ -48,7 +48,7 @@ func TestOtherDrafts(t *testing.T) {
 	}
 }
 
-// contested has a policy of team a, and drafts of two others.
+// contested has a policy of team a, and drafts of two other teams.
 func (w *world) contested() *task.Prompt {
 	w.T.Helper()
 	w.Extracted()
@@ -75,7 +75,7 @@ func (w *world) contested() *task.Prompt {
 	return w.Load().Prompt()
 }
 
-// waits wants the version of team a to wait, alone.
+// waits checks that only the version of team a waits.
 func (w *world) waits(what string) {
 	w.T.Helper()
 	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().Status != aggregate.PendingApproval {
@@ -102,7 +102,7 @@ func testTakeADraft(t *testing.T, w *world) {
 		a.Prompts[0].Status == aggregate.Rejected, "%d versions: %+v", len(a.Prompts), n)
 }
 
-// Whoever picked a draft is told, as is whoever asked for the task, that they can't approve their own.
+// A person who picked a draft, like the requester, is told that they can't approve their own.
 func testDraftOfItsAuthor(t *testing.T, w *world) {
 	p := w.contested()
 	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
@@ -144,7 +144,8 @@ func testDraftsForReading(t *testing.T, w *world) {
 	w.waits("taken by somebody who may not decide")
 }
 
-// Whoever picks is the author: where nobody approves their own, somebody else must be left, and not whoever asked.
+// The person who picks becomes the author. If nobody may approve their own, somebody other than author and requester
+// must be left.
 func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 	p := w.contested()
 	list := func(users ...string) {

@@ -29,7 +29,7 @@ func testPolicy(t *testing.T, w *world) {
 		user     string
 		team     string
 		rule     aggregate.Rule // empty: allowed
-		can      string         // who the refusal says may decide
+		can      string         // the people whom the refusal names as approvers
 	}{
 		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, aggregate.RuleForeign, ""},
 		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, "<#" + workspace.HR + "> のメンバー"},
@@ -67,7 +67,7 @@ func testPolicy(t *testing.T, w *world) {
 	}
 }
 
-// members are those to whom Slack lets an app send ephemeral messages.
+// members returns the people to whom Slack lets an app send ephemeral messages.
 func members(t *testing.T, w *world) []string {
 	t.Helper()
 	c := expect.Value(w.slack.Channel(workspace.HR))(t)
@@ -103,7 +103,7 @@ func testUnknownMethod(t *testing.T, w *world) {
 	expect.Same(t, workspace.Tanaka, w.Load().Prompt().ApprovedBy)
 }
 
-// testGuestRetries: a guest's own request from before guests were refused, or somebody who became one.
+// testGuestRetries: a guest's own request, from before guests were refused or before the person became one.
 func testGuestRetries(t *testing.T, w *world) {
 	w.root = w.slack.Say(t, workspace.Guest, workspace.HR, "勤怠を送って")
 	w.receive(workspace.Guest, workspace.HR, "channel", w.root)

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// long is a policy that no card can show.
+// long is a policy that no card can show completely.
 var long = strings.Repeat("方針 ", 9000) + "最後の行"
 
 func TestReviews(t *testing.T) {
@@ -38,7 +38,7 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// asked has a policy that no card can show.
+// asked has a policy that no card can show completely.
 func (w *world) asked() *task.Prompt {
 	w.T.Helper()
 	p := w.prompted()
@@ -60,7 +60,7 @@ func (w *world) view(user string) workspace.View {
 	return open[0]
 }
 
-// turn presses a button of the open dialog, as long as it has that button.
+// turn presses a button of the open dialog, if it has that button.
 func (w *world) turn(user, action string) bool {
 	w.T.Helper()
 	v := w.view(user)
@@ -79,7 +79,7 @@ func (w *world) turn(user, action string) bool {
 	return true
 }
 
-// page is a payload of the button that turns an open dialog to a page.
+// page returns the payload of the button that turns an open dialog to a page.
 func page(user string, v workspace.View, to int) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
@@ -89,7 +89,7 @@ func page(user string, v workspace.View, to int) map[string]any {
 	return p
 }
 
-// departed are Slack's people of whom one has left.
+// departed is a Slack whose people include one who has left.
 type departed struct {
 	people.Directory
 	who string
@@ -101,7 +101,8 @@ func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
 	return u, err
 }
 
-// turnsForReadersOnly wants Suzuki to turn a page of the open dialog, and people who could not open it not to.
+// turnsForReadersOnly checks that Suzuki can turn a page of the open dialog, and that people who could not open it
+// can't.
 func (w *world) turnsForReadersOnly() {
 	w.T.Helper()
 	was := w.view(workspace.Suzuki)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// chosen is a payload of 「この依頼を稟議に」 in the menu of a message.
+// chosen returns the payload of 「この依頼を稟議に」 in the menu of a message.
 func (w *world) chosen(user, channel string, message map[string]any) map[string]any {
 	p := w.shortcut(user, message)
 	p["callback_id"], p["channel"] = shortcutMessage, map[string]any{"id": channel, "name": "x"}
@@ -22,7 +22,7 @@ func (w *world) chosen(user, channel string, message map[string]any) map[string]
 	return p
 }
 
-// shows is what the dialog of a message asks for, and the dialog.
+// shows opens the dialog for a message, and returns its text and view.
 func (w *world) shows(user, channel string, message map[string]any) (text string, view workspace.View) {
 	w.T.Helper()
 	w.quiet(w.post(w.chosen(user, channel, message)), user)
@@ -41,7 +41,7 @@ func (w *world) shows(user, channel string, message map[string]any) (text string
 	}), views[0]
 }
 
-// submits is the submission of a message's dialog with this text.
+// submits returns the submission of a message's dialog with this text.
 func (w *world) submits(user string, v workspace.View, text string) map[string]any {
 	s := person("view_submission", user, slacktest.Team)
 	s["view"] = map[string]any{
@@ -51,14 +51,14 @@ func (w *world) submits(user string, v workspace.View, text string) map[string]a
 	return s
 }
 
-// sent is the submission of the dialog as it is shown.
+// sent returns the submission of the dialog with its unchanged text.
 func (w *world) sent(user, channel string, message map[string]any) map[string]any {
 	w.T.Helper()
 	text, v := w.shows(user, channel, message)
 	return w.submits(user, v, text)
 }
 
-// hears wants an empty 200, and the person told this alone.
+// hears checks for an empty 200, and that only this person saw the text.
 func (w *world) hears(out inbound.Response, user, want string) {
 	w.T.Helper()
 	told := w.slack.Ephemerals(user)
@@ -108,8 +108,8 @@ func TestShortcutsMakeRequests(t *testing.T) {
 	})
 }
 
-// What is asked for in somebody's name is what they saw of a message and sent, never the text that an app keeps beside
-// it.
+// A request in somebody's name has the text that they saw and submitted, never the hidden text that an app stores with
+// a message.
 func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"an app's message": func(t *testing.T, w *world) {
@@ -153,7 +153,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 			}
 			w.quiet(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato)
 			w.hears(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato, card.NoteRepeated.Told("ja", ""))
-			// The words stand above the cards as Sato's, since Tanaka's message says something else.
+			// The cards are below Sato's own words, since Tanaka's message has a different text.
 			if r := w.asks(workspace.HR, "先月の残業を確認して").Request; r.Text != "先月の残業を確認して" || r.User != workspace.Sato || r.MessageTS == ts || r.Threaded() || w.messages(workspace.HR, r.Text) != 1 {
 				t.Errorf("%+v", r)
 			}

@@ -29,14 +29,14 @@ import (
 
 const signingSecret = "s3cret"
 
-// world is one workspace and one table with one task in it, asked for by Sato.
+// world is one workspace and one table, with one task that Sato requested.
 type world struct {
 	pipelinetest.Story
 	slack   *slacktest.Slack
 	results storetest.Bucket
 	h       *Handler
 	root    string         // of the thread
-	heard   map[string]int // how many notes to each person were looked at
+	heard   map[string]int // the number of notes to each person that were checked
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	return w
 }
 
-// receive goes on with the task of another message.
+// receive continues with the task of another message.
 func (w *world) receive(user, channel, kind, ts string) {
 	w.T.Helper()
 	w.Receive(task.Request{User: user, Channel: channel, ChannelType: kind, MessageTS: ts, ThreadTS: ts})
@@ -66,26 +66,24 @@ func approver() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 }
 
-// prompted brings the task to its prompt's approval.
 func (w *world) prompted() *task.Prompt {
 	w.T.Helper()
 	return w.Prompted(tenancy.DefaultSettings()).Prompt()
 }
 
-// draft generates the next prompt.
 func (w *world) draft() *task.Prompt {
 	w.T.Helper()
 	return w.Draft(tenancy.DefaultSettings()).Prompt()
 }
 
-// planned brings it to its process's approval.
+// planned brings the task to its process's approval.
 func (w *world) planned() *task.Process {
 	w.T.Helper()
 	return w.Planned(tenancy.DefaultSettings(),
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
-// running brings it to a running execution.
+// running brings the task to a running execution.
 func (w *world) running() *task.Execution {
 	w.T.Helper()
 	w.planned()
@@ -93,7 +91,7 @@ func (w *world) running() *task.Execution {
 	return w.Begin().Execution()
 }
 
-// gated brings it to a step's approval.
+// gated brings the task to a step's approval.
 func (w *world) gated() *task.StepGate {
 	w.T.Helper()
 	w.running()
@@ -110,13 +108,13 @@ func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.Settings(change)
 }
 
-// shown notes that the cards show everything, so that a redraw can be seen.
+// shown records that the cards show everything, so that a redraw can be seen.
 func (w *world) shown() {
 	w.T.Helper()
 	expect.NoError(w.T, w.Store.Shown(w.T.Context(), w.Ref, w.Load().Head.Head))
 }
 
-// post sends a payload as API Gateway hands it over.
+// post sends a payload as API Gateway passes it on.
 func (w *world) post(payload map[string]any) inbound.Response {
 	w.T.Helper()
 	b := expect.Value(json.Marshal(payload))(w.T)
@@ -141,7 +139,7 @@ func person(kind, user, team string) map[string]any {
 	}
 }
 
-// click is a payload of a card's button.
+// click returns the payload of a card's button.
 func (w *world) click(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
@@ -157,7 +155,7 @@ func (w *world) click(user, action, value string) map[string]any {
 	return p
 }
 
-// form is a payload of the submitted rejection.
+// form returns the payload of a submitted rejection.
 func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
 	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID}))(w.T)
@@ -168,7 +166,7 @@ func (w *world) form(user, kind, id string, reason any) map[string]any {
 	return p
 }
 
-// shortcut is a payload of the menu of a message.
+// shortcut returns the payload of the menu of a message.
 func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	p := person("message_action", user, slacktest.Team)
 	p["callback_id"] = "cancel_task"
@@ -179,7 +177,7 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	return p
 }
 
-// confirm says yes to the open dialog that asks whether a task shall be cancelled.
+// confirm submits the open dialog that confirms a cancellation.
 func (w *world) confirm(user string) inbound.Response {
 	w.T.Helper()
 	views := w.slack.Views(user)
@@ -191,7 +189,7 @@ func (w *world) confirm(user string) inbound.Response {
 	return w.post(p)
 }
 
-// quiet wants an empty 200 and nobody told anything more.
+// quiet checks for an empty 200, and that nobody got another note.
 func (w *world) quiet(out inbound.Response, user string) {
 	w.T.Helper()
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
@@ -200,7 +198,7 @@ func (w *world) quiet(out inbound.Response, user string) {
 	}
 }
 
-// told wants an empty 200, and the person told this and nothing else in the card's thread.
+// told checks for an empty 200, and that the person got only this note, in the card's thread.
 func (w *world) told(out inbound.Response, user, want string) {
 	w.T.Helper()
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
@@ -210,14 +208,14 @@ func (w *world) told(out inbound.Response, user, want string) {
 	w.heard[user]++
 }
 
-// healed wants the cards to be drawn anew.
+// healed checks that the cards are to be redrawn.
 func (w *world) healed() {
 	w.T.Helper()
 	head := w.Load().Head
 	expect.That(w.T, head.ShownRev == 0, "the card keeps its buttons")
 }
 
-// failing is a store that is down.
+// failing is a store that fails.
 type failing struct {
 	Rows
 	err   error
@@ -239,7 +237,7 @@ func (f failing) Decide(
 		return nil, f.err
 	}
 	if a, err := f.Load(ctx, ref); err == nil {
-		_, _ = decide(a) // the decision is made, but not saved
+		_, _ = decide(a) // the decision is made but not saved
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()

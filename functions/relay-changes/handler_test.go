@@ -43,7 +43,7 @@ func handle(
 	return out.BatchItemFailures
 }
 
-// moved is a record of a task's head, with the given number.
+// moved returns the n-th record, which changes a task's head.
 func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventRecord {
 	r := record(fmt.Sprint(n), ref.ID, "HEAD", before, now)
 	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.ID)
@@ -68,8 +68,8 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, 1, w.Load().Head.Run)
 }
 
-// The second task's first record comes before the first task's last one: records are given back from there, so that
-// none of the second task is lost.
+// The second task's first record comes before the first task's last one. Records are returned from there, so that none
+// of the second task is lost.
 func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	other, third := w.Another(), w.Another()
 	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
@@ -112,7 +112,7 @@ func testReadsAgain(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, 1, w.Drawn())
 }
 
-// A slow first task takes all of the time: it is left to the sweeper, the others come again.
+// A slow first task uses all of the time: it is left to the sweeper, and the other tasks' records are returned.
 func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
@@ -129,7 +129,7 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
 }
 
-// slow answers about one task only when its time is over.
+// slow answers for one task only after the time is over.
 type slow struct {
 	Store
 	of aggregate.Ref

@@ -36,7 +36,7 @@ func handler(w *pipelinetest.World) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Runs: w.Runs(), Now: w.Now}
 }
 
-// input is what the Await state sends for the gate that waits.
+// input returns the Await state's input for the waiting gate.
 func input(w *pipelinetest.World, token string) pipeline.Input {
 	in := w.In()
 	in.TaskToken, in.Entered, in.Gate = token, w.Now(), task.PromptKey(1)
@@ -88,7 +88,7 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	in := input(w, w.Open())
-	for range 2 { // the second time it was delivered again
+	for range 2 { // the second delivery is a repetition
 		expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	}
 	p := w.Load().Prompt()
@@ -122,8 +122,8 @@ func testSuperseded(t *testing.T, w *pipelinetest.World) {
 	noWait(t, w)
 }
 
-// The old run looked when it was still the head's. Its successor was faster to wait;
-// nobody else knows the old run's token, which would keep it open for a week.
+// The old run checked while it was still the head's, but its successor saved its token first. Only this invocation
+// knows the old run's token, which would keep that run open for a week.
 func testStale(t *testing.T, w *pipelinetest.World) {
 	s := tenancy.DefaultSettings()
 	w.Prompted(s)
@@ -147,7 +147,7 @@ func testRetried(t *testing.T, w *pipelinetest.World) {
 	second := input(w, w.Open())
 	second.Retry = 1
 	handle(t, w, second)
-	handle(t, w, first) // slower; its state has given up on it
+	handle(t, w, first) // this delivery was slower, and its state has already given up
 	waits := w.Load().Waits
 	expect.That(t, len(waits) == 1 && waits[0].Token == second.TaskToken, "%+v, want the second try's", waits)
 	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))

@@ -15,8 +15,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// TestWhoeverMayNotAskCostsNothing: the run of such a request ends here, before any
-// model, with an end that the card shows.
+// TestWhoeverMayNotAskCostsNothing: the run of such a request ends before any model is called, and the card shows why.
 func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 	server := pipelinetest.Start(t)
 	member := slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}
@@ -56,7 +55,7 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 	}
 }
 
-// What nobody could approve is refused before a model is called for it; Slack says who is in a group.
+// A request that nobody could approve is refused before a model is called. Slack says who is in a group.
 func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	server := pipelinetest.Start(t)
 	list := func(users, groups []string) tenancy.Approvers {
@@ -65,11 +64,11 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	channel := tenancy.Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}}
 	own, others := []string{pipelinetest.Requester}, []string{"U0OTHER"}
 	for name, tt := range map[string]struct {
-		kind      string // with the channel, where it isn't D0
+		kind      string // the channel's type and id; the id is D0 by default
 		approvers tenancy.Approvers
 		self      bool
 		reason    aggregate.Reason
-		unasked   bool // neither policy nor steps are approved by people
+		unasked   bool // neither policy nor steps need approval
 	}{
 		"a direct message to oneself":              {"im", channel, false, task.ReasonOnlyAskers, false},
 		"one that oneself may approve":             {"im", channel, true, "", false},
@@ -114,9 +113,9 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	}
 }
 
-// Settings may change after a task was accepted: before each version is made it is asked again whether somebody may
-// approve it, and the task is parked until an administrator has changed them and somebody tries again. No model is
-// asked meanwhile.
+// Settings may change after a task was accepted. Before each version it is checked again that somebody may approve it.
+// Otherwise the task is parked, without a call of a model, until an administrator has changed the settings and somebody
+// tries again.
 func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 	server := pipelinetest.Start(t)
 	mine := func(s *tenancy.Settings) {
@@ -169,7 +168,7 @@ func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 	}
 }
 
-// rejected brings the task to where its policy was sent back.
+// rejected brings the task to a rejected policy.
 func rejected(w *pipelinetest.World) {
 	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -177,7 +176,7 @@ func rejected(w *pipelinetest.World) {
 	})
 }
 
-// While Slack doesn't say who is listed, a task that was accepted goes on.
+// If Slack doesn't say who is listed, an accepted task goes on.
 func TestATaskThatWasAcceptedDoesNotWaitForSlack(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Extracted()
@@ -189,7 +188,7 @@ func TestATaskThatWasAcceptedDoesNotWaitForSlack(t *testing.T) {
 	expect.Same(t, task.StateDraftPrompt, expect.Value(h.Handle(t.Context(), w.In()))(t).State)
 }
 
-// TestATaskTooManyIsRefused and costs nothing; when another task ends, the next one gets its place.
+// TestATaskTooManyIsRefused at no cost. When another task ends, the next request is accepted.
 func TestATaskTooManyIsRefused(t *testing.T) {
 	server := pipelinetest.Start(t)
 	w := server.World(t)
@@ -203,7 +202,7 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	if next := resume(w); next.State != task.StateExtractTask {
 		t.Fatalf("%+v", next)
 	}
-	if next := resume(w); next.State != task.StateExtractTask { // the run comes back to its own place
+	if next := resume(w); next.State != task.StateExtractTask { // the run still has its own place
 		t.Fatalf("%+v", next)
 	}
 	second := w.Another()
@@ -218,8 +217,8 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	expect.Same(t, task.StateExtractTask, resume(w.Another()).State)
 }
 
-// TestAWorkspaceThatIsFullIsCounted: nobody of it is served, and whoever runs it is woken,
-// once for each request, whatever is tried again.
+// TestAWorkspaceThatIsFullIsCounted: all of its requests are refused, so the operator is alerted, once for each request
+// and not for its retries.
 func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for reason, limit := range map[aggregate.Reason]func(*tenancy.Settings){

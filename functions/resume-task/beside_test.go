@@ -11,8 +11,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// A message in a thread where people have something to decide may be an answer to
-// that: they are asked, and until they say so no model is.
+// A message in a thread with a waiting gate may be an answer to the gate. People are asked, and until they decide no
+// model is called.
 func TestAMessageBesideAGateThatWaits(t *testing.T) {
 	server := pipelinetest.Start(t)
 	off := tenancy.DefaultSettings()
@@ -61,7 +61,8 @@ func TestAMessageBesideAGateThatWaits(t *testing.T) {
 	}
 }
 
-// checkAsked runs a reply's task twice: either people are asked about what waits, or it is extracted.
+// checkAsked runs a reply's task twice. With asks it checks that people are asked about the waiting gate, otherwise
+// that the reply is extracted.
 func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 	want := task.StateExtractTask
 	if asks {
@@ -77,8 +78,8 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 	expect.That(t, !asks || a.Choice.Beside == b, "%+v, and %+v waits", a.Choice, b)
 }
 
-// Whoever may not ask is refused in such a thread as anywhere else; nobody is asked what the message is meant to be. A
-// person beyond the quota learns of that when the message turns out to be a request: as a reason it needs no place.
+// A person who may not ask is refused in such a thread, too, without a choice. A person beyond the quota is refused
+// only if the message turns out to be a request: a reason doesn't count towards the quota.
 func TestWhoMayAskBesideAGate(t *testing.T) {
 	server := pipelinetest.Start(t)
 	resume := func(h *Handler, w *pipelinetest.World, outcome string) *task.Aggregate {
@@ -129,7 +130,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 	}
 }
 
-// A thread that is used often: what waits in it is found behind newer requests that are over.
+// In a busy thread, the waiting gate is found behind newer requests that have ended.
 func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Cancel()
@@ -143,8 +144,8 @@ func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 		"%+v, %v: a policy waits in this thread, and nobody is asked", next, err)
 }
 
-// Somebody who may have one request an hour answers a hundred times beside a gate: one card
-// asks, and the others say that it does. Once it is decided the next message is asked about.
+// A person with a quota of one request an hour replies a hundred times next to a gate. One card asks what the message
+// is, and the others point to it. After that decision people are asked about the next message.
 func TestAPersonIsAskedAboutOneMessageBesideAGate(t *testing.T) {
 	expect.Patience(t)
 	w := pipelinetest.Start(t).World(t)

@@ -109,13 +109,13 @@ func (n named) TenantAdmin(context.Context) (string, error) {
 	return string(n), nil
 }
 
-// answers is a Slack that gives one answer to each question.
+// answers is a Slack with one fixed answer to each question.
 type answers struct {
 	team, name       string
 	enterprise       string
-	unsure, nameless error // instead of the team, and of its name
+	unsure, nameless error // errors in place of the team and of its name
 	user             slackapi.User
-	err              error // instead of the user
+	err              error // error in place of the user
 }
 
 func (d answers) Team(context.Context) (string, error) { return d.team, d.unsure }
@@ -138,8 +138,8 @@ func (answers) UsergroupMembers(_ context.Context, group string) ([]string, erro
 }
 func (d answers) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }
 
-// A request waits for as long as Slack doesn't say who asks, or whose the app is: nothing
-// is accepted, spent or parked, and it goes on by itself once Slack answers.
+// A request waits as long as Slack doesn't say who asks, or which workspace the app belongs to. Nothing is accepted,
+// spent or parked, and it continues once Slack answers.
 func TestARequestWaitsForSlack(t *testing.T) {
 	expect.Patience(t)
 	server := pipelinetest.Start(t)
@@ -191,7 +191,7 @@ func TestARequestWaitsForSlack(t *testing.T) {
 	}
 }
 
-// The time until somebody chose that a message is a request does not count as silence of Slack.
+// The time until somebody chose that a message is a request doesn't count as silence of Slack.
 func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Prompted(tenancy.DefaultSettings())

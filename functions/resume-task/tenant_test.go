@@ -14,7 +14,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// TestAnUnknownWorkspaceIsRefused: nothing of it stays but the rows of its request.
+// TestAnUnknownWorkspaceIsRefused: only the rows of its request remain.
 func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	h := handler(w)
@@ -34,15 +34,15 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	}
 }
 
-// bootstrapped makes the world's tenant.
+// bootstrapped creates the world's tenant.
 func bootstrapped(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other",
 		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
-// A workspace that has connected Slack itself is one of Ringi's, whatever token this function has; that a tenant is
-// there, which an earlier release made at first contact of anybody, says nothing.
+// Ringi serves a workspace that has connected Slack itself, whatever token this function has. An existing tenant proves
+// nothing: an earlier release created one at anybody's first request.
 func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	server := pipelinetest.Start(t)
 	unknown := server.World(t)
@@ -66,8 +66,8 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	}
 }
 
-// A request, whosever it is, notes which workspace is the deployment's own. That one never counts as another, also
-// where an earlier release met it and nobody has asked for anything since; while Slack doesn't say, what was noted
+// A request from any workspace saves which one is the deployment's own. That one is never counted as another workspace,
+// even if an earlier release created its tenant and nobody has asked since. While Slack doesn't say, the saved one
 // stays.
 func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	server := pipelinetest.Start(t)
@@ -76,7 +76,7 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	further := func(want map[string]bool) {
 		t.Helper()
 		for tenant, is := range want {
-			// a handler that remembers nothing
+			// without a cached answer
 			if _, further, err := w.StoreOverTransport().Further(t.Context(), tenant); err != nil || further != is {
 				t.Errorf("%s is another: %v, %v", tenant, further, err)
 			}
@@ -99,8 +99,7 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	further(map[string]bool{w.Ref.Tenant: true, other: false})
 }
 
-// A request notes to which organization its workspace belongs, as the workspace's own bot is told, also for a tenant
-// that exists already.
+// A request saves its workspace's organization, as the workspace's own bot reports it, even for an existing tenant.
 func TestARequestNotesTheOrganization(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, before := range map[string]func(w *pipelinetest.World){
@@ -151,7 +150,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	h.Slack = silent
 	begins(w)
 	named(w, pipelinetest.Team)
-	h.Slack = told // the scope was granted meanwhile; another hour passes before it is asked for
+	h.Slack = told // the scope was granted; the name is asked for again after another hour
 	begins(w.Another())
 	named(w, pipelinetest.Team)
 	h.Now = func() time.Time { return w.Now().Add(nameAgain) }

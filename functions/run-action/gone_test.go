@@ -30,7 +30,7 @@ func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *co
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
 }
 
-// An expired workspace ends one action only: the next begins with an empty one, as people are told.
+// An expired workspace ends only one action: the next begins with an empty one, as people are told.
 func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
 	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command, conversation.CodeGenerate: files} {
@@ -48,14 +48,14 @@ func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 	}
 }
 
-// The checks before a claim are made again before a second claim, so that nothing is executed half prepared.
+// The checks before a claim are repeated before a second claim, so that no action begins half prepared.
 func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
 	if _, err := w.handle(); err == nil {
 		t.Fatal("it has begun")
 	}
-	w.Sandbox = nil // it was switched off meanwhile
+	w.Sandbox = nil // switched off meanwhile
 	expect.Value(w.handle())(t)
 	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonSandboxOff || x.Outcome != "" || w.box.ran != 0 {
 		t.Errorf("%+v after %d runs", x, w.box.ran)

@@ -53,13 +53,13 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 	return b.end, b.err
 }
 
-// archives keeps workspaces in memory.
+// archives stores workspaces in memory.
 type archives struct {
 	mu        sync.Mutex // of cancelled
 	trees     map[string]*conversation.Tree
 	uploaded  *conversation.Tree
 	cancelled []string
-	told      chan struct{} // gets a value for each
+	told      chan struct{} // gets a value for each cancellation
 }
 
 func (s *archives) Get(_ context.Context, _ versions.Session, version string) (*conversation.Tree, error) {
@@ -95,12 +95,12 @@ func (s *archives) Cancel(_ context.Context, _ versions.Session, action string) 
 	s.cancelled = append(s.cancelled, action)
 	select {
 	case s.told <- struct{}{}:
-	default: // nobody waits for so many
+	default: // the channel is full
 	}
 	return nil
 }
 
-// stopped are the cancelled actions.
+// stopped returns the cancelled actions.
 func (s *archives) stopped() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *archives) Lend(context.Context, versions.Session, string, time.Time, *i
 	return nil
 }
 
-// opened opens payloads that stand in their rows.
+// opened reads payloads from their rows.
 type opened struct{}
 
 func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
@@ -286,7 +286,7 @@ func testCancelled(t *testing.T, w *world) {
 		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
 		})
-		select { // the command ends because it was told to
+		select { // the command ends because it was cancelled
 		case <-w.archives.told:
 		case <-time.After(time.Minute):
 			w.t.Error("the command is not told to stop")

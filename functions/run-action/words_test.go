@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/versions"
 )
 
-// swapped opens every payload as another one, as if the bucket had been changed.
+// swapped returns another payload for each, as if the bucket had been changed.
 type swapped struct{ text string }
 
 func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
@@ -41,7 +41,7 @@ func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 	}
 }
 
-// An error's words about this machine go to the log, not to people.
+// An error's text about this machine goes to the log, not to people.
 func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 	server, w := storetest.Start(t), inEach.In("en")
 	for name, tt := range map[string]struct {
@@ -65,7 +65,7 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 	}
 }
 
-// folders lack the version with which an action begins, or have a folder in the place of a file.
+// folders lacks the version with which an action begins, or has a folder in place of a file.
 type folders struct {
 	*archives
 	err error
@@ -106,7 +106,7 @@ func TestAnEndIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// logged is what do writes into the structured log.
+// logged returns the log lines that do writes.
 func logged(t *testing.T, do func()) string {
 	t.Helper()
 	var out strings.Builder

@@ -35,7 +35,7 @@ func newWorld(t *testing.T) *world {
 	return &world{t, conteststest.Store(t, storetest.Start(t))}
 }
 
-// begin opens a contest of these teams, each a leader and a member.
+// begin opens a contest of these teams, each with a leader and a member.
 func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string) *contest.Aggregate {
 	w.Helper()
 	o := conteststest.Order(teams...)
@@ -115,7 +115,7 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 
 func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	w := newWorld(t)
-	// Rounds of 0.40, 0.50 and 0.50 with the judge.
+	// With the judge the rounds cost 0.40, 0.50 and 0.50.
 	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
 	got := w.team(a, "a")
@@ -173,7 +173,7 @@ func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
 	}
 }
 
-// saying is the demo's model at a price.
+// saying is the demo model with a price.
 type saying struct{ round.Demo }
 
 func (s saying) Open(string) (model.Wire, error) { return s, nil }

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// meanwhile is the demo's model, before whose answers something happens.
+// meanwhile is the demo model with a hook before its answers.
 type meanwhile struct {
 	calls atomic.Int32
 	do    func(ctx context.Context, call int32) error
@@ -75,7 +75,7 @@ func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 			if call > 1 {
 				return nil
 			}
-			w.once(a, &meanwhile{}) // the state has tried again, and plays the round meanwhile
+			w.once(a, &meanwhile{}) // a retry plays the round meanwhile
 			return late
 		}}
 		round1 := func() *contest.Round {
@@ -115,7 +115,7 @@ func TestOfTwoThatPlayARoundOneGoesOn(t *testing.T) {
 	expect.That(t, got.Rounds != 0, "nobody goes on: %+v", got)
 }
 
-// away loses a number of writes of one item.
+// away fails this many writes of one item.
 type away struct{ left atomic.Int32 }
 
 func (x *away) RoundTrip(q *http.Request) (*http.Response, error) {

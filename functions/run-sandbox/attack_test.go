@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// armed is an order whose workspace holds the attacker.
+// armed returns an order whose workspace contains the attacker.
 func armed(t *testing.T, s *store, args ...string) isolated.Order {
 	t.Helper()
 	expect.Patience(t)
@@ -48,8 +48,8 @@ func TestNoSystemCallLeadsOutOfABox(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "calls", string(l)))) })
 }
 
-// listener is a service of the host's that nobody in a box may reach: over TCP on every address of this machine, over
-// UDP, and over a socket in the file system.
+// listener is a service of the host that no command may reach: over TCP on every address of this machine, over UDP, and
+// over Unix sockets.
 type listener struct{ tcp, udp, unix, abstract, seen string }
 
 func listen(t *testing.T) *listener {
@@ -89,7 +89,7 @@ func listen(t *testing.T) *listener {
 	return l
 }
 
-// The Runtime API of Lambda is a port of the machine's loopback address, the metadata service one beyond it.
+// Lambda's Runtime API is a port of the machine's loopback address; the metadata service has another address.
 func TestNobodyIsReachedFromABox(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		host := listen(t)
@@ -103,12 +103,12 @@ func TestNobodyIsReachedFromABox(t *testing.T) {
 	})
 }
 
-// What a developer's shell has open is open in all that it starts, unless somebody closes it.
+// Processes inherit a developer's shell's open files, unless somebody closes them.
 func TestWhatWasLeftOpenIsClosed(t *testing.T) {
 	for _, path := range []string{t.TempDir(), expect.Value(os.Executable())(t)} {
-		fd := expect.Value(unix.Open(path, unix.O_RDONLY, 0))(t) // not to be closed by the next program
+		fd := expect.Value(unix.Open(path, unix.O_RDONLY, 0))(t) // not close-on-exec
 		defer unix.Close(fd)
-		defer unix.Close(expect.Value(unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 77))(t)) // above those that a stage needs
+		defer unix.Close(expect.Value(unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 77))(t)) // above a stage's descriptors
 	}
 	inBoxes(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "files"))) })
 }
@@ -144,7 +144,7 @@ func TestAForkBombEndsWithItsTime(t *testing.T) {
 	})
 }
 
-// noneIsLeft fails if a box's process lives on; a zombie waits for init and does nothing.
+// noneIsLeft fails if a process of a box still runs. A zombie waits for init and does nothing.
 func noneIsLeft(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -162,7 +162,7 @@ func TestADiskIsNotFilled(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		one := run(t, l, newStore(t).order(`dd if=/dev/zero of=$TMPDIR/big bs=1M count=4000 status=none; echo ended $?; wc -c < $TMPDIR/big`))
 		expect.NoError(t, one.err)
-		// What the shell says of it comes before or after.
+		// The shell's own message may come before or after.
 		if !strings.Contains(one.text(), fmt.Sprint(maxFileBytes)) || strings.Contains(one.text(), "ended 0") {
 			t.Errorf("one file: %+v\n%s", one.end, one.text())
 		}
@@ -182,7 +182,8 @@ func TestADiskIsNotFilled(t *testing.T) {
 func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 	expect.Patience(t)
 	inBoxes(t, func(t *testing.T, l level) {
-		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory is the same in every box: once is enough.
+		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory doesn't depend on the box, so one
+		// test is enough.
 		mb, want := 100, 1059168
 		if l != namespaces {
 			mb, want = 10, 105917
@@ -215,7 +216,7 @@ func TestMemoryIsWithheld(t *testing.T) {
 	})
 }
 
-// What is no process's own is refused, or counts for the one that holds it.
+// Memory that belongs to no process is refused, or counts for the process that holds it.
 func TestMemoryThatIsSharedIsWithheldToo(t *testing.T) {
 	for _, way := range []string{"mapped", "device", "System V", "file"} {
 		t.Run(way, func(t *testing.T) {
@@ -233,7 +234,7 @@ func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_HOST", "an access key")
 	inBoxes(t, func(t *testing.T, l level) {
 		script := `env; tr '\0' '\n' < /proc/$PPID/environ; echo tried`
-		// there nothing but the file's owner withholds it; that of a Lambda function is its user's
+		// at level machine only the file's owner protects it; in a Lambda function that is the function's user
 		if l != machine || os.Geteuid() == 0 {
 			script = `cat /proc/*/environ | tr '\0' '\n'; ` + script
 		}
@@ -249,7 +250,7 @@ func TestAnEarlierActionLeavesNothing(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		name := fmt.Sprintf("leftover-%d", os.Getpid())
 		places := `. $HOME $TMPDIR /tmp /dev/shm /var/tmp /workspace`
-		if l == machine { // whose shared folders go with it; no environment of Lambda's serves two actions
+		if l == machine { // its shared folders end with it; an environment of Lambda serves only one action
 			places = `. $HOME $TMPDIR`
 		}
 		first := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
@@ -270,17 +271,17 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 		expect.NoError(t, os.Chmod(dir, 0o777))
 		secret := filepath.Join(dir, "secret")
 		expect.NoError(t, os.WriteFile(secret, []byte("of the host"), 0o644))
-		// Out: what a link points to is not taken into the archive, nor what stands in the place of a folder.
+		// Out: the archive doesn't contain the target of a link, or a link in place of a folder.
 		s := newStore(t)
 		out := run(t, l, s.order(fmt.Sprintf(`ln -s %s l; mkdir d; echo x > d/f; mv d e; ln -s %s d; ln -s /proc/self/environ p; echo tried`, secret, dir)))
 		none(t, out)
 		expect.Same(t, []string{"e/f"}, s.after(t).Paths())
 		expect.That(t, len(out.end.Left) == 3 && !bytes.Contains(s.uploaded, []byte("of the host")), "%q", out.end.Left)
-		// Through: it shows nothing of this machine either, where the box has files of its own.
+		// Through: in a box with its own file system, a link shows nothing of this machine either.
 		if l != machine {
 			none(t, run(t, l, newStore(t).order(fmt.Sprintf(`ln -s %s l; cat l && echo GOT it; echo x > l && echo GOT it; echo tried`, secret))))
 		}
-		// In: such an archive is not unpacked at all.
+		// In: such an archive is not unpacked.
 		var in bytes.Buffer
 		w := tar.NewWriter(&in)
 		expect.NoError(t, w.WriteHeader(&tar.Header{Name: "l", Linkname: secret, Typeflag: tar.TypeSymlink}))
@@ -293,7 +294,7 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 	})
 }
 
-// A box's workspace is the folder that was made for it, whatever a command puts in its place.
+// A box's workspace is the folder that was made for it, even if a command puts another in its place.
 func TestNothingTakesThePlaceOfTheWorkspace(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		dir := expect.Value(os.MkdirTemp("", "outside"))(t)
@@ -302,14 +303,14 @@ func TestNothingTakesThePlaceOfTheWorkspace(t *testing.T) {
 		expect.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("of the host"), 0o644))
 		s := newStore(t)
 		got := run(t, l, s.order(fmt.Sprintf(`echo x > f; cd ..; mv workspace was && ln -s %s workspace && echo GOT it; mv tmp t && echo GOT it; : > new && echo GOT it; echo tried`, dir)))
-		if l != machine { // there the whole box is its user's
+		if l != machine { // there the complete box belongs to its user
 			none(t, got)
 		}
 		expect.Same(t, []string{"f"}, s.after(t).Paths())
 	})
 }
 
-// Folders that their owner may not list are looked into before they are kept, and deleted.
+// Folders that their owner may not list are read before they are kept, and deleted.
 func TestWhatACommandClosedToItselfIsKeptAndGoneAfterwards(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		before := len(boxes(t))
@@ -353,13 +354,13 @@ func TestACommandThatIgnoresSignalsIsKilled(t *testing.T) {
 	})
 }
 
-// A command that kills whoever looks after it gains no more than that nobody knows how it ended.
+// A command that kills the process that watches it only hides how it ended.
 func TestAParentIsNotKilled(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		got := run(t, l, armed(t, newStore(t), "parent"))
 		if l != machine {
 			none(t, got)
-		} else if got.err == nil || errors.Is(got.err, isolated.ErrNotBegun) { // the same user's processes can be killed there
+		} else if got.err == nil || errors.Is(got.err, isolated.ErrNotBegun) { // there it can kill inside
 			t.Errorf("%+v, %v: it is not known how the command ended", got.end, got.err)
 		}
 		noneIsLeft(t)

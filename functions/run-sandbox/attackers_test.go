@@ -17,15 +17,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attacks are what a hostile command does. It is this test's own binary, carried in by the workspace, so that no attack
-// depends on what is installed. Each prints what it got.
+// attacks are programs of a hostile command. They are in this test's own binary, which the workspace contains, so that
+// no attack depends on installed tools. Each prints its success.
 var attacks = map[string]func(args []string){
 	"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles,
 	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
 	"signals": attackBySignals, "devices": attackDevices, "unlinked": attackByUnlinking, "sockets": attackBySockets,
 }
 
-// got prints what an attack reached; a test looks for it.
+// got prints that an attack succeeded; a test looks for it.
 func got(format string, args ...any) { fmt.Printf("GOT "+format+"\n", args...) }
 
 func attackByCalls(args []string) {
@@ -67,7 +67,7 @@ func attackByCalls(args []string) {
 	try("threads with files of their own", unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM)
 	try("a look at what others do in a folder", unix.SYS_INOTIFY_ADD_WATCH, ^uintptr(0), text("/usr/bin"), unix.IN_OPEN)
 	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
-	// The root of a container may have no other user to give; it is nobody outside of it.
+	// The root of a container may have no other user to give; outside of it, it is nobody.
 	before := os.Getuid()
 	if syscall.RawSyscall(unix.SYS_SETUID, 0, 0, 0); before != 0 && (os.Getuid() == 0 || os.Geteuid() == 0) {
 		got("root")
@@ -75,7 +75,7 @@ func attackByCalls(args []string) {
 	if args[0] != string(namespaces) {
 		try("queues of others", unix.SYS_MQ_OPEN, text("ringi"), unix.O_CREAT|unix.O_RDWR, 0o600, 0)
 	}
-	if args[0] != string(machine) { // where nothing but the filter holds, files are as open as they are to anybody
+	if args[0] != string(machine) { // at level machine only the filter holds, and files are as readable as for anybody
 		for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {
 			if f, err := os.Open(path); err == nil {
 				got("%s", path)
@@ -109,7 +109,7 @@ func attackTheNetwork(targets []string) {
 		if err != nil {
 			continue
 		}
-		// A datagram to the box's own loopback leaves without a word; the host says if it came.
+		// A datagram to the box's own loopback never fails; the host checks whether it arrived.
 		if _, err = c.Write([]byte("x")); network != "udp" || err == nil && !strings.HasPrefix(address, "127.") && !ownAddress(address) {
 			got("%s", target)
 		}
@@ -121,11 +121,11 @@ func attackTheNetwork(targets []string) {
 	fmt.Println("tried")
 }
 
-// attackMemory takes more with many processes than one may, each staying below its own limit.
+// attackMemory uses more than the limit in many processes, each below its own limit.
 func attackMemory(args []string) {
 	if len(args) > 0 {
-		// From the kernel: of what the heap holds a race build keeps a shadow more than twice its size, and one process may
-		// not have both.
+		// Directly from the kernel: a race build keeps shadow memory of more than twice the heap's size, too much for
+		// one process.
 		b, err := unix.Mmap(-1, 0, 400<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err != nil {
 			fmt.Println(err)
@@ -144,7 +144,7 @@ func attackMemory(args []string) {
 	time.Sleep(time.Minute)
 }
 
-// attackSharedMemory takes more than the allowed memory, in a form that belongs to no single process.
+// attackSharedMemory uses more than the allowed memory, in a form that belongs to no single process.
 func attackSharedMemory(args []string) {
 	const size = memory + memory/4
 	var held []byte
@@ -182,7 +182,7 @@ func attackSharedMemory(args []string) {
 	got("%d MiB", size>>20)
 }
 
-// attackOpenFiles looks for what was open before this program began: its own runtime marks what it opens.
+// attackOpenFiles looks for files that were open before this program began. Its own runtime's files are close-on-exec.
 func attackOpenFiles([]string) {
 	for fd := 3; fd < maxFiles; fd++ {
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// The test's own binary is the sandbox's: stages are started from whatever runs the supervisor.
+// The sandbox's stages run in the test's own binary: stages are started from the supervisor's binary.
 func TestMain(m *testing.M) {
 	stage := len(os.Args) == 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand)
 	if supervisor := len(os.Args) == 3 && os.Args[1] == "machine"; stage || supervisor {
@@ -34,21 +34,21 @@ func TestMain(m *testing.M) {
 		attacks[os.Args[2]](os.Args[3:])
 		return
 	}
-	// What outlives its parents becomes a child of the test, which looks for it.
+	// Orphaned processes become children of the test, which looks for them.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// store is where a sandbox gets and puts archives.
+// store serves and receives the sandbox's archives.
 type store struct {
 	*httptest.Server
 	mu        sync.Mutex
 	archive   []byte
 	uploaded  []byte
 	cancelled bool
-	refuse    int // this many uploads
+	refuse    int // refuse this many uploads
 }
 
 func newStore(t *testing.T) *store {
@@ -61,7 +61,7 @@ func newStore(t *testing.T) *store {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if !s.cancelled {
-			w.WriteHeader(http.StatusForbidden) // as S3 says to who may not list
+			w.WriteHeader(http.StatusForbidden) // as S3 answers a caller who may not list
 		}
 	})
 	mux.HandleFunc("POST /upload", func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func newStore(t *testing.T) *store {
 	return s
 }
 
-// after is the workspace that was uploaded.
+// after returns the uploaded workspace.
 func (s *store) after(t *testing.T) *conversation.Tree {
 	t.Helper()
 	s.mu.Lock()
@@ -88,7 +88,7 @@ func (s *store) after(t *testing.T) *conversation.Tree {
 	return expect.Value(conversation.ReadFiles(bytes.NewReader(s.uploaded)))(t)
 }
 
-// outcome is what an order came to.
+// outcome is the result of an order.
 type outcome struct {
 	lines []isolated.Line
 	end   isolated.End
@@ -96,7 +96,7 @@ type outcome struct {
 	took  time.Duration
 }
 
-// text is all of the output.
+// text returns all output.
 func (o outcome) text() string {
 	var all []string
 	for _, l := range o.lines {
@@ -137,10 +137,10 @@ func run(t *testing.T, l level, o isolated.Order) outcome {
 	return got
 }
 
-// given is what became of a command that does nothing, in a box of each level that was asked for.
+// given caches, by level, the outcome of a command that does nothing.
 var given = map[level]outcome{}
 
-// inBoxes runs a test in a box of each level that this machine gives. What it refuses has to refuse to run anything.
+// inBoxes runs a test in a box of each level that this machine supports. At other levels, every order must be refused.
 func inBoxes(t *testing.T, test func(t *testing.T, l level)) {
 	expect.Patience(t)
 	for _, l := range []level{namespaces, landlock, machine} {

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// runtime stands in for Lambda's managed runtime: it loads the handler, calls it with the event of the first argument
-// and writes what it streams to the standard output. With a second argument it hangs up after so many bytes.
+// runtime stands in for Lambda's managed runtime: it loads the handler, calls it with the event in the first argument,
+// and writes the streamed answer to standard output. With a second argument it disconnects after that many bytes.
 const runtimeScript = `
 import { Writable } from "node:stream";
 globalThis.awslambda = { streamifyResponse: (handler) => handler };
@@ -37,7 +37,7 @@ try {
 }
 `
 
-// managedRuntime runs the handler as Lambda would, beside this test's binary, which is the sandbox's.
+// managedRuntime runs the handler as Lambda would. The sandbox is this test's binary.
 func managedRuntime(t *testing.T, o isolated.Order, args ...string) (out, errs string) {
 	t.Helper()
 	expect.Patience(t)
@@ -77,7 +77,7 @@ func TestTheManagedRuntimeStreamsACommand(t *testing.T) {
 	expect.Same(t, []string{"f"}, s.after(t).Paths())
 }
 
-// Whoever asked is gone: nothing of the command goes on.
+// If the caller disconnects, no process of the command continues.
 func TestTheManagedRuntimeKillsWhatNobodyListensTo(t *testing.T) {
 	begun := time.Now()
 	o := newStore(t).order("while :; do echo line; sleep 0.05; done")

@@ -28,7 +28,7 @@ func (b boxOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Lin
 	return got.end, got.err
 }
 
-// What a member of a contest runs has text to give and nothing else: no files before, and none afterwards.
+// A contest member's script can only return text: it gets no files and leaves none.
 func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		members := round.Isolated(boxOf{t, l})

@@ -66,7 +66,7 @@ func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
 	if dropped, _ := o.summary(); dropped != 1500 || len(rest) != maxWaiting-maxAtOnce || rest[len(rest)-1].Text != "1999" {
 		t.Errorf("%d dropped, %d sent at the end", dropped, len(rest))
 	}
-	// By bytes, too: 500 lines of 8 KiB would be 4 MiB.
+	// The limit in bytes: 500 lines of 8 KiB would be 4 MiB.
 	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", isolated.MaxLine-1)+"\n", 500)), false)
 	expect.Is(t, len(lines(t, o, false)), 2, "lines of 8 KiB at once")
 	got := lines(t, o, true)

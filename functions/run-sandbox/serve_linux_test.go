@@ -102,7 +102,7 @@ func TestACancelEndsACommand(t *testing.T) {
 func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
-		s.refuse = 1 // and the second try succeeds
+		s.refuse = 1 // the second try succeeds
 		got := run(t, l, s.order(`ln -s /etc/passwd l; mkfifo p; echo x > f`))
 		expect.NoError(t, got.err)
 		if got.end.ExitCode != 0 || len(got.end.Left) != 2 || !strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`) {
@@ -148,7 +148,7 @@ func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 	}
 }
 
-// Of what is started nothing stays: neither processes nor files of a box.
+// Neither processes nor files of a box remain.
 func TestABoxIsGoneAfterwards(t *testing.T) {
 	before := len(boxes(t))
 	inBoxes(t, func(t *testing.T, l level) {

@@ -18,12 +18,12 @@ import (
 
 func init() {
 	if len(os.Args) > 2 && os.Args[1] == "attack" {
-		runtime.LockOSThread() // an attack runs in its process's first thread
+		runtime.LockOSThread() // attacks run in their process's first thread
 	}
 }
 
-// attackWithoutFirstThread ends the first thread of its process, which looks like a zombie then, and goes on in
-// another, with a child. The arguments are the MiB that it holds and the seconds that it lives.
+// attackWithoutFirstThread ends the first thread of its process, which then looks like a zombie, and continues in
+// another thread, with a child. The arguments are the MiB that it holds and the seconds that it lives.
 func attackWithoutFirstThread(args []string) {
 	mib, _ := strconv.Atoi(args[0])
 	seconds, _ := strconv.Atoi(args[1])
@@ -46,13 +46,13 @@ func attackWithoutFirstThread(args []string) {
 		os.Exit(0)
 	}()
 	<-ready
-	syscall.RawSyscall(unix.SYS_EXIT, 0, 0, 0) // of this thread alone
+	syscall.RawSyscall(unix.SYS_EXIT, 0, 0, 0) // ends only this thread
 }
 
-// unseenChild is how the child of attackWithoutFirstThread calls itself.
+// unseenChild is the argument by which attackWithoutFirstThread starts its child.
 const unseenChild = "child-of-the-unseen"
 
-// attackByHoarding takes more memory than one may, by processes without their first threads.
+// attackByHoarding uses more memory than allowed, in processes without their first threads.
 func attackByHoarding([]string) {
 	var all []*exec.Cmd
 	for range 3 {
@@ -69,7 +69,7 @@ func attackByHoarding([]string) {
 	fmt.Println("tried")
 }
 
-// attackBySignals sends every signal to every thread of the process that keeps the box in order.
+// attackBySignals sends every signal to every thread of inside.
 func attackBySignals([]string) {
 	parent := os.Getppid()
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", parent))
@@ -77,7 +77,7 @@ func attackBySignals([]string) {
 		syscall.Kill(parent, s)
 		for _, thread := range threads {
 			tid, _ := strconv.Atoi(filepath.Base(thread))
-			syscall.Kill(tid, s) // which takes the number of any thread
+			syscall.Kill(tid, s) // takes the id of any thread
 			unix.Tgkill(parent, tid, s)
 		}
 	}
@@ -85,8 +85,8 @@ func attackBySignals([]string) {
 	fmt.Println("tried")
 }
 
-// attackDevices changes a device's attributes, which belong to the machine. It asks for an error that only a device
-// that nobody may change returns: somebody who is not root of this machine would be refused anyway.
+// attackDevices changes a device's attributes, which belong to the machine. It looks for the error of a read-only
+// mount: a user other than the machine's root would be refused anyway.
 func attackDevices([]string) {
 	for _, name := range devices {
 		path := "/dev/" + name
@@ -103,7 +103,7 @@ func attackDevices([]string) {
 	fmt.Println("tried")
 }
 
-// attackByUnlinking fills the disk with files that have no name. With an argument nobody may look into its process.
+// attackByUnlinking fills the disk with deleted files. With an argument, its process becomes untraceable.
 func attackByUnlinking(args []string) {
 	if len(args) > 0 {
 		unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -128,8 +128,7 @@ func attackByUnlinking(args []string) {
 	got("800 MiB")
 }
 
-// attackBySockets has more sockets than one may with several processes, each of which has fewer. Their buffers are
-// full.
+// attackBySockets has too many sockets, in several processes that each have fewer. Their buffers are full.
 func attackBySockets(args []string) {
 	if len(args) == 0 {
 		for range 3 {

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of
-// this machine instead of what a box takes for its own.
+// running returns the attackers' processes, and their children, that still have a running thread. It looks at every
+// thread of this machine, not only at those that a box knows.
 func running() (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*/stat")
 	for _, s := range stats {
@@ -37,7 +37,7 @@ func running() (pids []int) {
 	return pids
 }
 
-// nothingRuns fails if something of an attack goes on, and ends it.
+// nothingRuns fails if an attack's process still runs, and kills it.
 func nothingRuns(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
@@ -81,7 +81,7 @@ func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
 	})
 }
 
-// Where a command can stop the process that would end it, the supervisor does that.
+// If a command can stop inside, the supervisor kills it instead.
 func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + unseenChild + ` sleep 40`)
@@ -112,7 +112,7 @@ func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 	})
 }
 
-// What a command writes counts where no folder lists it, too.
+// Open files count even if no folder contains them.
 func TestADiskIsNotFilledUnseen(t *testing.T) {
 	expect.Patience(t)
 	const fill = `i=0; while [ $i -lt 8 ]; do head -c 100M /dev/zero > $d/f$i || exit 9; i=$((i+1)); done; sleep 15; echo GOT 800 MiB`
@@ -126,7 +126,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBoxes(t, func(t *testing.T, l level) {
-				if l == namespaces { // whose disk is memory of a fixed size
+				if l == namespaces { // its disk is memory of a fixed size
 					return
 				}
 				a := armed(t, newStore(t))
@@ -139,7 +139,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 	}
 }
 
-// What is in a socket is no process's memory: their number bounds it.
+// Data in sockets belongs to no process's memory, so their number is limited.
 func TestSocketsAreCounted(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
@@ -147,7 +147,7 @@ func TestSocketsAreCounted(t *testing.T) {
 	})
 }
 
-// Of the files of whoever starts it Landlock withholds neither modes nor times: then nothing is run by it.
+// Landlock doesn't hide modes and times of the files of the user who starts it. So it is refused for that user.
 func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
 	if boxUser() != os.Geteuid() {
 		t.Skip("commands are another user's here")
@@ -156,7 +156,7 @@ func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
 	expect.That(t, errors.Is(got.err, isolated.ErrCannot) && len(got.lines) <= 0, "%+v, %v", got.lines, got.err)
 }
 
-// A supervisor that is killed removes nothing: the next one does, but not what belongs to one that goes on.
+// A supervisor that is killed removes nothing. The next one removes its folders, but not those of a running supervisor.
 func TestWhatAKilledSupervisorLeftIsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	kept := expect.Value(makeFolder(os.Geteuid()))(t)

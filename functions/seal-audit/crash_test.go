@@ -23,7 +23,7 @@ import (
 
 var errDead = errors.New("the process died")
 
-// mortal ends what a sealer does at its nth call that changes something: before it, or after it and before its answer.
+// mortal crashes at a sealer's n-th call that changes something: before the call, or after it and before its answer.
 type mortal struct {
 	Store
 	Signer
@@ -68,7 +68,7 @@ func (m *mortal) Sign(ctx context.Context, text []byte) (signature []byte, err e
 	return signature, err
 }
 
-// A batch for two tenants and a minute's work are cut off at each call: after the repetition the chain holds.
+// A batch for two tenants and a minute's work crash at each call. After the repetition the chain is valid.
 func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)
@@ -78,7 +78,7 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d, after it %v", dies, after), func(t *testing.T) {
 				w := newWorld(t, server)
-				w.row(tenant, began.AddDate(0, -1, 0)) // from before the chain began
+				w.row(tenant, began.AddDate(0, -1, 0)) // a row from before the chain began
 				records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
 				whole := w.Handler
 				m := &mortal{Store: whole.Store, Signer: whole.Signer, Heads: whole.Heads, dies: dies, after: after}
@@ -102,13 +102,13 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.That(t, met >= 8, "only %d calls were met", met)
 }
 
-// rows are all that the table has.
+// rows returns all rows of the table.
 func (w *world) rows() []map[string]types.AttributeValue {
 	w.t.Helper()
 	return expect.Value(w.db.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(w.t).Items
 }
 
-// setBack makes the table have these rows and no others.
+// setBack replaces the table's rows.
 func (w *world) setBack(rows []map[string]types.AttributeValue) {
 	w.t.Helper()
 	for _, it := range w.rows() {
@@ -120,14 +120,14 @@ func (w *world) setBack(rows []map[string]types.AttributeValue) {
 	}
 }
 
-// Somebody who may write the table, and nothing else, takes the end of the log away with its links, sets the chain
-// back, and waits until it is as long as it was.
+// Somebody who may write only to the table deletes the end of the log with its links, sets the chain back, and waits
+// until it has its old length.
 func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
 	back := w.rows()
-	w.seals(w.written(tenant, 1)...) // what is to vanish
+	w.seals(w.written(tenant, 1)...) // the part that is to be deleted
 	w.tick()
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
@@ -141,7 +141,7 @@ func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 		"two entries are gone with their links, though heads that are locked away name those: %+v", got)
 }
 
-// Somebody who may put objects into the bucket puts an old head under a day to come, and cuts the chain to it.
+// Somebody who may put objects into the bucket stores an old head for a future day, and cuts the chain to it.
 func TestAnOldHeadUnderALaterDayIsNotTheNewest(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.seals(w.written(tenant, 1)...)

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// texts is an item of texts.
+// texts returns an item of strings.
 func texts(pairs ...string) map[string]types.AttributeValue {
 	it := map[string]types.AttributeValue{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -25,7 +25,7 @@ func texts(pairs ...string) map[string]types.AttributeValue {
 	return it
 }
 
-// told are the records of a task's approval and of what its model's calls came to.
+// told returns the records of a task's approval and of its model calls' costs.
 func told(w *world) []events.DynamoDBEventRecord {
 	approval := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "2026-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E",
 		"tenant_id", tenant, "timestamp", "2026-04-18T09:00:00.000Z",
@@ -57,7 +57,7 @@ func testCounted(t *testing.T, w *world) {
 	}
 }
 
-// full keeps no facts.
+// full fails to save facts.
 type full struct{ Store }
 
 func (full) PutFacts(context.Context, []daily.Fact) error { return errors.New("the table is full") }
@@ -75,7 +75,7 @@ func testNotCounted(t *testing.T, w *world) {
 	expect.Same(t, 2, sum(t, w).Facts)
 }
 
-// scored is the row of a scored round, at a revision.
+// scored returns the row of a scored round at a revision.
 func scored(rev, score string) map[string]types.AttributeValue {
 	it := texts("PK", "TEAM#"+tenant+"#550e8400-e29b-41d4-a716-446655440000.0011223344556677", "SK", "BOARD#01", "type",
 		"leader_board", "team_id", "team-001")
@@ -85,7 +85,7 @@ func scored(rev, score string) map[string]types.AttributeValue {
 	return it
 }
 
-// unable counts nothing but how often it is asked to.
+// unable fails to count rounds, and counts the attempts.
 type unable struct {
 	Store
 	asked int

@@ -52,7 +52,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// world is a table, a key and a bucket with a sealer.
+// world is a table, a key and a bucket, with a sealer.
 type world struct {
 	*Handler
 	t      *testing.T
@@ -85,7 +85,7 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 	return w
 }
 
-// row is an audit row that somebody put into the table.
+// row returns an audit row that somebody put into the table.
 func (w *world) row(of string, at time.Time) map[string]types.AttributeValue {
 	w.t.Helper()
 	w.n++
@@ -99,7 +99,7 @@ func (w *world) row(of string, at time.Time) map[string]types.AttributeValue {
 	return it
 }
 
-// image is a row as the stream has it: in JSON they are alike.
+// image returns a row as in the stream; the JSON is the same.
 func image(it map[string]types.AttributeValue) (out map[string]events.DynamoDBAttributeValue) {
 	text, err := attributevalue.MarshalMapJSON(it)
 	if err = errors.Join(err, json.Unmarshal(text, &out)); err != nil {
@@ -108,7 +108,7 @@ func image(it map[string]types.AttributeValue) (out map[string]events.DynamoDBAt
 	return out
 }
 
-// A row is sealed as it stands in the table, whatever its values are.
+// A row is sealed as it is in the table, whatever its values.
 func TestAnImageOfAnyValueIsItsRow(t *testing.T) {
 	row := map[string]types.AttributeValue{
 		"S": &types.AttributeValueMemberS{Value: "<é\u0000\">"}, "N": &types.AttributeValueMemberN{Value: "1200.50"},
@@ -124,7 +124,7 @@ func TestAnImageOfAnyValueIsItsRow(t *testing.T) {
 	expect.Same(t, row, item(image(row)), cmp.Exporter(func(reflect.Type) bool { return true }))
 }
 
-// record is what the stream tells of a row at w.now.
+// record returns the stream's record of a change of a row at w.now.
 func (w *world) record(n int, before, after map[string]types.AttributeValue) events.DynamoDBEventRecord {
 	r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{
 		ApproximateCreationDateTime: events.SecondsEpochTime{Time: w.now.Truncate(time.Second)},
@@ -143,7 +143,7 @@ func (w *world) record(n int, before, after map[string]types.AttributeValue) eve
 	return r
 }
 
-// written are the records of new rows.
+// written returns the records of new rows.
 func (w *world) written(of string, n int) (out []events.DynamoDBEventRecord) {
 	for range n {
 		it := w.row(of, w.now)
@@ -164,14 +164,14 @@ func (w *world) seals(records ...events.DynamoDBEventRecord) {
 	expect.That(w.t, out.BatchItemFailures == nil, "gave back %v", out.BatchItemFailures)
 }
 
-// tick is a minute's schedule.
+// tick runs a minute's schedule.
 func (w *world) tick() {
 	w.t.Helper()
 	w.now = w.now.Add(time.Minute)
 	w.handle(map[string]any{"source": "aws.events"})
 }
 
-// verified holds the tenant's log against its chain, and all heads that were put away against it.
+// verified checks the tenant's log against its chain, and the chain against all stored heads.
 func (w *world) verified(of string) chain.Report {
 	w.t.Helper()
 	heads, strange, err := w.heads.All(w.t.Context(), of, w.signed)
@@ -227,14 +227,14 @@ func testTouched(_ *testing.T, w *world) {
 	a, b, c := w.row(tenant, w.now), w.row(tenant, w.now), w.row(tenant, w.now.Add(-3*time.Minute))
 	changed := map[string]types.AttributeValue{"PK": a["PK"], "SK": a["SK"]}
 	w.seals(w.record(1, nil, a), w.record(2, nil, b), w.record(3, nil, c))
-	// By the time that somebody looks both are as before: only the sealer saw the change.
+	// When somebody checks, both rows are as before: only the sealer saw the change.
 	w.seals(w.record(4, a, changed), w.record(5, changed, a), w.record(6, b, nil))
 	w.tick()
 	key := func(it map[string]types.AttributeValue) string { return expect.Value(seal.SealedRow(it))(w.t).Key }
 	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: key(c)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(b)})
 }
 
-// faulty signs nothing for one tenant.
+// faulty fails to sign for one tenant.
 type faulty struct {
 	Signer
 	tenant string
@@ -304,6 +304,6 @@ func testOddKey(_ *testing.T, w *world) {
 	w.seals(append(w.written(tenant, 1), w.record(9, nil, odd))...)
 	w.tick()
 	key := expect.Value(seal.SealedRow(odd))(w.t).Key
-	// No list of the log has it: it is sealed, and not there.
+	// No list of the log shows the row: its link exists, but the row doesn't.
 	w.finds(tenant, 1, chain.Finding{Flaw: chain.Dated, Where: key}, chain.Finding{Flaw: chain.Removed, Where: key})
 }

@@ -19,11 +19,11 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// long is a store in which one tenant's links take so long to read that an invocation has time for few of them.
+// long is a store in which one tenant's links take so long to read that an invocation has time for only a few.
 type long struct {
 	Store
 	tenant string
-	links  int // that there is time for
+	links  int // the number of links that there is time for
 }
 
 func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
@@ -45,7 +45,7 @@ func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[
 	}
 }
 
-// left makes yesterday's rows of tenants: each in a link of its own, and one that nobody sealed.
+// left creates yesterday's rows of tenants: each in a link of its own, and one that no link seals.
 func (w *world) left(rows int, tenants ...string) {
 	w.t.Helper()
 	w.now = began.AddDate(0, 0, -1)
@@ -79,8 +79,7 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 	}
 }
 
-// What a process has read of a tenant's links it does not read again: minutes that have no time for all get there
-// together.
+// A process doesn't read a tenant's links again: several short minutes finish together.
 func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	expect.Patience(t)
 	w := newWorld(t, storetest.Start(t))
@@ -101,7 +100,7 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	expect.That(t, len(got.Late) == 1 && got.Sealed == 8, "%+v", got)
 }
 
-// together answers calls only when so many of them are under way at once.
+// together answers calls only when this many are in progress at once.
 type together struct {
 	Heads
 	Signer
@@ -167,7 +166,7 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 	}
 }
 
-// short is a store whose invocations end after so many rows of the log.
+// short is a store whose invocations end after this many rows of the log.
 type short struct {
 	Store
 	rows int
@@ -188,7 +187,7 @@ func (s *short) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 	}
 }
 
-// A day whose rows take longer than an invocation is looked at bit by bit.
+// A day with more rows than one invocation can read is checked in several.
 func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	yesterday := began.AddDate(0, 0, -1)
@@ -213,7 +212,7 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 
 // The function has little memory, and a busy workspace's day many rows.
 func TestTheKeysOfALongDayAreSmall(t *testing.T) {
-	const n, most = 200_000, 48 // bytes for each
+	const n, most = 200_000, 48 // bytes for each key
 	used := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()

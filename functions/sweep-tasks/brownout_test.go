@@ -24,21 +24,20 @@ import (
 	"ringi/shared/store"
 )
 
-// minute is a table of tasks in memory, and services that answer in a while, or don't.
+// minute is a table of tasks in memory, with services that are slow or fail.
 type minute struct {
 	effect.Store
 	now    time.Time
-	faults map[string]func(ctx context.Context) error // by what is called
+	faults map[string]func(ctx context.Context) error // by the called service
 
 	mu    sync.Mutex
 	rows  map[aggregate.Ref]*task.Aggregate
 	due   [store.Shards][]aggregate.Ref
-	later map[aggregate.Ref]time.Time // when it is due next
-	off   int                         // how many were put off
+	later map[aggregate.Ref]time.Time // when each task is next due
+	off   int                         // how many were postponed
 	calls map[string]int
 }
 
-// took is how long a healthy service takes.
 const took = 20 * time.Millisecond
 
 func (m *minute) call(ctx context.Context, what string) error {
@@ -169,7 +168,7 @@ func (m *minute) SendMessage(
 
 const heads = 3000
 
-// newMinute has heads, every second with a gate that waits; the others have work for a run.
+// newMinute has tasks of which every second has a waiting gate. The others need a run.
 func newMinute(t *testing.T) *minute {
 	t.Helper()
 	m := &minute{
@@ -200,7 +199,7 @@ func newMinute(t *testing.T) *minute {
 	return m
 }
 
-// sweep is one minute's sweep, and says how long it took.
+// sweep runs one minute's sweep, and returns how long it took.
 func (m *minute) sweep(t *testing.T) time.Duration {
 	t.Helper()
 	now := func() time.Time { return m.now }
@@ -221,7 +220,7 @@ func (m *minute) expired() (n int) {
 	return n
 }
 
-// A sweep of 3,000 tasks, half of which have a gate whose time is over, while a service is down.
+// A sweep of 3,000 tasks, of which half have a gate whose time is over, while a service fails.
 func TestABrownOutDelaysNoExpiry(t *testing.T) {
 	expect.Patience(t)
 	quiet := slog.Default()
@@ -231,8 +230,8 @@ func TestABrownOutDelaysNoExpiry(t *testing.T) {
 		down    string
 		fault   func(context.Context) error
 		expired int           // of heads/2
-		done    int           // handled whole
-		asked   int           // how often the service was called at the most
+		done    int           // tasks that were completely handled
+		asked   int           // the most calls of the service
 		within  time.Duration // the sweep
 	}{
 		"all is well":                {"", nil, heads / 2, heads, heads, 10 * time.Second},

@@ -52,7 +52,7 @@ func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggre
 
 const soon = 65 * time.Second
 
-// show notes that the cards show the present state.
+// show records that the cards show the present state.
 func show(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	w.Drawn()
@@ -81,7 +81,7 @@ func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
 	repairs, err := handler(w).sweep(t.Context(), w.Ref)
 	expect.That(t, repairs == 1 && err == nil, "%d repairs, %v, want 1", repairs, err)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	// And the run, were it gone altogether:
+	// The run is started again, too, if it is gone.
 	w.Later(soon)
 	if repairs, err = handler(w).sweep(t.Context(), w.Ref); repairs != 1 || err != nil || w.Load().Head.Run != 2 {
 		t.Errorf("%d repairs, %v, run %d", repairs, err, w.Load().Head.Run)
@@ -129,7 +129,7 @@ func steps() []task.Step {
 	}
 }
 
-// called brings the task into its write.
+// called brings the task to its write's call.
 func called(w *pipelinetest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
@@ -183,7 +183,7 @@ func testStuck(t *testing.T, w *pipelinetest.World) {
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
-// testNoRoom: an outage of Lambda that lasts for more runs than would otherwise be given up.
+// testNoRoom: Lambda has no capacity for more runs than would otherwise be allowed to die.
 func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
@@ -201,11 +201,11 @@ func testParks(t *testing.T, w *pipelinetest.World) {
 	parks(t, w)
 }
 
-// parks lets every run die until the policy's generation is parked.
+// parks lets every run die until the generation of the policy is parked.
 func parks(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	var a *task.Aggregate
-	for range 2 * (task.MaxRestarts + 2) { // each run needs a sweep to be opened and one to be found dead
+	for range 2 * (task.MaxRestarts + 2) { // each run needs one sweep to be started and one to be found dead
 		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
 			w.Stop(a.Head.Run)
 		}

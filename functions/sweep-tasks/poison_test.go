@@ -40,7 +40,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, a.Head.SweepFailures == 0, "%d failures after it went well", a.Head.SweepFailures)
 }
 
-// poisoned cannot load one task, nor read what is due in one shard; a zero ref is none.
+// poisoned fails to load one task, or to list one shard. A zero ref means none.
 type poisoned struct {
 	Store
 	ref    aggregate.Ref
@@ -172,7 +172,7 @@ func TestWhatIsBesideDelaysNoExpiry(t *testing.T) {
 	})
 }
 
-// open is a store of one contest that nobody can move.
+// open is a store of one contest that can't be changed.
 type open struct {
 	Store
 	a *contest.Aggregate

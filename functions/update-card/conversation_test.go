@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// inConversation is a conversation that Sato began in direct messages, and a Slack that shows it.
+// inConversation is a conversation that Sato began in direct messages, with a Slack that shows it.
 type inConversation struct {
 	*world
 	rows    *conversations.Store
@@ -61,7 +61,7 @@ func (k *inConversation) says(text string, p *conversation.Proposal) *conversati
 	})
 }
 
-// drawn draws and wants these texts in the thread, in this order, and Slack to show the agent's status.
+// drawn draws, and checks these texts in the thread in this order, and the agent's status in Slack.
 func (k *inConversation) drawn(status string, texts ...string) {
 	k.T.Helper()
 	expect.Must(k.T, k.send(fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)),
@@ -82,7 +82,8 @@ func (k *inConversation) drawn(status string, texts ...string) {
 	expect.That(k.T, got == status, "the agent is %q, want %q", got, status)
 }
 
-// A conversation from its first message to its end: what is said comes before what asks, and nothing is said twice.
+// A conversation from its first message to its end: an answer comes before its action's card, and nothing is shown
+// twice.
 func TestAConversationIsDrawn(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	k.drawn("processing")
@@ -184,7 +185,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	})
 }
 
-// A stream's row that belongs to another message by now is not deleted, and a row that is gone does not come back.
+// A stream's row is not deleted if it now belongs to another message, and a deleted row is not written again.
 func TestTheRowOfAMessageThatGrows(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	row := k.grows()

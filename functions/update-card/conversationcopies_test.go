@@ -29,7 +29,7 @@ func (k *inConversation) listing(change func(*tenancy.Settings), users ...string
 	k.policy.Mode, k.policy.Approvers = aggregate.ApproversList, users
 }
 
-// proposes brings it to an action that waits.
+// proposes brings the conversation to a waiting action.
 func (k *inConversation) proposes(script string) *conversation.Action {
 	k.T.Helper()
 	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
@@ -44,7 +44,7 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	}).Current()
 }
 
-// shown draws the cards, and the copies if they were asked for; it reports whether they were.
+// shown draws the cards and, if they were requested, the copies. It reports whether they were.
 func (k *inConversation) shown() (asked bool) {
 	k.T.Helper()
 	k.queue.sent = nil
@@ -60,7 +60,7 @@ func (k *inConversation) shown() (asked bool) {
 	return asked
 }
 
-// sees wants one message of the bot's in a person's direct messages, with all of these and none of those.
+// sees checks that the bot's only direct message to a person contains all texts in want and none in not.
 func (k *inConversation) sees(user string, want, not []string) {
 	k.T.Helper()
 	got := k.direct(user)

@@ -31,7 +31,7 @@ func (w *world) listing(users, groups []string) tenancy.Settings {
 	})
 }
 
-// drawn draws the cards, and the copies if they were asked for.
+// drawn draws the cards and, if they were requested, the copies.
 func (w *world) drawn() {
 	w.T.Helper()
 	w.queue.sent = nil
@@ -44,7 +44,7 @@ func (w *world) drawn() {
 	}
 }
 
-// direct are the bot's messages in a person's direct messages, as JSON.
+// direct returns the bot's direct messages to a person, as JSON.
 func (w *world) direct(user string) (out []string) {
 	w.T.Helper()
 	for _, m := range expect.Value(w.slack.Everything(workspace.DirectMessage(user)))(w.T) {
@@ -166,7 +166,7 @@ func testCopiesCounted(t *testing.T, w *world) {
 func testOutcome(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.drawn()
-	w.Cancel() // by an approver
+	w.Cancel() // an approver cancels
 	for range 3 {
 		w.drawn()
 	}
@@ -182,7 +182,7 @@ func testOwnEnd(t *testing.T, w *world) {
 	expect.Same(t, 0, len(w.direct(workspace.Sato)))
 }
 
-// Whoever is listed by name gets a copy, though a listed user group was deleted.
+// A person listed by name gets a copy even if a listed user group was deleted.
 func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	s := w.listing([]string{workspace.Suzuki}, []string{"S0GONE"})
@@ -194,7 +194,7 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
 }
 
-// crowded is a pace that others use up for an hour.
+// crowded is a pace whose calls others use up for an hour.
 type crowded struct {
 	Pace
 	now   func() time.Time

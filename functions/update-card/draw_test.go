@@ -21,7 +21,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestUpdateCard runs every part against one database, each in a table and a workspace of its own.
+// TestUpdateCard runs every part against one database, each with its own table and workspace.
 func TestUpdateCard(t *testing.T) {
 	db := storetest.Start(t)
 	for _, part := range []struct {
@@ -87,7 +87,7 @@ func testFollows(t *testing.T, w *world) {
 func testOrder(_ *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
-	w.done() // the first message that comes through finds two cards to post
+	w.done() // the first message that is handled finds two cards to post
 	w.shows("勤怠", "approve_prompt")
 }
 
@@ -175,7 +175,7 @@ func testArchived(t *testing.T, w *world) {
 	}
 }
 
-// Nobody tells the app that a channel is open again.
+// Slack doesn't tell the app that a channel is open again.
 func testArchivedAtGate(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
@@ -204,7 +204,7 @@ func testArchivedAtGate(t *testing.T, w *world) {
 	}
 }
 
-// A gate that opens while Slack takes no call of the app's is shown once it does.
+// A gate that opens while Slack refuses all of the app's calls is shown afterwards.
 func testAppRefused(t *testing.T, w *world) {
 	w.done()
 	for _, code := range []string{"invalid_auth", "token_revoked", "account_inactive", "missing_scope"} {
@@ -242,7 +242,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	}
 	w.done()
 	w.shows("勤怠", "実行方針")
-	// A refusal of the content: the message is remembered, and follows again at the next revision.
+	// Slack refuses the content: that is saved, and the card is posted at the next revision.
 	w.Draft(tenancy.DefaultSettings())
 	w.done()
 	before := w.Load().Card("CARD#prompt#0001").MessageTS
@@ -273,7 +273,7 @@ func testRedraw(t *testing.T, w *world) {
 	w.shows("受け付けました")
 }
 
-// The card before a call shows the whole arguments, wherever they are kept, and the row does not grow by it.
+// The card before a call shows all arguments, wherever they are stored, and its row doesn't contain them.
 func testLargeArguments(t *testing.T, w *world) {
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
 	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
@@ -307,7 +307,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	expect.That(t, kept.JSON == "", "the row holds %d bytes of them", len(kept.JSON))
 }
 
-// meanwhile is a table where something happens between what is drawn and the note of it.
+// meanwhile is a table in which something happens between drawing and saving.
 type meanwhile struct {
 	Rows
 	do func()
@@ -322,7 +322,7 @@ func (m meanwhile) PostedCard(
 	return m.Rows.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
 }
 
-// Who may approve changes while the gate's card is being drawn with the old settings.
+// The approvers change while the gate's card is being drawn with the old settings.
 func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())

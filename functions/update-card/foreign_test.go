@@ -30,7 +30,7 @@ func testForeign(t *testing.T, w *world) {
 	w.receivedOf("T0FOREIGN")
 	w.slack.Faults.Add(webapi.Fault{Method: "auth.test", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second, Times: 1})
 	w.slack.Calls()
-	w.back(20, 25) // while Slack doesn't say whose the app is
+	w.back(20, 25) // while Slack doesn't say which workspace the app belongs to
 	w.done()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.Now()) })
 	w.done()
@@ -50,7 +50,7 @@ func testForeign(t *testing.T, w *world) {
 	w.shows("受け付けました")
 }
 
-// A card is sent by the bot of the workspace that it is for.
+// A card is sent by the bot of its own workspace.
 func TestCardsAreSentByTheirWorkspacesBot(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	client, calls := w.slack.ByTenant(t)
@@ -59,8 +59,7 @@ func TestCardsAreSentByTheirWorkspacesBot(t *testing.T) {
 	ours(t, calls(), w.Ref.Tenant, "chat.postMessage")
 }
 
-// ours fails for every call that was not made for this tenant, except for the one that asks whose the deployment's
-// token is.
+// ours fails for every call that was not made for this tenant, except for auth.test with the deployment's own token.
 func ours(t *testing.T, calls []string, tenant, want string) {
 	t.Helper()
 	expect.That(t, slices.Contains(calls, want+" "+tenant), "%s was not called for %s: %q", want, tenant, calls)

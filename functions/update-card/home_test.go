@@ -28,7 +28,7 @@ func (w *world) withHomes() {
 	w.h.Homes = &Homes{Rows: slackstate.Of(w.Store.Table()), Slack: w.slack.Client, Inbox: inbox.Reader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
 }
 
-// opens is a person opening the tab; what the relay then sends is handled.
+// opens has a person open the tab, and handles the relay's message.
 func (w *world) opens(user string) string {
 	w.T.Helper()
 	expect.NoError(w.T, slackstate.Of(w.Store.Table()).HomeOpened(w.T.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
@@ -45,7 +45,7 @@ func (w *world) publish(body, user string) string {
 	return w.tab(user)
 }
 
-// tab is what a person's Home tab shows, as JSON.
+// tab returns a person's Home tab, as JSON.
 func (w *world) tab(user string) string {
 	w.T.Helper()
 	v, ok := w.slack.Home(user)
@@ -93,7 +93,7 @@ func testHomeHides(t *testing.T, w *world) {
 	}
 }
 
-// each has the message that asks for all tabs handled at its time, and returns the one that asks for a single tab then.
+// each handles the message for all tabs at its time, and returns the resulting message for a single tab.
 func (w *world) each() string {
 	w.T.Helper()
 	w.Later(slackstate.HomeEvery + time.Second)
@@ -110,7 +110,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	w.opens(workspace.Suzuki)
 	w.queue.sent = nil
 	w.Prompted(tenancy.DefaultSettings())
-	w.Later(slackstate.HomeEvery) // until then it is remembered that nobody looks
+	w.Later(slackstate.HomeEvery) // until then the cached count says that no tab is open
 	w.done()
 	expect.Must(t, len(w.queue.sent) == 1 && *w.queue.sent[0].MessageGroupId == w.Ref.Tenant+"-homes",
 		"asked for %+v", w.queue.sent)
@@ -130,7 +130,7 @@ func testHomeFollows(t *testing.T, w *world) {
 		"published for somebody who has not looked for an hour")
 }
 
-// testHomeFinds: nobody may approve their own here, and a hundred older gates are Suzuki's own.
+// testHomeFinds: nobody may approve their own here, and a hundred older gates belong to Suzuki.
 func testHomeFinds(t *testing.T, w *world) {
 	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	s.AllowSelfApproval = false
@@ -170,7 +170,7 @@ func testHomeThirty(t *testing.T, w *world) {
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)
 }
 
-// A hundred people look at their tabs while eight cards are drawn within a few seconds.
+// A hundred people have their tabs open while eight cards are drawn within a few seconds.
 func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()

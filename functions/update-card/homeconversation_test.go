@@ -21,14 +21,14 @@ func (k *inConversation) withHomes() {
 	k.h.Homes = &Homes{Rows: slackstate.Of(s.Table()), Slack: k.slack.Client, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
 }
 
-// opens is a person opening the tab.
+// opens has a person open the tab.
 func (k *inConversation) opens(user string) string {
 	k.T.Helper()
 	expect.NoError(k.T, slackstate.Of(k.rows.Table()).HomeOpened(k.T.Context(), k.ref.Tenant, slackstate.Home{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
 	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.ref.Tenant, user), user)
 }
 
-// wants holds a tab to these texts, and to none of those.
+// wants checks that a tab contains all texts in want and none in not.
 func (k *inConversation) wants(tab string, want, not []string) {
 	k.T.Helper()
 	for _, text := range want {
@@ -39,7 +39,7 @@ func (k *inConversation) wants(tab string, want, not []string) {
 	}
 }
 
-// inChannel begins a conversation of Sato's in a channel's thread, of which all members may decide.
+// inChannel begins a conversation of Sato's in a channel's thread. All members of the channel may decide.
 func (k *inConversation) inChannel(n int, script string) {
 	k.T.Helper()
 	ts := fmt.Sprintf("1776675700.%06d", n)

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// Home tabs are published no faster than Slack takes them, and those that were just opened come before the others.
+// Home tabs are published no faster than Slack allows, and those that were just opened come first.
 func TestHomeTabsKeepSlacksPace(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	now := w.Now()
@@ -43,7 +43,7 @@ func TestHomeTabsKeepSlacksPace(t *testing.T) {
 	expect.That(t, !may(0), "one more is published at once")
 }
 
-// A tab that fails again and again holds up the others of its tenant no longer.
+// A tab that fails repeatedly stops delaying the others of its tenant.
 func TestATabThatCantBePublishedStays(t *testing.T) {
 	failed, waits := errors.New("no answer"), later{time.Second, slacksPace}
 	for name, tt := range map[string]struct {
@@ -59,22 +59,22 @@ func TestATabThatCantBePublishedStays(t *testing.T) {
 	}
 }
 
-// unreadable are rows of which AWS lets nobody read the settings.
+// unreadable is a store whose settings can't be read.
 type unreadable struct{ Store }
 
 func (unreadable) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.Settings{}, errors.New("AccessDeniedException")
 }
 
-// TestATabThatIsRefusedForGoodLeavesTheQueue: also one that was just opened, which is asked for once more with those
-// that follow.
+// TestATabThatIsRefusedForGoodLeavesTheQueue, even one that was just opened, which is requested once more with the next
+// ones.
 func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	w.h.Store = unreadable{w.h.Store}
 	expect.NoError(t, slackstate.Of(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: "U1", OpenedAt: w.Now()}))
 	body := fmt.Sprintf(`{"tenant":%q,"kind":"home","id":"U1"}`, w.Ref.Tenant)
-	for _, again := range []int{1, 0} { // as it was opened, and with those that follow
+	for _, again := range []int{1, 0} { // just opened, and requested again with the next ones
 		w.queue.sent = nil
 		receives := 0
 		for left := false; !left; receives++ {
@@ -93,7 +93,7 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	}
 }
 
-// looking is a queue whose groups keep their order, and the people of a tenant who look at their tabs.
+// looking is a queue whose groups keep their order, with a tenant's people who have their tabs open.
 type looking struct {
 	Queue
 	t               *testing.T
@@ -102,12 +102,12 @@ type looking struct {
 	sent            map[string]bool
 	queue           []*queued
 	published       []time.Time
-	slowest, behind time.Duration // card, and tab
-	since           time.Time     // the tabs that are asked for now are to show a drawn card
-	cards, calls    int           // calls of the queue's that ask for tabs
+	slowest, behind time.Duration // the longest delay of a card, and of a tab
+	since           time.Time     // the tabs that are requested now must show a card drawn at this time
+	cards, calls    int           // calls of the queue that request tabs
 }
 
-// queued asks for a card or, after a time, for a tab.
+// queued requests a card or, after a time, a tab.
 type queued struct {
 	group         string
 	since, after  time.Time
@@ -116,7 +116,8 @@ type queued struct {
 	all           *events.SQSMessage // of tabs
 }
 
-// What a lane is busy with: drawing a card, reading what a tab shows and publishing it, giving a message back.
+// The time that a lane spends on drawing a card, on reading and publishing a tab, on requesting tabs, and on returning
+// a message.
 const drawsCard, drawsTab, asksForTabs, givesBack = 300 * time.Millisecond, 600 * time.Millisecond,
 	200 * time.Millisecond, 20 * time.Millisecond
 
@@ -152,7 +153,7 @@ func (l *looking) SendMessageBatch(
 	return &sqs.SendMessageBatchOutput{}, nil
 }
 
-// send puts a message into the queue unless one like it was sent.
+// send puts a message into the queue unless an equal one was sent.
 func (l *looking) send(m *queued, group, deduplication, body string) {
 	if one := group + deduplication; !l.sent[one] {
 		l.sent[one] = true
@@ -161,7 +162,7 @@ func (l *looking) send(m *queued, group, deduplication, body string) {
 	}
 }
 
-// next is the oldest message that may be received: the first of its group.
+// next returns the oldest message that may be received: the first of its group.
 func (l *looking) next() *queued {
 	seen := map[string]bool{}
 	for _, m := range l.queue {
@@ -173,7 +174,7 @@ func (l *looking) next() *queued {
 	return nil
 }
 
-// deal is what a lane does with a message, and how long that takes.
+// deal handles a message in a lane, and returns how long that takes.
 func (l *looking) deal(ctx context.Context, h *Handler, m *queued) time.Duration {
 	nth := len(l.published) - (publishes - publishesKept)
 	switch {
@@ -197,7 +198,7 @@ func (l *looking) deal(ctx context.Context, h *Handler, m *queued) time.Duration
 	return drawsTab
 }
 
-// Many people look at their tabs while a card is to be drawn every two seconds.
+// Many people have their tabs open while a card is to be drawn every two seconds.
 func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 	const lanes = 5
 	for _, people := range []int{10, 46, 100} {
@@ -221,7 +222,8 @@ func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 		}
 		t.Logf("%d people look: %d cards, each waited %s at most; %d tabs were published, asked for by %d calls, %s behind at most, %d wait",
 			people, l.cards, l.slowest, len(l.published), l.calls, l.behind, len(l.queue))
-		// Each of five lanes asks once in a stretch of time, and whoever is first after it asks for each tab, ten by a call.
+		// Each of five lanes sends one message in a period. The first one that is received afterwards requests each
+		// tab, ten in a call.
 		stretch := slackstate.HomeEvery * time.Duration((people+homesAtOnce-1)/homesAtOnce)
 		if most := int(5*time.Minute/stretch+1) * (1 + (people+9)/10); l.calls > most {
 			t.Errorf("%d people look: tabs were asked for by %d calls, more than %d", people, l.calls, most)

@@ -25,10 +25,9 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// A backlog: 2,000 cards of one workspace are to say within a minute how the work ended, of
-// which Slack takes 46 a minute. No message is received so often that the queue gives it up,
-// all are drawn as fast as Slack allows, and the cards of another workspace are drawn promptly
-// by the same five lanes, whenever they come; also while each call to the first one's Slack hangs for 10 s.
+// A backlog: 2,000 cards of one workspace are due within a minute, of which Slack allows 46 a minute. No message is
+// received so often that the queue drops it, all cards are drawn as fast as Slack allows, and the same five lanes
+// promptly draw another workspace's cards, at any time, even while each call to the first workspace's Slack takes 10 s.
 func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
 	expect.Patience(t)
 	quiet := slog.Default()
@@ -48,7 +47,7 @@ func testBacklog(t *testing.T, hangs, within time.Duration) {
 	const (
 		backlog  = 2000
 		lanes    = 5
-		busy     = 75 * time.Millisecond // a lane, with a message
+		busy     = 75 * time.Millisecond // of a lane, for one message
 		receives = 100                   // as template.yaml has it
 	)
 	began := time.Now()
@@ -98,31 +97,31 @@ func testBacklog(t *testing.T, hangs, within time.Duration) {
 	expect.That(t, took <= within, "it took %s", took)
 }
 
-// waiting is a task whose only card has the button to try again, which Slack does not show yet.
+// waiting is a task whose only card has a button to try again, which Slack does not show yet.
 type waiting struct {
 	a            *task.Aggregate
 	began, drawn time.Time
 	due          time.Time
-	hidden       time.Time // its message in the queue
+	hidden       time.Time // until when its message is invisible
 	held         bool      // by a lane
 	received     int
-	most         int // the most that one message of it was received
+	most         int // how often its message was received at most
 }
 
-// paper is a budget in memory, as the store keeps it in a row.
+// paper is a budget in memory, like the store's row.
 type paper struct {
 	calls []time.Time // the newest first
 	lines map[int]time.Time
 
-	since, until time.Time // Slack does not answer
+	since, until time.Time // since when Slack is silent, and the end of that note
 }
 
-// backlogged is the table, the queue, the sweeper and Slack of a simulation.
+// backlogged simulates the table, the queue, the sweeper and Slack.
 type backlogged struct {
 	Rows
 	Slack
 	t        *testing.T
-	hangs    time.Time // until when calls to one workspace's Slack hang
+	hangs    time.Time // until when calls to one workspace's Slack are slow
 	mu       sync.Mutex
 	hung     int
 	tasks    map[string]*waiting // by task id
@@ -137,7 +136,7 @@ func (b *backlogged) leftover() int {
 	return b.left
 }
 
-// locked locks the simulation, and returns what unlocks it.
+// locked locks the simulation, and returns the function that unlocks it.
 func (b *backlogged) locked() func() {
 	b.mu.Lock()
 	return b.mu.Unlock
@@ -155,7 +154,7 @@ func (b *backlogged) asks(team string) {
 	b.tasks[id], b.queue, b.left = w, append(b.queue, w), b.left+1
 }
 
-// sweep is what sweep-tasks does for cards.
+// sweep does the part of sweep-tasks that concerns cards.
 func (b *backlogged) sweep() {
 	defer b.locked()()
 	for _, w := range b.tasks {
@@ -172,7 +171,7 @@ func (b *backlogged) sweep() {
 	}
 }
 
-// receive hands one message that is to be seen to a lane, by chance.
+// receive gives a random visible message to a lane.
 func (b *backlogged) receive(h *Handler) {
 	w := b.seen()
 	if w == nil {
@@ -193,7 +192,7 @@ func (b *backlogged) receive(h *Handler) {
 	}
 }
 
-// seen is a message that no lane has and that is to be seen now, nil if there is none.
+// seen returns a random visible message that no lane has, or nil.
 func (b *backlogged) seen() *waiting {
 	defer b.locked()()
 	for _, i := range rand.Perm(len(b.queue)) {
@@ -337,7 +336,7 @@ func (b *backlogged) NoteAnswer(_ context.Context, workspace string) error {
 	return nil
 }
 
-// Team can't be asked: nobody's workspace is held against another here.
+// Team fails, so that no workspace is refused here.
 func (*backlogged) Team(context.Context) (string, error) {
 	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
 }

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// paced has the world keep Slack's pace, of which so many updates are used up.
+// paced makes the world count calls against Slack's rate limits. used updates are already used up.
 func (w *world) paced(used int) {
 	w.T.Helper()
 	w.h.Pace, w.h.PaceScale = slackstate.Of(w.Store.Table()), 1
@@ -36,7 +36,7 @@ func (w *world) use(name string, calls int, window time.Duration) {
 func testProgressIsLeftOut(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
-	w.paced(5) // of ten: progress leaves half to others
+	w.paced(5) // of ten: progress leaves half for others
 	w.slack.Calls()
 	w.done()
 	expect.Same(t, 0, len(w.slack.Calls()))
@@ -51,14 +51,14 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 	}
 }
 
-// Nothing else will move a task whose card asks what the message is meant to be, or has
-// the button to try again: such a card is no progress, though its message is there.
+// A card that asks what a message is meant to be, or has the button to try again, is no progress: no later change of
+// the task would draw it.
 func testAskingIsNotLeftOut(t *testing.T, w *world) {
 	w.done()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
 	})
-	w.paced(5) // of ten: room for what asks and for what is settled
+	w.paced(5) // of ten: enough for urgent cards
 	w.done()
 	w.shows("take_as_reason")
 }
@@ -72,7 +72,7 @@ func testRetryIsNotLeftOut(t *testing.T, w *world) {
 	w.shows("retry_generation")
 }
 
-// A card that could not be shown as being generated is posted as what asks.
+// A card that could not be shown while its content was generated is posted with its question.
 func testPostedPending(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
@@ -90,7 +90,7 @@ func testPostedPending(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage", "chat.update")))
 }
 
-// Without a call left the message waits, but never longer than a gate of the same task may.
+// Without a call left the message waits, but not longer than a gate of the same task may wait behind it.
 func testShortOfUpdates(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
@@ -102,7 +102,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.Later(updateWindow)
 	w.done()
 	w.shows("勤怠", "承認: ")
-	// A gate that opens needs a post alone: no update holds it up.
+	// A new gate needs only a post, so updates don't delay it.
 	for range 9 {
 		w.use("chat.update", updates, updateWindow)
 	}
@@ -120,7 +120,7 @@ func (w *world) policy() aggregate.Policy {
 	return aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 }
 
-// Slack says 429 to one invocation, and all of them wait.
+// Slack answers 429 to one invocation, and all of them wait.
 func testHeldForAll(t *testing.T, w *world) {
 	w.paced(0)
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 8 * time.Second})
@@ -136,7 +136,7 @@ func testHeldForAll(t *testing.T, w *world) {
 	w.shows("受け付けました")
 }
 
-// failing is a table that keeps no pace.
+// failing is a table that fails to count calls.
 type failing struct{}
 
 func (failing) TakePace(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {
@@ -165,7 +165,7 @@ func (failing) NoteSilence(context.Context, string, time.Time, time.Time) error 
 
 func (failing) NoteAnswer(context.Context, string) error { return errors.New("throttled") }
 
-// The row carries no truth: without it cards are drawn, at the price of a 429.
+// The counters aren't essential: without them cards are drawn, at the risk of a 429.
 func testPaceLost(_ *testing.T, w *world) {
 	w.h.Pace, w.h.PaceScale = failing{}, 1
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 2 * time.Second})
@@ -174,7 +174,7 @@ func testPaceLost(_ *testing.T, w *world) {
 	w.shows("受け付けました")
 }
 
-// calls draws in another invocation, and counts the calls; the message is given back or not.
+// calls draws in another invocation, and counts the calls. back says whether the message must be returned.
 func (w *world) calls(back bool) int {
 	w.T.Helper()
 	w.h = w.handler()
@@ -192,7 +192,7 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.done()
 	w.Approve()
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable, Times: -1})
-	for i, want := range []int{1, 1, 0, 0} { // the first; the one that finds out whether an answer was merely lost; others
+	for i, want := range []int{1, 1, 0, 0} { // the first; one that tries again; others
 		n := w.calls(true)
 		expect.That(t, n == want, "drawing %d calls Slack %d times, want %d", i+1, n, want)
 	}
@@ -217,14 +217,14 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }
 
-// For a task that was never accepted, Slack is asked whose workspace it is before any card is drawn.
+// For a task that was never accepted, Slack is asked which workspace it belongs to before any card is drawn.
 func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)
 	w.use("answers", 1, probeEvery)
 	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
 	expect.Same(t, 0, w.calls(true))
-	w.Later(time.Hour) // nobody noted that it is still silent
+	w.Later(time.Hour) // no silence was recorded again
 	n := w.calls(false)
 	expect.That(t, n != 0, "it is silent for ever")
 }

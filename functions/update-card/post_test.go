@@ -17,7 +17,7 @@ func testRateLimit(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 8 * time.Second})
 	w.back(8, 10)
 	w.shows()
-	w.done() // at once: the claim does not have to grow stale
+	w.done() // at once: the claim need not become stale
 	w.shows("受け付けました")
 	w.slack.Calls()
 
@@ -45,14 +45,14 @@ func testLostAnswer(t *testing.T, w *world) {
 func testNeverArrived(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable})
 	w.back(31, 39)
-	w.back(3, 4) // too early: whoever posted may still be at it
+	w.back(3, 4) // too early: the invocation with the claim may still be posting
 	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage")))
 	w.Later(31 * time.Second)
 	w.done()
 	w.shows("受け付けました")
 }
 
-// hangs is a Slack that never answers a post. What was posted is there once show was called.
+// hangs is a Slack that never answers a post. The message appears when show is called.
 type hangs struct {
 	Slack
 	w     *world
@@ -78,7 +78,7 @@ func (w *world) hangs() *hangs {
 
 func testHangs(_ *testing.T, w *world) {
 	s := w.hangs()
-	w.back(19, 24) // what is left of the claim, which the call and the search took 12 s of
+	w.back(19, 24) // the rest of the claim, of which the call and the search took 12 s
 	w.Later(19 * time.Second)
 	w.h.Slack = s.Slack
 	w.done()
@@ -105,7 +105,7 @@ func testHangsAfterASlowSearch(_ *testing.T, w *world) {
 	w.back(19, 24) // counted from the post, not from the claim before the search
 }
 
-// slowSearch is a Slack that takes a while to find nothing.
+// slowSearch is a Slack whose searches are slow and find nothing.
 type slowSearch struct{ *hangs }
 
 func (s slowSearch) FindCards(context.Context, string, string, slackapi.Metadata) ([]string, error) {
@@ -124,11 +124,11 @@ func testOwnFault(t *testing.T, w *world) {
 	n := w.slack.Calls("chat.postMessage", "conversations.replies")
 	expect.That(t, len(n) == 6 && waited == 10*time.Second,
 		"%v, waited %s: want two posts, each looked for after 2 and 5 s", n, waited)
-	w.done() // no clock was moved: no claim has to grow stale
+	w.done() // the clock was not moved: no claim need become stale
 	w.shows("受け付けました")
 }
 
-// answersLate is a Slack that fails at a post and shows its message a moment later all the same.
+// answersLate is a Slack that fails at a post but shows its message a moment later.
 type answersLate struct {
 	Slack
 	looks int
@@ -160,7 +160,7 @@ func testOwnFaultLate(t *testing.T, w *world) {
 	expect.That(t, c.MessageTS == m[0].TS && c.State == aggregate.CardPosted, "%+v", c)
 }
 
-// crashed is a handler that dies before it saves what it posted.
+// crashed is a handler that dies before it saves its post.
 type crashed struct{ Rows }
 
 func (crashed) PostedCard(
@@ -173,7 +173,7 @@ func testCrash(t *testing.T, w *world) {
 	w.h.Rows = crashed{w.Store}
 	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
-	// Another invocation tries late; the first one's claim did not stop it.
+	// Another invocation tries late; the first one's claim no longer stops it.
 	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(),
 		slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
 	w.Extracted()
@@ -208,7 +208,7 @@ func testNoSearch(t *testing.T, w *world) {
 	expect.Same(t, aggregate.CardPosted, w.Load().Card("CARD#task").State)
 }
 
-// slow is a Slack whose post takes so long that others come in between.
+// slow is a Slack whose post takes so long that other invocations begin meanwhile.
 type slow struct {
 	Slack
 	meanwhile func()

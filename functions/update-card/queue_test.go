@@ -28,7 +28,7 @@ func message() card.Message {
 		}}}}}
 }
 
-// broken is a table that answers with an error, or panics.
+// broken is a table that returns an error, or panics.
 type broken struct {
 	err    error
 	panics bool
@@ -135,11 +135,11 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestNoPostBeginsWithoutTime: a post that the invocation's end cuts off would have an unknown outcome.
+// TestNoPostBeginsWithoutTime: a post that is cut off by the invocation's end would have an unknown outcome.
 func TestNoPostBeginsWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), enough-time.Second)
 	defer cancel()
-	d := &drawing{Handler: &Handler{}} // neither rows nor Slack may be touched
+	d := &drawing{Handler: &Handler{}} // neither rows nor Slack may be called
 	err := d.post(ctx, &aggregate.Card{}, message(), "h")
 	expect.That(t, err != nil, "it was posted")
 }

@@ -18,27 +18,27 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// asked is one request of many, and when its cards showed what people wait for.
+// asked is one of many requests, with the times when its cards showed what people wait for.
 type asked struct {
 	ref           aggregate.Ref
 	root, channel string
-	next          int       // of its moves
-	at            time.Time // when that is made; zero: when the gate's card has been seen for a while
-	messages      int       // in its group of the queue
-	hidden        time.Time // until when the first of them is
+	next          int       // index of the next move
+	at            time.Time // time of the next move; zero: depends on when the gate's card was seen
+	messages      int       // number of messages in its group of the queue
+	hidden        time.Time // until when the first message is invisible
 	opened, shown []time.Time
-	ended, seen   time.Time // the execution
+	ended, seen   time.Time // end of the execution, and when people saw it
 }
 
-// rush is many requests in one workspace, at Slack's own pace and by a clock of its own.
+// rush is many requests in one workspace, at Slack's own rate limits and with its own clock.
 type rush struct {
 	*world
 	all []*asked
 }
 
-// A rush: fifteen requests in fifteen seconds and three conversations, at Slack's pace of 50
-// updates a minute. What asks a person for a decision is seen within 15 s in 95 of 100 cases and
-// the end of the work within 90 s, though progress alone would fill the minutes.
+// A rush: fifteen requests in fifteen seconds and three conversations, at Slack's limit of 50 updates a minute. A
+// question to a person is seen within 15 s in 95 of 100 cases and the end of the work within 90 s, although progress
+// alone would use up all calls.
 func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	expect.Patience(t)
 	w := newWorld(t, storetest.Start(t))
@@ -101,10 +101,10 @@ func (r *rush) ask(channel string) {
 	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second), messages: 1})
 }
 
-// thinking is how long a gate's card is looked at before its stamp.
+// thinking is the time between seeing a gate's card and approving it.
 const thinking = 15 * time.Second
 
-// move does what comes next in a request, when it is time.
+// move makes a request's next move when it is time.
 func (r *rush) move(x *asked) {
 	r.T.Helper()
 	if x.at.IsZero() && len(x.shown) == len(x.opened) {
@@ -155,7 +155,7 @@ func (r *rush) move(x *asked) {
 	x.next++
 }
 
-// deliverTo hands over what waits in a request's group, in order, and looks at its thread.
+// deliverTo delivers the waiting messages of a request's group in order, and reads its thread.
 func (r *rush) deliverTo(x *asked) {
 	r.T.Helper()
 	r.Ref = x.ref

@@ -12,14 +12,14 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// tornOnce answers the first load with the rows before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE) as of was, the rest
-// as they are.
+// tornOnce answers the first load with a torn read: rows that sort before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE)
+// are from was, the others are current.
 type tornOnce struct {
 	Store
 	was *task.Aggregate
 }
 
-// Head is that from before the gate opened, as long as the torn load is to come.
+// Head returns the head from before the gate opened until the torn load has happened.
 func (s *tornOnce) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
 	if s.was != nil {
 		return s.was.Root(), nil

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// world is one workspace and one table with one task in it.
+// world is one workspace and one table, with one task.
 type world struct {
 	pipelinetest.Story
 	slack  *slacktest.Slack
@@ -31,12 +31,12 @@ type world struct {
 	root   string // of the thread
 }
 
-// queue remembers what it was asked to hide, and for how long.
+// queue records which messages it was asked to hide, and for how long.
 type queue struct {
 	mu     sync.Mutex
 	hidden []int32
-	sent   []*sqs.SendMessageInput // also by batches
-	calls  int                     // that sent them
+	sent   []*sqs.SendMessageInput // messages, including those in batches
+	calls  int                     // number of calls that sent them
 	err    error
 }
 
@@ -85,7 +85,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	return w
 }
 
-// handler returns a Handler as another invocation has it.
+// handler returns a Handler as another invocation would have it.
 func (w *world) handler() *Handler {
 	return &Handler{
 		Store: w.Store.Of.Store, Rows: w.Store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.bucket}},
@@ -95,7 +95,7 @@ func (w *world) handler() *Handler {
 	}
 }
 
-// deliver hands over one message and reports whether it was dealt with.
+// deliver delivers one message and reports whether it was handled.
 func (w *world) deliver() bool {
 	w.T.Helper()
 	return w.send(fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.Ref.Tenant, w.Ref.ID))
@@ -111,13 +111,13 @@ func (w *world) send(body string) bool {
 	return len(out.BatchItemFailures) == 0
 }
 
-// done delivers and wants the message dealt with.
+// done delivers a message and checks that it is handled.
 func (w *world) done() {
 	w.T.Helper()
 	expect.Must(w.T, w.deliver(), "given back for %v s", w.queue.hidden)
 }
 
-// back delivers and wants the message given back for between min and max seconds.
+// back delivers a message and checks that it is returned for between min and max seconds.
 func (w *world) back(min, max int32) {
 	w.T.Helper()
 	w.queue.hidden = nil
@@ -126,7 +126,7 @@ func (w *world) back(min, max int32) {
 		"given back for %v s, want %d to %d", w.queue.hidden, min, max)
 }
 
-// shows wants exactly these texts in the thread, in this order.
+// shows checks for exactly these texts in the thread, in this order.
 func (w *world) shows(texts ...string) []workspace.Message {
 	w.T.Helper()
 	thread := w.slack.Thread(w.T, workspace.HR, w.root)
