@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// actionProof is what a receipt claims of an agent's action. It has the whole payload that people stamped.
+// actionProof is what a receipt claims about an agent's action, with the complete payload that people stamped.
 type actionProof struct {
 	ID          string `json:"id"`
 	Session     string `json:"session_id"`
@@ -19,7 +19,7 @@ type actionProof struct {
 	Version     string `json:"version,omitempty"` // of the files that it left
 }
 
-// acting checks what is claimed of an action.
+// acting checks the claims about an action.
 type acting struct {
 	*proving
 	*actionProof
@@ -38,8 +38,8 @@ func (p *acting) check() {
 	p.ended()
 }
 
-// sealed compares type and payload with every entry of the action. Each entry has both; that of the end is never
-// missing.
+// sealed compares the type and payload with every entry of the action. Every entry has both, and the receipt must have
+// the end's entry.
 func (p *acting) sealed(hash string) {
 	for _, e := range p.own() {
 		p.wrongIf(e.details.Hash != hash,
@@ -58,8 +58,8 @@ func (p *acting) own() (all []entry) {
 	return all
 }
 
-// reached reports how far the action came, by the entries of its end alone: whoever makes a receipt may leave out the
-// entries of its approval and its start.
+// reached reports how far the action came. It reads only the entries of its end: the maker of a receipt may leave out
+// the entries of its approval and start.
 func (p *acting) reached() (approved, started bool) {
 	for _, e := range p.own() {
 		switch e.Action {
@@ -100,7 +100,7 @@ func (p *acting) approved(hash string) {
 	}
 }
 
-// started compares which files the action began with. The last start counts: after an earlier one nothing had begun.
+// started compares the files that the action began with. Only the last start counts: earlier ones did nothing.
 func (p *acting) started() {
 	all := p.all("action.started", p.ID)
 	if len(all) == 0 {
@@ -121,13 +121,13 @@ func (p *acting) started() {
 	}
 }
 
-// actionEnds are the entries that end an action, with the status that it then has.
+// actionEnds maps the entries that end an action to its status afterwards.
 var actionEnds = map[string]string{
 	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.expired": "cancelled",
 }
 
-// ended compares the claimed status and files with the entry of the end. Of an outcome that was unknown at first the
-// later entry counts, unless the action was cancelled.
+// ended compares the claimed status and files with the entry of the end. If the outcome was unknown at first, the later
+// entry counts, unless the action was cancelled.
 func (p *acting) ended() {
 	var end entry
 	status := ""

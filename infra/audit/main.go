@@ -37,13 +37,12 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Exit codes, for scripts.
 const (
 	exitFound = 1 // something is wrong with the log or the proof
 	exitError = 2 // nothing could be checked
 )
 
-// errFound says that the check found something, which is printed already.
+// errFound: the check found something wrong, and has printed it.
 var errFound = errors.New("it does not hold")
 
 func main() {
@@ -60,7 +59,7 @@ func main() {
 	}
 }
 
-// order is the command line after it was parsed.
+// order is the parsed command line.
 type order struct {
 	command, tenant, execution        string
 	table, key, heads, results, local string
@@ -140,7 +139,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return s.run(ctx, o, out)
 }
 
-// run reads the log, and prints what a check of it finds, or the receipt.
+// run reads the log and prints the result of checking it, or the receipt.
 func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	l, wrong, err := s.log(ctx, o.tenant)
 	if err != nil {
@@ -217,12 +216,12 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}, nil
 }
 
-// few is how many keys list prints of one sort.
+// few is how many keys list prints of each kind.
 const few = 20
 
-// report checks a receipt and prints the result: first what is wrong, with what was found before, then what is proved.
-// It returns errFound if anything is wrong. Invisible characters and line breaks in a receipt are printed as signs, so
-// that none of its texts can hide a line or add one.
+// report checks a receipt and prints first what is wrong, starting with wrong, then what is proved. It returns errFound
+// if anything is wrong. It spells out invisible characters and line breaks, so that no text of a receipt can hide or
+// add a line.
 func report(r Receipt, wrong []string, out io.Writer) error {
 	checked, err := r.check()
 	if err != nil {
@@ -263,7 +262,7 @@ func report(r Receipt, wrong []string, out io.Writer) error {
 	return nil
 }
 
-// prove holds what a receipt claims against its entries.
+// prove compares a receipt's claims with its entries.
 func prove(r Receipt) (*proving, error) {
 	p := &proving{}
 	if !r.proves() {
@@ -286,7 +285,7 @@ func prove(r Receipt) (*proving, error) {
 	return p, nil
 }
 
-// spell prints a line, with invisible characters and line breaks as signs or numbers. Leading blanks stay.
+// spell prints a line with invisible characters and line breaks spelled out. It keeps leading blanks.
 func spell(out io.Writer, line string) {
 	text := strings.TrimLeft(line, " ")
 	fmt.Fprintf(out, "%s%s\n", line[:len(line)-len(text)], legible.OneLine(text))

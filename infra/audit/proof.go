@@ -13,8 +13,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// Proof is what a receipt claims of an execution. It has the whole text of what people stamped; the stamps are in the
-// audit rows beside it.
+// Proof is what a receipt claims about an execution. It has the complete texts that people stamped; the stamps are in
+// the receipt's audit rows.
 type Proof struct {
 	ID      string      `json:"id"`
 	Task    string      `json:"task_id"`
@@ -49,13 +49,14 @@ type writeCall struct {
 	Tool      string `json:"tool"`
 	Status    string `json:"status"`
 	Arguments string `json:"arguments"`
-	// Gated says that a person stamped these arguments. Otherwise they follow from the steps and from Results, by step.
+	// Gated says that a person stamped these arguments. If false, they are resolved from the steps and Results, by
+	// step.
 	Gated   bool              `json:"gated"`
 	Results map[string]string `json:"results,omitempty"`
 	Expired []string          `json:"expired,omitempty"` // steps whose results are past their retention
 }
 
-// planned is the part of a step that its arguments are checked by.
+// planned is the part of a step that its arguments are checked against.
 type planned struct {
 	StepID    string          `json:"stepId"`
 	Tool      string          `json:"tool"`
@@ -63,7 +64,7 @@ type planned struct {
 	Checked   bool            `json:"requiresHumanCheck"`
 }
 
-// proving compares claims with audit rows, which the chain has been checked for.
+// proving compares claims with audit rows that were already checked against the chain.
 type proving struct {
 	about    string // id of the task or conversation whose entries count
 	entries  []entry
@@ -76,7 +77,7 @@ func (p *proving) wrong(format string, args ...any) {
 	p.found = append(p.found, fmt.Sprintf(format, args...))
 }
 
-// wrongIf is wrong where a claim is broken.
+// wrongIf records a fault if broken is true.
 func (p *proving) wrongIf(broken bool, format string, args ...any) {
 	if broken {
 		p.wrong(format, args...)
@@ -101,12 +102,12 @@ func (p *proving) all(action, resource string) (out []entry) {
 	return out
 }
 
-// executed checks what is claimed of an execution.
+// executed checks the claims about an execution.
 type executed struct {
 	*proving
 	*Proof
 	steps []planned
-	end   *entry // the entry of its end, nil if none is sealed
+	end   *entry // the entry of its end; nil if none is sealed
 }
 
 // check compares the claim with the audit entries: what was stamped, by whom and when, and what was written.
@@ -125,8 +126,8 @@ func (p *executed) check() {
 	p.handed()
 }
 
-// ended compares the claimed end with the audit entry of the end. Without that entry nothing is proved: it alone lists
-// the writes, so whoever left it out of a receipt could claim any.
+// ended compares the claimed end with its audit entry. Without that entry nothing is proved: it alone lists the writes,
+// so a receipt without it could claim any.
 func (p *executed) ended() {
 	for _, status := range endings {
 		for _, e := range p.all("execution."+status, p.ID) {
@@ -163,7 +164,7 @@ func (p *executed) stamp(what, action string, s stamped) {
 	p.picked(what, s, e)
 }
 
-// picked compares which team drafted a version, and who chose it over another team's.
+// picked compares which team drafted a version, and who picked it over another team's.
 func (p *executed) picked(what string, s stamped, e entry) {
 	p.wrongIf(s.Team != e.details.Team,
 		"the %s is said to be the draft of team %q, its entry says %q", what, s.Team, e.details.Team)
@@ -235,7 +236,7 @@ func (p *executed) called(w writeCall, hash string) {
 	}
 }
 
-// endOf returns how a write ended by the sealed entries, the latest counts, and "" if none says so.
+// endOf returns how a write ended by the latest sealed entry, or "" if none says so.
 func (p *executed) endOf(step string) (status string) {
 	for at, steps := range p.end.details.Ends {
 		if slices.Contains(steps, step) {
@@ -264,7 +265,7 @@ func (p *executed) reused() {
 		"the writes of earlier attempts are said to be %q, the entry says %q", p.Reused, sealed)
 }
 
-// handed compares a request that an agent made with the entry of its conversation.
+// handed compares a request that an agent made with its conversation's entry.
 func (p *executed) handed() {
 	h, sealed := p.Request, p.end.details.HandedOver
 	if h == nil {
@@ -354,7 +355,8 @@ type errExpired struct{ step string }
 
 func (e errExpired) Error() string { return "the result of " + e.step + " has expired" }
 
-// listed finds sealed writes that the claim leaves out, and writes that it has twice: an attempt makes each write once.
+// listed finds sealed writes that the claim leaves out, and writes that it lists twice: an attempt makes each write
+// once.
 func (p *executed) listed() {
 	times := map[string]int{}
 	for _, w := range p.Writes {

@@ -11,11 +11,11 @@ import (
 	"ringi/shared/store/seal"
 )
 
-// receiptForm names the version of the format.
+// receiptForm names the format and its version.
 const receiptForm = "ringi-receipt 1"
 
-// Receipt has all that somebody without access to the stack needs to check a log, or the proof of one execution or
-// action: see README.md.
+// Receipt has everything needed to check a log, or to prove one execution or action, without access to the stack: see
+// README.md.
 type Receipt struct {
 	Form      string       `json:"form"`
 	Tenant    string       `json:"tenant_id"`
@@ -25,7 +25,7 @@ type Receipt struct {
 	Head      *chain.Head  `json:"head"`
 	Links     []chain.Link `json:"links"`
 	Rows      []sealedRow  `json:"rows"`
-	// Execution or Action is proved, if one is set; Links and Rows are then only those that the proof needs.
+	// Execution or Action, if set, is what the receipt proves; Links and Rows are then only those that the proof needs.
 	Execution *Proof       `json:"execution,omitempty"`
 	Action    *actionProof `json:"action,omitempty"`
 }
@@ -36,17 +36,17 @@ type sealedRow struct {
 	At      time.Time `json:"at"`
 }
 
-// log is a tenant's whole audit log with its chain.
+// log is a tenant's complete audit log with its chain.
 type log struct {
 	tenant string
 	at     time.Time // just before it was read
-	public [][]byte  // the present key last, after those that it replaced
+	public [][]byte  // replaced keys first, the present key last
 	head   *chain.Head
 	links  []chain.Link
 	rows   []chain.Row
 }
 
-// receipt makes a receipt of the whole log.
+// receipt makes a receipt of the complete log.
 func (l *log) receipt() Receipt {
 	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(), Head: l.head, Links: l.links}
 	for _, public := range l.public {
@@ -60,11 +60,11 @@ func (l *log) receipt() Receipt {
 	return r
 }
 
-// proves reports whether the receipt is of one execution or action, not of the whole log.
+// proves reports whether the receipt is of one execution or action rather than of the complete log.
 func (r Receipt) proves() bool { return r.Execution != nil || r.Action != nil }
 
-// needs reports whether the proof needs an entry: those of the task or conversation, and the one that says in which
-// conversation an agent made the task's request.
+// needs reports whether the proof needs an entry: those of the task or conversation, and the entry with the
+// conversation in which an agent made the task's request.
 func (r Receipt) needs(e entry) bool {
 	if r.Action != nil {
 		return e.Task == r.Action.Session
@@ -162,16 +162,16 @@ type details struct {
 	BaseVersion   *string             `json:"base_version"`
 }
 
-// listsWrites reports whether an end lists every write that was called. Earlier releases listed none.
+// listsWrites reports whether an end's entry lists every write. Those of earlier releases list none.
 func (d details) listsWrites() bool { return d.Writes != nil || d.Ends != nil || d.Reused != nil }
 
-// number is the version of a policy or of steps, 0 if there is none.
+// number returns the version of a policy or of steps; 0 if there is none.
 func (d details) number() (n int) {
-	_ = json.Unmarshal(d.Version, &n) // the version of files is no number
+	_ = json.Unmarshal(d.Version, &n) // a version of files is not a number
 	return n
 }
 
-// entryOf reads a row's content. Its details are an object, or the text of one.
+// entryOf reads a row's content. Its details are an object, or an object as a string.
 func entryOf(x sealedRow) (entry, error) {
 	var row struct {
 		entry

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// source reads a tenant's log, and the rows that a proof is made of.
+// source reads a tenant's log and the rows that a proof is made from.
 type source struct {
 	store   *store.Store
 	chains  seal.Rows
@@ -30,9 +30,8 @@ type source struct {
 	now     func() time.Time
 }
 
-// log reads a tenant's whole log, and returns a line for each head that is wrong. It reads the heads first and the rows
-// last, so that entries written meanwhile do no harm: the chain reaches the head, and no row that a link seals is
-// missing.
+// log reads a tenant's complete log, and returns a line for each head that is wrong. Entries may be written meanwhile:
+// it reads the heads first and the rows last, so that the chain reaches the head and every sealed row is read.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
 	keys, err := s.keys(ctx, l)
@@ -68,7 +67,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 	return l, wrong, nil
 }
 
-// keys reads the public keys that the log's signatures are checked with, and keeps them in the log.
+// keys reads the public keys that check the log's signatures, and saves them in the log.
 func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) {
 	for _, signer := range s.signers {
 		public, err := signer.Public(ctx)
@@ -84,8 +83,8 @@ func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) 
 	return keys, nil
 }
 
-// younger leaves out rows that were written while the log was read and are not sealed yet: the check would take them
-// for rows with a time in the future.
+// younger removes unsealed rows that were written while the log was read: the check would report their times as in the
+// future.
 func (l *log) younger(now time.Time) {
 	sealed := map[string]bool{}
 	for _, x := range l.links {
@@ -98,8 +97,8 @@ func (l *log) younger(now time.Time) {
 	})
 }
 
-// proof returns the part of a receipt that proves an execution or an agent's action, with what is claimed of it. The id
-// of a task stands for its newest execution.
+// proof returns the receipt of one execution or agent's action, with its claims. A task's id selects its newest
+// execution.
 func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, error) {
 	for _, x := range r.Rows {
 		e, err := entryOf(x)
@@ -122,7 +121,7 @@ func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, erro
 	return r, fmt.Errorf("the audit log of %s knows no execution, task or action %.40q", r.Tenant, id)
 }
 
-// execution makes the claim of an execution from its task's rows and results.
+// execution makes the claim about an execution from its task's rows and results.
 func (s *source) execution(ctx context.Context, tenant, id, execution string) (*Proof, error) {
 	loaded, err := s.store.Load(ctx, task.RefOf(tenant, id))
 	if err != nil {
@@ -138,7 +137,7 @@ func (s *source) execution(ctx context.Context, tenant, id, execution string) (*
 	return s.claims(ctx, a, e)
 }
 
-// action makes the claim of an action. The action may have moved to the archive, and its conversation may be gone.
+// action makes the claim about an action. The action may be archived, and its conversation deleted.
 func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProof, error) {
 	ref := conversation.RefOf(tenant, in)
 	loaded, err := s.store.Load(ctx, ref)
@@ -209,7 +208,8 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	return p, nil
 }
 
-// write makes the claim of one call. Unless somebody stamped its arguments, it has the results that they were made of.
+// write makes the claim about one call. Unless somebody stamped its arguments, it has the results that they were
+// resolved from.
 func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution,
 	row *task.StepResult) (writeCall, error) {
 	text, err := s.results.Open(ctx, a.Ref(), row.Arguments)
@@ -225,7 +225,7 @@ func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution
 	}
 	planned, err := tool.Parse(process.Steps[at].ToolInput)
 	if err != nil {
-		return w, nil // whoever checks the proof finds it
+		return w, nil // the check of the receipt reports it
 	}
 	w.Results = map[string]string{}
 	for _, ref := range planned.Refs() {

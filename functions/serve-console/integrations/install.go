@@ -143,7 +143,7 @@ func (c *Pages) further(ctx context.Context, made signin.Installation, by aggreg
 		if err != nil {
 			return tenancy.Tenant{}, err
 		}
-		if row.Status == tenancy.Connected { // Slack issued the same token again: revoking it would break the connection
+		if row.Status == tenancy.Connected { // Slack issued the same token again: revoking it would disconnect
 			return tenancy.Tenant{}, notInstalled(ctx, made, "not-named")
 		}
 		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")

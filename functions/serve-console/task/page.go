@@ -28,8 +28,8 @@ import (
 	"ringi/shared/store/conversations"
 )
 
-// Bounds of what the page of a task reads beside its rows: results by their number and bytes together, and audit rows.
-// A result beyond them is shown by its preview, and whole in its file.
+// Limits on what a task's page reads besides its rows: the number and total bytes of results, and audit rows. Larger
+// results are shown as a preview and can be downloaded.
 const (
 	mostOpened  = 24
 	openedBytes = 2 << 20
@@ -37,15 +37,15 @@ const (
 	mostEntries = 100
 )
 
-// Pages are the pages of tasks, and the list of all that waits for people.
+// Pages serves the pages of tasks, and the list of everything that waits for people.
 type Pages struct {
 	*subject.Acts
 	Contests      *contests.Store
 	Conversations *conversations.Store
-	Machine       string // the pipeline's address; empty: no run is linked to
+	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 
-// Routes are the list of requests, the list of approvals, and the page of a task with the pages below it.
+// Routes returns the list of requests, the list of approvals, and each task's pages.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
@@ -60,14 +60,14 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// page is the page of a task, on which people decide.
+// page describes a task's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
 	return subject.Page{
 		Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep, Refused: c.taskRefused,
 	}
 }
 
-// loaded is what the page of a task is drawn from.
+// loaded holds what the page is rendered from.
 type loaded struct {
 	task     *task.Aggregate
 	settings tenancy.Settings
@@ -76,7 +76,7 @@ type loaded struct {
 	history  History
 }
 
-// refOf is the task that an address names, of the viewer's workspace and no other.
+// refOf returns the task in the address, always within the viewer's workspace.
 func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
 	id := r.PathValue("id")
 	if !aggregate.ValidID(id) {
@@ -107,7 +107,7 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref) (t l
 	return t, nil
 }
 
-// taskOf is the task that an address names, for somebody who may read it.
+// taskOf returns the task in the address if the viewer may read it.
 func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) 
 	return a.(*task.Aggregate), nil // as its ref says
 }
 
-// addHistory writes the history twice: who is in it is known after the first time.
+// addHistory builds the history twice: the first time to collect the people in it, then with their names.
 func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Source) {
 	words := v.Texts("task")
 	asked := map[string]bool{}
@@ -140,7 +140,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 	t.history = t.reader.History(s)
 }
 
-// opened reads results and arguments that are kept outside of their rows, beginning with the newest steps.
+// opened reads the results and arguments stored in the bucket, starting with the newest steps.
 func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value {
 	var blobs []aggregate.Blob
 	left := openedBytes
@@ -172,10 +172,9 @@ func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value 
 	return out
 }
 
-// taskPage is what the template of a task's page gets.
 type taskPage struct {
 	History
-	Live    string // where it is fetched anew; empty: it does not change by itself
+	Live    string // address that refreshes the page; empty: the page doesn't refresh itself
 	Path    string
 	Who     string // who may decide
 	Buttons []subject.Button
@@ -200,7 +199,7 @@ func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.showPage(w, r, v, t, taskPage{}, 0)
 }
 
-// showPage writes the page; p says which act was refused, if one was.
+// showPage renders the page; p names the refused act, if one was refused.
 func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage, status int,
 ) error {
@@ -225,7 +224,7 @@ func (c *Pages) showPage(
 	return c.Show(w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status}, "task.html")
 }
 
-// since says what became of the gate that a page shows, and what waits now.
+// since says what became of the gate that the page shows, and what waits now.
 func (p *taskPage) since(r *http.Request, words web.Texts, t loaded) subject.Since {
 	s := subject.SinceThen(p.Path, words.In("status", t.history.Status), t.reader.Locale)
 	if g := t.history.Gate; g != nil {
@@ -241,12 +240,12 @@ func (p *taskPage) since(r *http.Request, words web.Texts, t loaded) subject.Sin
 	return s
 }
 
-// mayReadPrompts: what models were sent repeats results, unmasked, and the texts of others in the thread.
+// mayReadPrompts: prompts repeat results unmasked, and the texts of other people in the thread.
 func mayReadPrompts(v *web.Viewer, a *task.Aggregate) bool {
 	return v.Admin || v.User != "" && v.User == a.Head.Requester
 }
 
-// runAt is where AWS shows a task's run; empty for one that runs on a laptop.
+// runAt returns the address of a task's run in the AWS console; "" if it runs in the local stack.
 func runAt(machine, id string, run int) string {
 	parts := strings.Split(machine, ":")
 	if len(parts) != 7 || parts[4] == localAccount {
@@ -263,7 +262,7 @@ func runAt(machine, id string, run int) string {
 // localAccount is the AWS account of the emulator.
 const localAccount = "123456789012"
 
-// wholeStep refuses to approve a step's arguments of which the page could not show everything.
+// wholeStep refuses to approve a step if the page could not show all of its arguments.
 func (c *Pages) wholeStep(ctx context.Context, v *web.Viewer, a decide.Subject, x subject.Wanted) error {
 	if x.Kind != task.CardStep {
 		return nil

@@ -15,34 +15,32 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Version is one version of a policy or of steps.
 type Version struct {
 	ID       string
 	Number   int
 	Text     string // of a policy
-	Remarks  string // of steps: what became of the reasons for which earlier ones were rejected
+	Remarks  string // of steps: how they answer the reasons for earlier rejections
 	Steps    []Step
-	Diff     []web.Line // to the version before it; none of the first
-	Because  string     // the reason for which that was rejected
-	Replaced bool       // by the version after it, another team's draft that a person picked
+	Diff     []web.Line // from the version before; the first has none
+	Because  string     // why the version before was rejected
+	Replaced bool       // by the next version, another team's draft that a person picked
 	Created  time.Time
-	Drafted  *Drafted // how a contest came to it; nil: none was asked for
+	Drafted  *Drafted // the contest that drafted it; nil: there was none
 	Verdict
 }
 
-// Drafted is how a contest came to a policy.
+// Drafted is how a contest drafted a policy.
 type Drafted struct {
 	Execution string // "" where none was held
 	Over      bool
 	Alone     string  // why a contest that is over did not draft it
-	Best      *Draft  // the submission that the policy is; nil: no team had one that people could approve, or it is not over
-	Picked    string  // who put it in the place of another
+	Best      *Draft  // the draft that became the policy; nil: no acceptable draft, or still running
+	Picked    string  // who picked it instead of another
 	Others    []Draft // of the other teams, the best first
 	Failed    []Failure
 	More      int // teams without a submission that are not among Failed
 }
 
-// Failure is a team without a submission.
 type Failure struct{ Team, Why string }
 
 // Draft is a team's best submission.
@@ -85,7 +83,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	return d
 }
 
-// Verdict is how a gate stands.
+// Verdict is a gate's state.
 type Verdict struct {
 	Status   aggregate.GateStatus
 	By       string // who approved or rejected it; empty: nobody, or the system
@@ -97,7 +95,6 @@ type Verdict struct {
 	Stamps   []Stamp
 }
 
-// Stamp is one person's approval.
 type Stamp struct {
 	By, For string
 	At      time.Time
@@ -105,12 +102,11 @@ type Stamp struct {
 	Hash    string
 }
 
-// Step is a planned step.
 type Step struct {
 	Order             int
 	Name, Description string
 	Expected, Tool    string
-	Effect            string // what it would do, made from the tool and its arguments; no model wrote any of it
+	Effect            string // computed from the tool and its arguments; not written by a model
 	Write, Checked    bool
 }
 
@@ -134,7 +130,7 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 	return out
 }
 
-// stop marks a version that nobody writes on, because its task has ended.
+// stop marks a version as cancelled if its task ended while it was being generated.
 func (v *Version) stop(a *task.Aggregate) {
 	if a.Head.Ended != nil && v.Status == aggregate.Generating {
 		v.Status = aggregate.Cancelled
@@ -191,7 +187,7 @@ func (r Reader) effect(pieces []line.Piece) string {
 	return b.String()
 }
 
-// text is steps as lines that can be compared.
+// text formats steps as lines, to compare versions.
 func text(steps []Step) string {
 	var lines []string
 	for _, s := range steps {
@@ -231,7 +227,7 @@ func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry)
 	return v
 }
 
-// surfaceOf returns where a decision was made when only the audit log says so.
+// surfaceOf returns where a decision was made if only the audit log says so.
 func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Surface {
 	for _, e := range log {
 		var details struct {
@@ -244,7 +240,7 @@ func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Su
 	return aggregate.SurfaceSlack
 }
 
-// Gate is what waits for a person, whole.
+// Gate is the gate that waits for a person, with everything to be decided on.
 type Gate struct {
 	ID      string
 	Kind    aggregate.CardType
@@ -252,14 +248,14 @@ type Gate struct {
 	Hash    string
 	Step    *Step // of a step's gate
 	Call
-	Whole    bool // all of it is in the history: otherwise nobody may approve it here
+	Whole    bool // the history shows all of it; else nobody may approve it here
 	DecideBy time.Time
 }
 
-// maxWhole is how much of a call's arguments a page shows; a longer one is read and approved in Slack, page by page.
+// maxWhole bounds the arguments that a page shows; longer ones are read and approved in Slack, page by page.
 const maxWhole = 1 << 20
 
-// waiting is the gate that waits, nil if none does.
+// waiting returns the gate that waits, or nil.
 func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 	open, ok := a.OpenGate()
 	if !ok || !open.Terms.ApprovalRequired || a.Head.Parked != nil {

@@ -16,13 +16,12 @@ import (
 	"ringi/shared/tool"
 )
 
-// Pages are those of what tasks may call.
+// Pages serves the tools that tasks may call, and their permissions.
 type Pages struct {
 	*web.Site
 	Servers ServerTools
 }
 
-// Routes are the page of tools and that of a server's.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/tools", c.tools),
@@ -32,7 +31,6 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// toolsData are what the page of tools shows.
 type toolsData struct {
 	Query    string
 	Own      []ownTool
@@ -41,7 +39,7 @@ type toolsData struct {
 	All      int
 }
 
-// ownTool is a tool of Ringi's with the form of its permission.
+// ownTool is one of Ringi's own tools with the form of its permission.
 type ownTool struct {
 	Name, Title, About string
 	Write              bool
@@ -49,12 +47,12 @@ type ownTool struct {
 	Allowed            bool
 	Rev                int
 	Open               bool
-	Unread             bool // the constraints that were saved can't be read
+	Unread             bool // the saved constraints can't be read
 	Bounds             []boundInput
 	Problems           int
 }
 
-// boundInput asks for one constraint.
+// boundInput is the input of one constraint.
 type boundInput struct {
 	Name, ID, Label, About string
 	Number                 bool
@@ -62,13 +60,13 @@ type boundInput struct {
 	Problem                string
 }
 
-// serverSum is an MCP server with how its tools stand, as far as that is known without asking it.
+// serverSum counts an MCP server's tools by state, without asking the server.
 type serverSum struct {
 	Name, URL        string
 	On, Off, Changed int
 }
 
-// typedTool is a form that was sent, shown again.
+// typedTool is a form to show again.
 type typedTool struct {
 	name     string
 	form     url.Values
@@ -112,14 +110,14 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	return c.Show(w, r, v, d, "tools.html")
 }
 
-// mentions reports whether one of the texts has what was searched for, whatever the case of letters.
+// mentions reports whether one of the texts contains the query, ignoring case.
 func mentions(query string, texts ...string) bool {
 	return slices.ContainsFunc(
 		texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(query)) },
 	)
 }
 
-// standing is a tool's permission, as it holds without a row too.
+// standing returns a tool's permission, or the default one if there is no row.
 func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPermission {
 	for _, p := range tenancy.Standing(rows) {
 		if p.ToolName == name {
@@ -129,7 +127,7 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 	return tenancy.Unsaved(tenant, name)
 }
 
-// own is a tool on the page: as it stands, or with what was sent.
+// own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
 	x := ownTool{
 		Name: s.Name, Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
@@ -166,7 +164,7 @@ func formOfBounds(c tenancy.Constraints) url.Values {
 	return f
 }
 
-// boundsOf are the constraints that a form has for a tool, and those that can't be taken.
+// boundsOf reads the constraints that a tool has from a form. The second result marks invalid ones.
 func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[tenancy.Constraint]bool) {
 	all, wrong := map[tenancy.Constraint]any{}, map[tenancy.Constraint]bool{}
 	for _, name := range knows {
@@ -205,7 +203,7 @@ func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[
 	return aggregate.JSON(b), wrong
 }
 
-// saveTool saves a permission with the constraints of the form, all of them: those that could not be read are replaced.
+// saveTool replaces all constraints of a permission with the form's, including saved ones that could not be read.
 func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	catalog, err := tool.Builtin()
 	if err != nil {
@@ -216,7 +214,7 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		return web.ErrNoPage
 	}
 	for _, name := range spec.Knows() {
-		if !r.PostForm.Has(string(name)) { // an empty field takes a bound away, a missing one says nothing about it
+		if !r.PostForm.Has(string(name)) { // an empty input removes a constraint; a missing input is an error
 			return aggregate.ErrField{Field: string(name), Limit: "must be in the form, if only empty"}
 		}
 	}
@@ -245,7 +243,6 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.Done(w, r, "/console/tools#"+spec.Name, "saved")
 }
 
-// serverSums are the servers that the settings name.
 func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all []serverSum) {
 	for _, s := range servers {
 		sum := serverSum{Name: s.Name, URL: s.URL}
@@ -266,7 +263,7 @@ func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all
 	return all
 }
 
-// named is a server of the settings, or aggregate.ErrNotFound.
+// namedServer returns a server of the settings, or aggregate.ErrNotFound.
 func (c *Pages) namedServer(ctx context.Context, v *web.Viewer, name string) (tenancy.MCPServer, error) {
 	settings, err := c.Store.Settings(ctx, v.Tenant)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// ServerTools lists the tools of MCP servers, allows and forbids them, and lists them for contests. mcp.Admin does.
+// ServerTools lists the tools of MCP servers, and allows or forbids them for tasks and contests. mcp.Admin implements
+// it.
 type ServerTools interface {
 	Tools(ctx context.Context, tenant, server string) ([]mcp.Listed, error)
 	Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error
@@ -25,12 +26,12 @@ type ServerTools interface {
 	ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error
 }
 
-// serverData are what the page of a server shows: all that the server says of its tools, since all of it is allowed.
+// serverData shows everything that a server says about its tools, because allowing a tool allows all of that.
 type serverData struct {
 	Server  tenancy.MCPServer
 	Query   string
-	Silent  string // why the server does not say
-	Problem string // what an act was refused with
+	Silent  string // why the server doesn't answer
+	Problem string // why the act was refused
 	Tools   []serverTool
 	All     int
 }
@@ -47,7 +48,7 @@ type serverTool struct {
 	Writes                          bool // they can't
 }
 
-// saying is one thing that a server says of a tool, and what it said when the tool was allowed if that was another.
+// saying is one text that a server sends about a tool, and the text that was allowed if it differs.
 type saying struct {
 	Label, Is, Was string
 	Changed, Code  bool
@@ -92,7 +93,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, d, "tool-server.html")
 }
 
-// errNoServers: this deployment cannot ask servers.
+// errNoServers: this deployment can't ask servers.
 var errNoServers = errors.New("no servers can be asked")
 
 func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
@@ -102,8 +103,8 @@ func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) (
 	return c.Servers.Tools(ctx, v.Tenant, server)
 }
 
-// kept are a server's tools that were allowed, as they were: what can be shown, and forbidden, while the server is
-// silent.
+// kept returns a server's allowed tools as they were when allowed: the page shows them, and they can be forbidden, even
+// if the server doesn't answer.
 func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed) {
 	for _, p := range rows {
 		server, name, ok := tenancy.ServerTool(p.ToolName)
@@ -124,7 +125,7 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 	return all
 }
 
-// silence says why a server does not say what it has.
+// silence says why a server doesn't answer.
 func (t toolsTexts) silence(locale string, err error) string {
 	var e *failedcall.Error
 	if errors.As(err, &e) {
@@ -179,7 +180,7 @@ var badges = map[mcp.State]string{
 	mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: "",
 }
 
-// spelled is a text with nothing invisible in it but the blanks that a line begins with.
+// spelled spells out invisible characters, but keeps each line's leading spaces.
 func spelled(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -189,7 +190,7 @@ func spelled(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// pretty is a schema with a line for each member.
+// pretty formats a schema with one member per line.
 func pretty(schema string) string {
 	var b bytes.Buffer
 	if schema == "" || json.Indent(&b, []byte(schema), "", "  ") != nil {

@@ -6,10 +6,9 @@ import (
 	"ringi/functions/serve-console/web"
 )
 
-// toolsTexts put tools into words.
 type toolsTexts struct{ web.Texts }
 
-// unfit are parts of what is wrong with a tool, each with the key of how it is said.
+// unfit maps parts of an error message to the keys of their texts.
 var unfit = [][2]string{
 	{"there twice", "twice"}, {"its name is not", "name"}, {"title is over", "long_title"},
 	{"description is over", "long_description"},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Change says whether a line is new, gone, or neither.
+// Change says whether a line was added, removed, or neither.
 type Change string
 
 const (
@@ -14,16 +14,15 @@ const (
 	Removed Change = "removed"
 )
 
-// Line is a line of a difference.
 type Line struct {
 	Change Change
 	Text   string
 }
 
-// maxCells bounds the work on a difference; beyond it what lies between the common beginning and end is all new.
+// maxCells bounds the work of a comparison. Beyond it all lines between the common start and end count as changed.
 const maxCells = 4_000_000
 
-// Diff is what became of the lines of before: the fewest that are gone and new.
+// Diff returns the fewest removed and added lines that turn before into after.
 func Diff(before, after string) []Line {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
 	var out, end []Line
@@ -39,7 +38,7 @@ func Diff(before, after string) []Line {
 	return append(append(out, between(a, b)...), end...)
 }
 
-// between is the difference of lines by their longest common subsequence.
+// between compares lines by their longest common subsequence.
 func between(a, b []string) []Line {
 	var out []Line
 	if len(a)*len(b) > maxCells {

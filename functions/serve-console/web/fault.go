@@ -10,7 +10,7 @@ import (
 	"ringi/shared/slack/signin"
 )
 
-// What a request may be refused with, beside the errors that errorclass knows.
+// Errors that refuse a request, besides those that errorclass knows.
 var (
 	ErrNoPage       = errors.New("no such page")
 	ErrAdminsOnly   = errors.New("for administrators")
@@ -24,12 +24,12 @@ var (
 	ErrNoClient     = errors.New("the Slack secret has no client")
 )
 
-// faults have the status of each error, and the key of its text. The first entry that an error matches counts.
+// faults maps errors to statuses and the keys of their texts. The first entry that an error matches counts.
 var faults = []struct {
 	err     error
 	status  int
 	says    string
-	refused bool // somebody tried what they may not: noted
+	refused bool // somebody tried a forbidden act: logged
 }{
 	{ErrNoPage, http.StatusNotFound, "no_page", false},
 	{ErrAdminsOnly, http.StatusForbidden, "admins_only", true},
@@ -46,7 +46,7 @@ var faults = []struct {
 	{auditlog.ErrBusy, http.StatusTooManyRequests, "exports_busy", false},
 }
 
-// FaultOf returns the status with which an error is answered, the key of its text, and whether it is noted as refused.
+// FaultOf returns the status for an error, the key of its text, and whether it is logged as refused.
 func FaultOf(err error) (status int, says string, refused bool) {
 	for _, f := range faults {
 		if errors.Is(err, f.err) {
@@ -65,7 +65,7 @@ func FaultOf(err error) (status int, says string, refused bool) {
 	case errorclass.Conflict, errorclass.Changed, errorclass.Superseded, errorclass.Full:
 		return http.StatusConflict, "conflict", false
 	default:
-		if class.Refusal() { // as it stands by now, it can't be done
+		if class.Refusal() { // impossible in the subject's current state
 			return http.StatusConflict, "conflict", false
 		}
 	}

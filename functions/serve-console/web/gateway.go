@@ -1,5 +1,5 @@
-// Package web is what every page of the console stands on: requests and answers behind API Gateway as net/http has
-// them, what keeps a page safe in a browser, who looks at it, its layout, its texts, and how a fault is told.
+// Package web is the base of the console's pages: it adapts API Gateway's events to net/http and has the security
+// headers, the session and its viewer, the layout, the texts and the error pages.
 package web
 
 import (
@@ -23,14 +23,13 @@ import (
 const MaxBody = 1 << 20
 
 type (
-	// Request is a request of the HTTP API, payload version 2.
-	Request = events.APIGatewayV2HTTPRequest
-	// Response is its answer.
+	// Request is an HTTP API request, payload version 2.
+	Request  = events.APIGatewayV2HTTPRequest
 	Response = events.APIGatewayV2HTTPResponse
 )
 
-// Serve answers the HTTP API's events by a handler. A panic of the handler's is a 500 without details. Answers of 5xx
-// are counted: to Lambda they are no errors.
+// Serve answers HTTP API events with a handler. A panic becomes a 500 without details. It counts 5xx answers in a
+// metric, because Lambda doesn't count them as errors.
 func Serve(h http.Handler) func(context.Context, Request) (Response, error) {
 	serve := serving(h)
 	return func(ctx context.Context, in Request) (Response, error) {
@@ -66,7 +65,7 @@ func guarded(ctx context.Context, h http.Handler, w http.ResponseWriter, r *http
 	return nil
 }
 
-// request is an event as net/http has it. Its RemoteAddr is the caller's address, without a port.
+// request converts an event. RemoteAddr is the caller's address without a port.
 func request(ctx context.Context, in Request) (*http.Request, error) {
 	body := []byte(in.Body)
 	if in.IsBase64Encoded {
@@ -83,14 +82,14 @@ func request(ctx context.Context, in Request) (*http.Request, error) {
 	for name, value := range in.Headers {
 		r.Header.Set(name, value)
 	}
-	if len(in.Cookies) > 0 { // the gateway keeps them apart
+	if len(in.Cookies) > 0 { // the gateway removes them from the headers
 		r.Header.Set("Cookie", strings.Join(in.Cookies, "; "))
 	}
 	r.Host, r.RemoteAddr = r.Header.Get("Host"), in.RequestContext.HTTP.SourceIP
 	return r, nil
 }
 
-// answer collects what a handler writes.
+// answer records what a handler writes.
 type answer struct {
 	header http.Header
 	status int
@@ -110,7 +109,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.body.Write(b)
 }
 
-// response is the answer for the gateway, which takes text as it is and all else in base64.
+// response converts the answer for the gateway: text unchanged, everything else as base64.
 func (a *answer) response() Response {
 	a.WriteHeader(http.StatusOK)
 	out := Response{StatusCode: a.status, Headers: map[string]string{}, Cookies: a.header.Values("Set-Cookie")}

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// TimeOf is a time that a row may not have; the zero time stands for none.
+// TimeOf returns a row's optional time; the zero time if it is missing.
 func TimeOf(t *time.Time) (out time.Time) {
 	if t != nil {
 		out = *t
@@ -15,7 +15,7 @@ func TimeOf(t *time.Time) (out time.Time) {
 	return out
 }
 
-// Length is how long something took, in words. Nothing has none.
+// Length formats a duration; "" for zero.
 func Length(locale string, d time.Duration) string {
 	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
 	h, m, s := units[0], units[1], units[2]

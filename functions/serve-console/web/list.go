@@ -18,30 +18,31 @@ import (
 	"ringi/shared/store"
 )
 
-// What lists of pages have in common.
+// Limits and words that all lists share.
 const (
-	// MostLooked is how many of the newest rows a search looks at, and how many a page of those that a member may see.
+	// MostLooked bounds the newest rows that a search reads, or that one page reads to find those that a member may
+	// see.
 	MostLooked = 1000
-	// MostLive is how many rows a page may cost that is fetched again every few seconds.
+	// MostLive bounds the rows that a page may read if it refreshes itself every few seconds.
 	MostLive = 200
-	// Myself is the person who looks, in an address that others may open too.
+	// Myself stands for the viewer in addresses that other people may open too.
 	Myself = "me"
 )
 
-// List is what lists of requests and of conversations show beside their rows.
+// List is what the lists of requests and conversations show besides their rows.
 type List struct {
-	Bad               []string // sentences on what the address says wrong
+	Bad               []string // sentences on invalid values in the address
 	Statuses, People  []Choice // the options of the filters
-	Next, Prev, First string   // addresses, empty without such a page
-	Live              string   // address, empty when the page is not fetched again
-	Narrowed          bool     // something is left out by the filter
-	Short             bool     // as many rows as may be were looked at
+	Next, Prev, First string   // addresses; empty if there is no such page
+	Live              string   // address that refreshes the page; empty: the page doesn't
+	Narrowed          bool     // the filter excludes something
+	Short             bool     // the read stopped at MostLooked rows
 	Unsaid            bool     // Slack does not say which channels the viewer is in
 }
 
-// ReadList reads the page of a list that stands behind a cursor, and notes in l what surrounds it. at gives the address
-// of the page behind a cursor. A browser that has gone back to the beginning is led to the first page, which is kept up
-// to date; led then says so.
+// ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor. A
+// viewer who pages back to the beginning is redirected to the first page, which refreshes itself; led reports that
+// redirect.
 func ReadList[T any](
 	c *Site, w http.ResponseWriter, r *http.Request, v *Viewer, l *List, cursor string, at func(cursor string) string,
 	read func(people.Reach) (store.Page[T], error),
@@ -77,7 +78,7 @@ func ReadList[T any](
 	return page, reach, false, nil
 }
 
-// At is an address with those values that there are.
+// At returns an address with the non-empty values.
 func At(path string, values map[string]string) string {
 	q := url.Values{}
 	for name, value := range values {
@@ -88,13 +89,12 @@ func At(path string, values map[string]string) string {
 	return (&url.URL{Path: path, RawQuery: q.Encode()}).String()
 }
 
-// Choice is an option of a filter.
 type Choice struct {
 	Value, Text string
 	Chosen      bool
 }
 
-// Statuses are the options of a list's filter by status, each as the page's texts call it.
+// Statuses returns the options of a filter by status, labelled by the page's texts.
 func Statuses[T ~string](words Texts, chosen string, all ...T) (out []Choice) {
 	for _, s := range all {
 		out = append(out, Choice{string(s), words.In("statuses", s), string(s) == chosen})
@@ -102,8 +102,7 @@ func Statuses[T ~string](words Texts, chosen string, all ...T) (out []Choice) {
 	return out
 }
 
-// PeopleToChoose are the options of a list's filter by person: the viewer first, then those who are named, by their
-// names.
+// PeopleToChoose returns the options of a filter by person: the viewer first, then the others by name.
 func PeopleToChoose(v *Viewer, words Texts, names map[string]string, chosen string) []Choice {
 	out := []Choice{{Myself, words.Say("myself"), chosen == v.User}}
 	for id, name := range names {
@@ -117,13 +116,13 @@ func PeopleToChoose(v *Viewer, words Texts, names map[string]string, chosen stri
 	return out
 }
 
-// BadFilter are the fields of an address that can't be taken, as the page's words name them.
+// BadFilter has the invalid fields of an address, as the page's texts name them.
 type BadFilter map[string]bool
 
-// PersonForm is what a filter takes for a person.
+// PersonForm matches a filter's person: a Slack user id or Myself.
 var PersonForm = regexp.MustCompile(`^(?:me|[UW][A-Z0-9]{2,40})$`)
 
-// DayOf is the beginning of a day in the zone that pages are written in; the zero time for none.
+// DayOf returns the start of a day in Zone; the zero time for "".
 func DayOf(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -131,7 +130,7 @@ func DayOf(text string) (time.Time, error) {
 	return time.ParseInLocation(time.DateOnly, text, Zone)
 }
 
-// Problems are the sentences on what an address says wrong.
+// Problems returns a sentence for each invalid value in an address.
 func Problems(t Texts, bad BadFilter) []string {
 	var out []string
 	for _, field := range slices.Sorted(maps.Keys(bad)) {
@@ -140,13 +139,13 @@ func Problems(t Texts, bad BadFilter) []string {
 	return out
 }
 
-// BadCursor reports whether an address asked for a page that there is not.
+// BadCursor reports whether the error means that the address has an invalid cursor.
 func BadCursor(err error) bool {
 	field, ok := errors.AsType[aggregate.ErrField](err)
 	return ok && field.Field == "cursor"
 }
 
-// Channel names where something was asked for: a channel by its name, where the viewer is in it, else by its id.
+// Channel names the channel of a request, or returns its id if the viewer isn't in it.
 func Channel(v *Viewer, o aggregate.Origin, names map[string]string) string {
 	if o.ChannelType == "im" {
 		return v.Texts("tasks").Say("direct")
@@ -154,7 +153,7 @@ func Channel(v *Viewer, o aggregate.Origin, names map[string]string) string {
 	return cmp.Or(ChannelName(names, o.Channel), o.Channel)
 }
 
-// ChannelName is how a channel is called among those that somebody is in, empty for any other.
+// ChannelName returns a channel's name, or "" if the person isn't in that channel.
 func ChannelName(names map[string]string, id string) string {
 	if name := card.OneLine(names[id]); name != "" {
 		return "#" + name
@@ -162,7 +161,7 @@ func ChannelName(names map[string]string, id string) string {
 	return ""
 }
 
-// Digits is a number as people type it: in wide digits, with commas between thousands.
+// Digits converts full-width digits and removes the commas between thousands.
 func Digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

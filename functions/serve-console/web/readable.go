@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Readable is the tenant's settings, for somebody who may read the subject.
+// Readable returns the tenant's settings if the viewer may read the subject.
 func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
 		return s, err
@@ -19,8 +19,8 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 	return c.ReadableAt(ctx, v, a.Origin())
 }
 
-// ReadableAt is the tenant's settings, for somebody who may read what was asked for there: an administrator, whoever
-// asked, is in its channel or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
+// ReadableAt returns the tenant's settings if the viewer may read what was requested there: administrators, the
+// requester, members of the channel, and people who may decide about it. For others it returns aggregate.ErrNotFound.
 func (c *Site) ReadableAt(ctx context.Context, v *Viewer, o aggregate.Origin) (s tenancy.Settings, err error) {
 	if s, err = c.Store.Settings(ctx, v.Tenant); err != nil {
 		return s, err
@@ -38,7 +38,7 @@ func (c *Site) ReadableAt(ctx context.Context, v *Viewer, o aggregate.Origin) (s
 	return s, fmt.Errorf("of a channel that the viewer is not in: %w", aggregate.ErrNotFound)
 }
 
-// ChannelOf is what the viewer knows a request's channel by.
+// ChannelOf returns the name of a request's channel, or unnamed if the viewer isn't in it.
 func (c *Site) ChannelOf(ctx context.Context, v *Viewer, o aggregate.Origin, unnamed string) string {
 	sight, err := c.People.Sight(ctx, v.Team, v.User)
 	if err != nil {

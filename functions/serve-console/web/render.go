@@ -24,10 +24,10 @@ import (
 //go:embed ui
 var ui embed.FS
 
-// Document is what a page shows within the layout.
+// Document is a page's content within the layout.
 type Document struct {
 	Title  string
-	Here   string // the entry of the menu that the page belongs to
+	Here   string // the page's menu entry
 	Data   any
 	Status int // 200 unless set
 }
@@ -41,22 +41,21 @@ type sheet struct {
 	Notice string
 	Warns  bool   // something is left to do
 	Other  string // the address of the page in the other language
-	Assets string // changes with what the assets have
+	Assets string // hash of the assets, so that browsers reload changed ones
 }
 
-// Texts are a catalog in the viewer's language.
+// Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 
-// warnings are the notices after which something is left to do elsewhere.
+// warnings are the notices that ask for another step elsewhere.
 var warnings = map[string]bool{"not-revoked": true}
 
-// entry is one entry of the menu.
 type entry struct {
 	Key, Path, Text, About string
 	admins                 bool
 }
 
-// menu are the pages that a viewer may open.
+// menu returns the pages that a viewer may open.
 func menu(v *Viewer) []entry {
 	l := v.Texts("layout")
 	all := []entry{
@@ -73,7 +72,7 @@ func menu(v *Viewer) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
 
-// templates are all pages with their layout, read once.
+// templates parses all pages with their layout, once.
 var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 	names, err := fs.Glob(ui, "ui/*.html")
 	if err != nil {
@@ -103,17 +102,17 @@ var pageFuncs = template.FuncMap{
 	"spelled": legible.Spelled,
 }
 
-// pair gives a template that is used within others two values.
+// pair passes two values to a nested template.
 type pair struct{ A, B any }
 
-// Zone is the workspace's: that in which times are shown and the days of filters are counted, on cards' sentences as on
-// pages. One zone for both: a row that a filter of a day finds shows that day, wherever the browser is.
+// Zone is the time zone of pages and cards. Filters count days in the same zone, so that every row that a filter finds
+// shows the day that was asked for.
 var Zone = time.FixedZone("JST", 9*60*60)
 
-// when is a time for people, in the zone that the page names at its end.
+// when formats a time in Zone, which the page names at its end.
 func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
 
-// apart is when, with seconds where the time that stands beside it falls into the same minute.
+// apart formats a time, with seconds if the other time is in the same minute.
 func apart(t, other time.Time) template.HTML {
 	if t.Truncate(time.Minute).Equal(other.Truncate(time.Minute)) {
 		return written(t, time.DateTime)
@@ -129,7 +128,7 @@ func written(t time.Time, layout string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, exact, shown))
 }
 
-// Count writes a number with its thousands apart.
+// Count formats a number with separators between thousands.
 func Count(n int64) string {
 	if n < 0 {
 		return "-" + Count(-n)
@@ -140,7 +139,6 @@ func Count(n int64) string {
 	return fmt.Sprintf("%s,%03d", Count(n/1000), n%1000)
 }
 
-// Show writes a page.
 func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Document, name string) error {
 	all, err := templates()
 	if err != nil {
@@ -176,7 +174,7 @@ func otherLanguage(r *http.Request, v *Viewer) string {
 	return "/console/language/" + other + "?next=" + url.QueryEscape(next)
 }
 
-// Done leads to a page that says what was done: one of the layout's texts.
+// Done redirects to a page that shows a notice: one of the layout's texts.
 func (c *Site) Done(w http.ResponseWriter, r *http.Request, to, notice string) error {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -189,7 +187,6 @@ func (c *Site) Done(w http.ResponseWriter, r *http.Request, to, notice string) e
 	return nil
 }
 
-// asset is a file that pages load.
 type asset struct {
 	kind string
 	body []byte
@@ -200,7 +197,7 @@ type assetSet struct {
 	version string
 }
 
-// assets are the files that pages load: one script, one sheet of all topics' rules, and the tab's icon.
+// assets has the files that pages load: one script, one style sheet, and the tab's icon.
 var assets = sync.OnceValue(func() assetSet {
 	sheets, _ := fs.Glob(ui, "ui/css/*.css")
 	var css strings.Builder
@@ -218,7 +215,6 @@ var assets = sync.OnceValue(func() assetSet {
 	}}
 })
 
-// ServeAsset serves a file that pages load.
 func ServeAsset(w http.ResponseWriter, r *http.Request) {
 	a, ok := assets().files[r.PathValue("name")]
 	if !ok {
@@ -230,7 +226,7 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 	w.Write(a.body)
 }
 
-// statusBadge is the colour of a status, by what the reader has to do about it.
+// statusBadge returns a status's colour, which shows whether the reader must do something.
 func statusBadge(status string) string {
 	switch status {
 	case "completed", string(aggregate.Approved):

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// policy lets a page load its own script and style sheet, and pictures; nothing that stands in the page itself runs.
+// policy lets a page load its own script, style sheet and pictures, and forbids inline scripts and styles.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// Safe adds to every answer the headers that keep a browser from running, framing, sniffing, telling or keeping what it
-// should not, and refuses, with 403, a change that another site's page asked for.
+// Safe adds to every answer the headers that forbid framing, content sniffing, referrers, caching and foreign scripts.
+// It answers 403 to a change that another site's page requested.
 func Safe(h http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,8 +51,8 @@ func IsLocal(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// LocalPath returns the path that a request names, with its query, if it lies below prefix, else otherwise. A browser
-// reads "//host", and "/\host", as an address elsewhere.
+// LocalPath returns the path and query in text if it is below prefix, else otherwise. It rejects "//host" and "/\host",
+// which browsers read as addresses of other hosts.
 func LocalPath(text, prefix, otherwise string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(text, "\\\r\n\t") {

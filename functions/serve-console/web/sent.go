@@ -15,16 +15,17 @@ import (
 	"ringi/shared/words/mask"
 )
 
-// Part is a value in what a model was sent, with the names that lead to it.
+// Part is a value in a prompt and the names of the members that lead to it.
 type Part struct{ Path, Text string }
 
-// maxParts and maxSent bound what a page shows of what a model was sent: in values, and in bytes of them together.
+// maxParts and maxSent bound what a page shows of a prompt: the number of values, and their total bytes.
 const (
 	maxParts = 2000
 	maxSent  = 1 << 20
 )
 
-// Parts are the values of a JSON text, personal data masked as on cards; left are those that are not shown.
+// Parts returns the values of a JSON text with personal data masked as on cards; left counts the values that are not
+// shown.
 func Parts(text []byte) (parts []Part, left int) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -52,7 +53,7 @@ func walk(v any, path string, say func(path, text string)) {
 		return path + " › " + name
 	}
 	switch v := v.(type) {
-	case nil: // a member without a value was not sent
+	case nil: // null members were not sent
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			walk(v[name], under(name), say)
@@ -64,12 +65,12 @@ func walk(v any, path string, say func(path, text string)) {
 	case string:
 		say(path, v)
 	default:
-		b, _ := json.Marshal(v) // of decoded JSON it can't fail
+		b, _ := json.Marshal(v) // marshalling decoded JSON can't fail
 		say(path, string(b))
 	}
 }
 
-// MostCalls is how many of the calls of models are listed, the newest first.
+// MostCalls is how many model calls a page lists, newest first.
 const MostCalls = 200
 
 // WasKept reports whether a page can show what these calls sent.
@@ -77,17 +78,17 @@ func WasKept(u *aggregate.Use) bool {
 	return u.Kept() && aggregate.ValidID(u.ID)
 }
 
-// sentPage is what a model was sent.
+// sentPage shows what a model was sent.
 type sentPage struct {
-	Of                  string // what the calls were made for, as the texts have it
+	Of                  string // purpose of the calls, in words
 	Back, Model, Prompt string
 	Parts               []Part
 	Left                int // parts that are not shown
 	Expired             bool
 }
 
-// ShowKept shows what was kept of the calls, among those that an aggregate made, that an address names; back is where
-// they were chosen.
+// ShowKept shows the stored prompts of the calls that an address names, if the aggregate made those calls; back is the
+// address of the list of calls.
 func (c *Site) ShowKept(
 	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use, back, what string,
 ) error {

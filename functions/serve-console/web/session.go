@@ -19,7 +19,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Viewer is who looks at a page. The zero one has not signed in.
+// Viewer is the person who opened a page. The zero value is not signed in.
 type Viewer struct {
 	Tenant string
 	Team   string
@@ -27,21 +27,21 @@ type Viewer struct {
 	Name   string
 	Admin  bool
 	Locale string // one of language.All
-	Form   string // the token that forms of this session carry
+	Form   string // the token that the session's forms carry
 }
 
-// Actor is the viewer as the one who decides or changes something.
+// Actor returns the viewer as an actor of commits.
 func (v *Viewer) Actor() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 }
 
-// Texts are a catalog in the viewer's language.
+// Texts returns a catalog in the viewer's language.
 func (v *Viewer) Texts(catalog string) Texts { return TextsOf(catalog, v.Locale) }
 
-// Untitled stands for a title that there is not.
+// Untitled returns the text shown for a missing title.
 func (v *Viewer) Untitled() string { return v.Texts("layout").Say("untitled") }
 
-// Names of cookies. A browser takes the first prefix only over TLS, for this host alone and for all its paths.
+// Names of cookies. Browsers accept the prefix __Host- only over TLS, for this host alone and for all paths.
 const (
 	SessionCookie = "ringi"
 	localeCookie  = "ringi-language"
@@ -54,7 +54,7 @@ func cookieName(r *http.Request, name string) string {
 	return "__Host-" + name
 }
 
-// SetCookie gives the browser a cookie that lasts so long, and takes it away when that is negative.
+// SetCookie sets a cookie that lasts so long; a negative duration deletes it.
 func SetCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts time.Duration) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
@@ -62,7 +62,7 @@ func SetCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts
 	})
 }
 
-// CookieOf is the cookie that a browser sent, empty where there is none.
+// CookieOf returns a cookie's value, or "".
 func CookieOf(r *http.Request, name string) string {
 	is, err := r.Cookie(cookieName(r, name))
 	if err != nil {
@@ -71,7 +71,7 @@ func CookieOf(r *http.Request, name string) string {
 	return is.Value
 }
 
-// LocaleOf is the language that somebody chose, or the first of the browser's that there is.
+// LocaleOf returns the language that the person chose, or the first supported one of the browser's list.
 func LocaleOf(r *http.Request) string {
 	asked := CookieOf(r, localeCookie) + "," + r.Header.Get("Accept-Language")
 	for part := range strings.SplitSeq(asked, ",") {
@@ -83,7 +83,7 @@ func LocaleOf(r *http.Request) string {
 	return language.All[0]
 }
 
-// SwitchLanguage keeps the language that somebody chose.
+// SwitchLanguage saves the chosen language in a cookie.
 func (c *Site) SwitchLanguage(w http.ResponseWriter, r *http.Request) {
 	if to := r.PathValue("locale"); slices.Contains(language.All, to) {
 		SetCookie(w, r, localeCookie, to, 365*24*time.Hour)
@@ -91,7 +91,8 @@ func (c *Site) SwitchLanguage(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, NextOf(r), http.StatusSeeOther)
 }
 
-// NextOf is the page of the console that a request names to go on to; else the first. Any other address is noted.
+// NextOf returns the console path to go to next: the one in the request, or the first page if there is none or it is
+// not a page of the console. It logs the latter.
 func NextOf(r *http.Request) string {
 	const first = "/console"
 	asked := r.URL.Query().Get("next")
@@ -102,7 +103,7 @@ func NextOf(r *http.Request) string {
 	return cmp.Or(to, first)
 }
 
-// SignedIn serves a route to whoever is signed in and may open it.
+// SignedIn serves a route to people who are signed in and may open it.
 func (c *Site) SignedIn(to Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := c.ViewerOf(w, r, r.Method != http.MethodGet)
@@ -139,7 +140,8 @@ func (c *Site) Open(serve Page) http.HandlerFunc {
 	}
 }
 
-// Within counts an attempt to sign in or to install the app. It returns ErrTooMany when the address makes too many.
+// Within counts an attempt to sign in or to install the app. It returns ErrTooMany if the client address makes too
+// many.
 func (c *Site) Within(r *http.Request) error {
 	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
 	if err == nil && !within {
@@ -159,8 +161,8 @@ func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer) error {
 	return nil
 }
 
-// ViewerOf is who a request's cookie belongs to. It returns aggregate.ErrNotFound for nobody. now asks the tenant's row
-// who is an administrator, whatever the session believes.
+// ViewerOf returns the viewer of a request's session, or aggregate.ErrNotFound if nobody is signed in. If now is set,
+// it reads the administrators from the tenant's row instead of the session.
 func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request, now bool) (*Viewer, error) {
 	v := &Viewer{Locale: LocaleOf(r)}
 	cookie := CookieOf(r, SessionCookie)
@@ -184,8 +186,8 @@ func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request, now bool) (*View
 	return v, nil
 }
 
-// rotate gives the browser another cookie when it is time. That one of two requests at once loses is fine: its cookie
-// is taken until somebody comes with the other's.
+// rotate replaces the session's cookie when it is due. Two concurrent requests may both replace it and one loses; that
+// does no harm, because the old cookie is valid until the new one is first used.
 func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s websession.Session) {
 	now := c.Now()
 	if !s.MustRotate(now) {
@@ -200,8 +202,7 @@ func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s w
 	}
 }
 
-// still updates a session by what Slack and the tenant's row now say of the person. It ends the session of somebody who
-// has left.
+// still updates a session from Slack and the tenant's row. It ends the session of a person who has left.
 func (c *Site) still(ctx context.Context, cookie string, s websession.Session, now bool) (websession.Session, error) {
 	if !now && !s.MustAsk(c.Now()) {
 		return s, nil
@@ -229,10 +230,10 @@ func (c *Site) still(ctx context.Context, cookie string, s websession.Session, n
 	return s, c.Store.SawSession(ctx, cookie, s)
 }
 
-// ErrNotOfUs: who wants in is a guest, has left, or is of another workspace.
+// ErrNotOfUs: the person is a guest, has left, or belongs to another workspace.
 var ErrNotOfUs = errors.New("not a member of the workspace")
 
-// Belongs is the name of a person whom Slack calls a full member of the tenant's workspace; else ErrNotOfUs.
+// Belongs returns the name of a full member of the tenant's workspace; for others ErrNotOfUs.
 func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (string, error) {
 	u, err := c.Slack.User(slackapi.For(ctx, owner.ID), user)
 	switch code := slackapi.Code(err); {
@@ -246,7 +247,8 @@ func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (
 	return u.Name, nil
 }
 
-// Address is where the browser found the console. API Gateway answers under no name but its own and those it was given.
+// Address returns the console's address as the browser sees it. The Host header is safe to use: API Gateway answers
+// only under its own name and configured domains.
 func Address(r *http.Request) string {
 	if IsLocal(r.Host) {
 		return "http://" + r.Host
@@ -254,10 +256,11 @@ func Address(r *http.Request) string {
 	return "https://" + r.Host
 }
 
-// StillAdmin asks the tenant's row: a return is no form, so that its session was believed.
+// StillAdmin reads the administrators from the tenant's row. SignedIn trusts the session on GET requests, so those that
+// change something must call this.
 func (c *Site) StillAdmin(ctx context.Context, v *Viewer) error {
 	if v.User == "" {
-		return nil // an installation: Slack says who
+		return nil // installing: Slack says who the person is
 	}
 	owner, err := c.Store.Tenant(ctx, v.Tenant)
 	if err == nil && !slices.Contains(owner.Admins, v.User) {

@@ -20,7 +20,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Rows are what the pages show and change of the table.
 type Rows struct {
 	*tasks.Store
 	websession.Sessions
@@ -28,12 +27,11 @@ type Rows struct {
 	*sums.Counter
 }
 
-// RowsOf gives pages the rows of a store of all kinds.
 func RowsOf(s *store.Store) Rows {
 	return Rows{tasks.Of(s), websession.Of(s.Table()), exports.Of(s.Table()), sums.Of(s.Table(), s.Kinds())}
 }
 
-// Site is what every page stands on.
+// Site has what every page needs.
 type Site struct {
 	Store   Rows
 	Results Results
@@ -53,7 +51,7 @@ type Results interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Deployment is the workspace that the deployment itself belongs to.
+// Deployment says which workspace is the deployment's own.
 type Deployment interface {
 	Own(ctx context.Context, tenant string) (bool, error)
 	Tenant(ctx context.Context) (string, error)
@@ -61,28 +59,28 @@ type Deployment interface {
 	MayInstall(ctx context.Context, team string) (bool, error)
 }
 
-// Page writes one page, or does one act and leads on. Its error becomes an error page.
+// Page renders a page, or performs an act and redirects. Its error becomes an error page.
 type Page func(w http.ResponseWriter, r *http.Request, v *Viewer) error
 
-// Route is a page for people who are signed in, with its pattern, as http.ServeMux has them.
+// Route is a page for people who are signed in; Pattern is one of http.ServeMux.
 type Route struct {
 	Pattern        string
 	Administrators bool // for them alone
 	Serve          Page
 }
 
-// ForMembers is a page that any member of the workspace may open.
+// ForMembers makes a page that any member of the workspace may open.
 func ForMembers(pattern string, serve Page) Route { return Route{pattern, false, serve} }
 
-// ForAdministrators is a page for administrators alone.
+// ForAdministrators makes a page that only administrators may open.
 func ForAdministrators(pattern string, serve Page) Route { return Route{pattern, true, serve} }
 
-// Names are how people are called, by their ids.
+// Names returns people's names by id.
 func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]string {
 	return c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
 }
 
-// NoteDeployment notes which workspace is the deployment's own: all others are further ones.
+// NoteDeployment saves which workspace is the deployment's own; all others are further tenants.
 func (c *Site) NoteDeployment(ctx context.Context) error {
 	own, err := c.Own.Tenant(ctx)
 	if err != nil || own == "" {
@@ -91,7 +89,7 @@ func (c *Site) NoteDeployment(ctx context.Context) error {
 	return c.Store.NoteDeployment(ctx, own, c.Now())
 }
 
-// WorkspaceName is the workspace's name, or its id when that can't be shown.
+// WorkspaceName returns the workspace's name, or its id if the name can't be shown.
 func WorkspaceName(team, called string) string {
 	name := strings.Join(strings.Fields(legible.Visible(called)), " ")
 	if !legible.Text(name) {
@@ -100,7 +98,7 @@ func WorkspaceName(team, called string) string {
 	return legible.First(name, tenancy.MaxTenantName)
 }
 
-// Refuse logs an attempt that is not allowed, and who made it.
+// Refuse logs a forbidden attempt and who made it.
 func Refuse(r *http.Request, v *Viewer, why string) {
 	slog.WarnContext(
 		r.Context(), "refused", "why", why, "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr, "tenant",

@@ -14,14 +14,14 @@ import (
 //go:embed texts
 var catalogs embed.FS
 
-// Texts are the texts of one catalog in one language, by key: a text, a table of texts by a value's name, or a table of
-// lists. Templates write $w.asked_by for a text.
+// Texts is one catalog in one language: each key has a text, a table of texts, or a table of lists. In templates
+// $w.asked_by is a text.
 type Texts map[string]any
 
-// read has the catalogs that were needed so far.
+// read caches parsed catalogs.
 var read sync.Map
 
-// TextsOf is a catalog in a language. There is one: a test reads all files that pages name.
+// TextsOf returns a catalog in a language. It always exists: a test reads every catalog that a page names.
 func TextsOf(catalog, locale string) Texts {
 	name := "texts/" + locale + "/" + catalog + ".yaml"
 	if t, known := read.Load(name); known {
@@ -36,7 +36,7 @@ func TextsOf(catalog, locale string) Texts {
 	return t
 }
 
-// localeKey is where texts keep their language.
+// localeKey is the key under which Texts has its language.
 const localeKey = "locale"
 
 func parse(name string) (Texts, error) {
@@ -65,16 +65,15 @@ func parse(name string) (Texts, error) {
 	return t, nil
 }
 
-// Locale is the language of the texts.
 func (t Texts) Locale() string { return t.Say(localeKey) }
 
-// Say is the text of a key, with values in place of its {names}: Say("row", "n", 3).
+// Say returns the text of a key with {names} replaced by values: Say("row", "n", 3).
 func (t Texts) Say(key string, values ...any) string {
 	text, _ := t[key].(string)
 	return filled(text, values)
 }
 
-// In is the text that a table has for a value, "none" being the empty one's name; empty where it has no such text.
+// In returns a table's text for a value, or "" if there is none; the empty value has the key "none".
 func (t Texts) In(table string, value any, values ...any) string {
 	texts, _ := t[table].(map[string]string)
 	name := fmt.Sprint(value)
@@ -84,7 +83,7 @@ func (t Texts) In(table string, value any, values ...any) string {
 	return filled(texts[name], values)
 }
 
-// List is the list that a table has under a name.
+// List returns a list from a table.
 func (t Texts) List(table, name string) []string {
 	lists, _ := t[table].(map[string][]string)
 	return lists[name]

@@ -1,4 +1,4 @@
-// Command dynamodb-models is a bare handler with: DynamoDB, the models' vendors.
+// Command dynamodb-models is a bare handler with clients of DynamoDB and the models' vendors.
 package main
 
 import (

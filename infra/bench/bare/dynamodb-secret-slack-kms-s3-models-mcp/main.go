@@ -1,5 +1,5 @@
-// Command dynamodb-secret-slack-kms-s3-models-mcp is a bare handler with: DynamoDB, the Slack secret, Slack, KMS, S3,
-// the models' vendors, MCP.
+// Command dynamodb-secret-slack-kms-s3-models-mcp is a bare handler with clients of DynamoDB, Slack and its secret,
+// KMS, S3, the models' vendors and MCP.
 package main
 
 import (
@@ -21,7 +21,6 @@ func main() {
 		llm.Clients, slack.Client, func(context.Context, aws.Config) (any, error) { return call, nil })
 }
 
-// call calls a tool of an MCP server.
 func call(ctx context.Context) error {
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil).Connect(ctx,
 		&mcp.StreamableClientTransport{}, nil)

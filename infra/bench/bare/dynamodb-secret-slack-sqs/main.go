@@ -1,4 +1,4 @@
-// Command dynamodb-secret-slack-sqs is a bare handler with: DynamoDB, the Slack secret, Slack, SQS.
+// Command dynamodb-secret-slack-sqs is a bare handler with clients of DynamoDB, Slack and its secret, and SQS.
 package main
 
 import (

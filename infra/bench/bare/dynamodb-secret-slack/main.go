@@ -1,4 +1,4 @@
-// Command dynamodb-secret-slack is a bare handler with: DynamoDB, the Slack secret, Slack.
+// Command dynamodb-secret-slack is a bare handler with clients of DynamoDB, Slack and its secret.
 package main
 
 import (

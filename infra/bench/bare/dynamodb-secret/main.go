@@ -1,4 +1,4 @@
-// Command dynamodb-secret is a bare handler with: DynamoDB, the Slack secret.
+// Command dynamodb-secret is a bare handler with a client of DynamoDB and the Slack secret.
 package main
 
 import (

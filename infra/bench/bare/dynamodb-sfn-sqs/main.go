@@ -1,4 +1,4 @@
-// Command dynamodb-sfn-sqs is a bare handler with: DynamoDB, Step Functions, SQS.
+// Command dynamodb-sfn-sqs is a bare handler with clients of DynamoDB, Step Functions and SQS.
 package main
 
 import (

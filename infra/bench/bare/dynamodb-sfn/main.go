@@ -1,4 +1,4 @@
-// Command dynamodb-sfn is a bare handler with: DynamoDB, Step Functions.
+// Command dynamodb-sfn is a bare handler with clients of DynamoDB and Step Functions.
 package main
 
 import (

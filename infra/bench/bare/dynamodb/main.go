@@ -1,4 +1,4 @@
-// Command dynamodb is a bare handler with: DynamoDB.
+// Command dynamodb is a bare handler with a client of DynamoDB.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package handler is what is left of a function without its work: it makes clients, reads the Slack secret if it needs
-// it, and echoes events.
+// Package handler is a Lambda function without its work: it makes clients, reads the Slack secret if it needs it, and
+// echoes events.
 package handler
 
 import (
@@ -14,15 +14,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-// Making makes clients, or what a function reads at its start.
+// Making makes a client, or reads what a function needs at its start.
 type Making func(context.Context, aws.Config) (any, error)
 
-// With makes a client of AWS.
+// With makes an AWS client.
 func With[C, O any](client func(aws.Config, ...func(*O)) *C) Making {
 	return func(_ context.Context, cfg aws.Config) (any, error) { return client(cfg), nil }
 }
 
-// Secret reads the Slack secret.
 func Secret(ctx context.Context, cfg aws.Config) (any, error) {
 	return secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
 		&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
@@ -44,7 +43,7 @@ func Start(clients ...Making) {
 	}
 	lambda.Start(func(_ context.Context, event json.RawMessage) (json.RawMessage, error) {
 		if made == nil {
-			os.Exit(1) // it keeps the clients alive
+			os.Exit(1) // keeps the clients alive
 		}
 		return event, nil
 	})

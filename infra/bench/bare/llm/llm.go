@@ -1,5 +1,5 @@
-// Package llm has what a function that thinks has for its vendors: their SDKs,
-// of which a client is made when a model is first called, and the key's secret.
+// Package llm makes what a function that calls models needs for its vendors: the secret with their keys, and the SDKs,
+// whose clients are made at the first call.
 package llm
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 )
 
-// Clients makes what is made at the start, and one call of each vendor for later.
+// Clients makes what a function makes at its start, and links in one call of each vendor.
 func Clients(_ context.Context, cfg aws.Config) (any, error) {
 	return []any{
 		secretsmanager.NewFromConfig(cfg),

@@ -1,4 +1,4 @@
-// Package slack has what a function that calls Slack does at its start.
+// Package slack makes what a function that calls Slack makes at its start.
 package slack
 
 import (
@@ -12,7 +12,7 @@ import (
 	"ringi/infra/bench/bare/handler"
 )
 
-// Client reads the secret with the bot's token, and makes a client with it.
+// Client reads the secret with the bot's token and makes a Slack client with it.
 func Client(ctx context.Context, cfg aws.Config) (any, error) {
 	out, err := handler.Secret(ctx, cfg)
 	if err != nil {
