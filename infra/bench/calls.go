@@ -37,7 +37,7 @@ type Usage struct {
 	Read, Write, Index float64 `json:",omitzero"`
 }
 
-// plus adds another usage, multiplied.
+// plus adds another usage times a factor.
 func (u Usage) plus(o Usage, times float64) Usage {
 	return Usage{
 		u.Invocations + o.Invocations*times, u.AWS + o.AWS*times, u.Slack + o.Slack*times, u.Vendor + o.Vendor*times,
@@ -66,10 +66,10 @@ func (p Pipeline) total() (t Usage) {
 	return t
 }
 
-// Calls are the usage of pipelines, undisturbed and with faults, and of one look of the idle sweeper.
+// Calls has the usage of undisturbed pipelines, of pipelines with faults, and of one run of the idle sweeper.
 type Calls struct{ Quiet, Faulty, Sweep Pipeline }
 
-// metered runs do on a stack whose calls are recorded with their cost.
+// metered calls do with a stack whose calls are recorded with their cost.
 func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *recorder.Recorder) error) error {
 	rec := recorder.New(seed)
 	s, err := open(ctx, rec, webapi.Rates{})
@@ -85,7 +85,7 @@ func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *recorder.R
 	return do(s, rec)
 }
 
-// repeated measures n times of do. Another time before them starts the processes.
+// repeated measures n times of do, after one more that starts the processes.
 func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pipeline, err error) {
 	err = metered(ctx, 1, func(s *stack.Stack, rec *recorder.Recorder) error {
 		for _, many := range []int{1, n} {
@@ -103,8 +103,8 @@ func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pi
 	return p, err
 }
 
-// measureCalls measures undisturbed pipelines one after another, then one look of the idle sweeper, then pipelines side
-// by side with faults, unless disturbed is 0.
+// measureCalls measures undisturbed pipelines one after another, then one run of the idle sweeper and, unless disturbed
+// is 0, concurrent pipelines with faults.
 func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (*Calls, error) {
 	c := &Calls{}
 	err := metered(ctx, seed, func(s *stack.Stack, rec *recorder.Recorder) (err error) {
@@ -115,7 +115,7 @@ func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) 
 		if c.Quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
 			return fmt.Errorf("undisturbed: %w", err)
 		}
-		for range 2 { // the first look has work that the pipelines left
+		for range 2 { // the first run has work left over from the pipelines
 			if _, err = s.Fire(ctx, sweeper); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) 
 	return c, err
 }
 
-// pipelines runs n requests from end to end, some at once.
+// pipelines runs n requests from end to end, atOnce of them concurrently.
 func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, atOnce int) (Pipeline, error) {
 	var p Pipeline
 	asked := make([]*driver.Request, n)
@@ -148,7 +148,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 	if err != nil {
 		return p, err
 	}
-	// The last bookkeeping comes after people have seen the end.
+	// Some rows are written after people have seen the end.
 	calls, err := whenQuiet(ctx, rec)
 	if err != nil {
 		return p, err
@@ -170,7 +170,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 	return out, nil
 }
 
-// whenQuiet takes what was recorded, once nothing was called for a second and a half.
+// whenQuiet returns the recorded calls after 1.5 seconds without a call.
 func whenQuiet(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call, err error) {
 	for {
 		calls, err := rec.Take()
@@ -186,12 +186,12 @@ func whenQuiet(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call
 	}
 }
 
-// usage adds up the calls of all functions but the sweeper, which runs each minute anyway.
+// usage adds up the calls of all functions except the sweeper, which runs each minute anyway.
 func usage(calls []recorder.Call, n int) Pipeline {
 	return added(calls, n, func(function string) bool { return function != sweeper })
 }
 
-// added adds up calls by function, without those that a process makes while it starts.
+// added adds up calls by function, without those that a process makes at its start.
 func added(calls []recorder.Call, n int, counts func(function string) bool) Pipeline {
 	p := Pipeline{Functions: map[string]Usage{}, Actions: map[string]float64{}, Rows: map[string]map[string]float64{}}
 	each := 1 / float64(n)
@@ -235,13 +235,13 @@ func added(calls []recorder.Call, n int, counts func(function string) bool) Pipe
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// Contests is the cost of a contest in which all teams play all rounds.
+// Contests is the cost of a contest whose teams all play every round.
 type Contests struct {
 	Teams, Rounds int
 	Pipeline
 }
 
-// measureContests plays contests one after another, each from its head to its summary.
+// measureContests plays contests one after another, each from its start to its summary.
 func measureContests(ctx context.Context, n int) (*Contests, error) {
 	c := &Contests{Teams: 3, Rounds: 2}
 	var err error
@@ -251,7 +251,8 @@ func measureContests(ctx context.Context, n int) (*Contests, error) {
 			t.Fatalf("the contest ended as %+v", a.Summary)
 		}
 	})
-	// A choice follows each call of RunRound. Each team ends in a state of its own; three more states follow the teams.
+	// A Choice state follows each call of RunRound, each team has a final state, and three more states follow the
+	// teams.
 	c.Transitions = round(2*c.Functions["run-round"].Invocations + float64(c.Teams) + 3)
 	return c, err
 }

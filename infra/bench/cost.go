@@ -22,13 +22,13 @@ const (
 	perTrace      = 5.00 / 1e6
 )
 
-// Assumptions: the local stack can't say how long a function waits for others, and the bench doesn't count everything.
+// Assumptions about what the local stack can't measure, such as the time that functions wait for other services.
 const (
-	models, modelSeconds = 3.0, 10.0 // calls of models, and how long each takes
-	stepsSeconds         = 20.0      // of carrying out the steps and the summary, in one invocation
+	models, modelSeconds = 3.0, 10.0 // model calls, and the duration of each
+	stepsSeconds         = 20.0      // of all steps and the summary, in one invocation
 	cardSeconds          = 0.5
 	otherSeconds         = 0.1
-	small, large         = 0.25, 0.5 // GB of memory: 256 MB, and 512 MB of execute-process
+	small, large         = 0.25, 0.5 // GB of memory: most functions, and execute-process
 	apiCalls, logKB      = 4.0, 25.0
 	traced               = 0.05
 	duePerTask           = 60.0 // write units of a task in the partitions DUE#0 to DUE#7
@@ -37,7 +37,7 @@ const (
 	openHours            = 4.0
 )
 
-// bill is the table of what 1,000 tasks cost, and a sentence about contests.
+// bill returns the table of what 1,000 tasks cost, and a sentence about contests.
 func (m *Measured) bill() string {
 	var t table
 	var sum float64
@@ -70,7 +70,7 @@ func (m *Measured) bill() string {
 	add("logs", "about "+num(logKB)+" KB", logKB/1e6*perLogGB)
 	add("traces", fmt.Sprintf("%s %% of %s", num(traced*100), num(f.Invocations)), traced*f.Invocations*perTrace)
 	t.row("**AWS in all**", "", fmt.Sprintf("**%.2f**", sum))
-	const played, puts = 120.0, 30.0 // GB-seconds of six rounds of 40 s in 512 MB, and prompts that are kept
+	const played, puts = 120.0, 30.0 // GB-seconds of six rounds of 40 s in 512 MB, and stored prompts
 	fmt.Fprintf(&t, `
 A contest of three teams and two rounds, measured likewise: %s transitions (%.2f dollars per 1,000 contests),
 %.0f write units with indexes (%.2f), %.0f read units (%.2f), %s PUT of prompts (%.2f).
@@ -89,7 +89,7 @@ func gbSeconds(times, seconds, gb float64) string {
 
 func dollars(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// limits is the table of AWS's limits that steady tasks come near; amounts over a limit are bold.
+// limits returns the table of AWS's limits that a steady load comes near; amounts over a limit are bold.
 func (m *Measured) limits() string {
 	var t table
 	p := m.Calls.Quiet

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Spread is how long something took: 50, 90 and 99 of 100 were at most that slow.
+// Spread has the 50th, 90th and 99th percentile of durations.
 type Spread struct {
 	Count         int
 	P50, P90, P99 time.Duration
@@ -25,7 +25,7 @@ func spread(values []time.Duration) Spread {
 	return Spread{len(values), percentile(values, 0.5), percentile(values, 0.9), percentile(values, 0.99)}
 }
 
-// percentile is the smallest value that at least the share p of all values does not exceed, 0 if there are none.
+// percentile returns the smallest value that at least the share p of all values does not exceed; 0 if there are none.
 func percentile(values []time.Duration, p float64) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -75,7 +75,7 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 	return &Latency{spread(first), spread(changed), spread(resumed), where}, nil
 }
 
-// leftGate is when the run went on after the policy's gate.
+// leftGate returns when the run went on after the policy's gate.
 func leftGate(r *driver.Request) (left time.Time) {
 	v, err := r.S.Task(r.T.Context(), r.Ref.ID)
 	if err != nil {
@@ -92,8 +92,8 @@ func leftGate(r *driver.Request) (left time.Time) {
 	return left
 }
 
-// called returns when the first call of a method about a message came after a moment. It waits until the sandbox has
-// noted that call, which is only once it is answered.
+// called returns the time of the first call of a method about a message after a moment. It waits until the sandbox has
+// recorded that call, which it does after answering.
 func called(r *driver.Request, method, ts string, after time.Time) (at time.Time) {
 	r.Eventually(method+" of message "+ts, func() bool {
 		for _, c := range r.S.Sandbox.Calls() {
@@ -116,7 +116,6 @@ type Share struct {
 // passage is a stage, and the call whose first occurrence ends it.
 type passage struct{ stage, function, name string }
 
-// passages are the stages in their order.
 var passages = []passage{
 	{"gateway, start of receive-event", "ReceiveEventFunction", lambda.KindStart},
 	{"receive-event commits", "ReceiveEventFunction", lambda.KindAnswer},
@@ -126,8 +125,8 @@ var passages = []passage{
 	{"update-card loads, claims", updater, "slack chat.postMessage"},
 }
 
-// measureShares times n requests one after another. Another one before them starts the processes. Its recorder has no
-// meter, because a meter reads before and after each write, and the function that writes would wait for those reads.
+// measureShares times n requests one after another, after one more that starts the processes. Its recorder has no
+// meter: a meter reads before and after each write, and the writing function would wait for those reads.
 func measureShares(ctx context.Context, n int) ([]Share, error) {
 	rec := recorder.New(0)
 	s, err := open(ctx, rec, webapi.Rates{})
@@ -155,8 +154,8 @@ func measureShares(ctx context.Context, n int) ([]Share, error) {
 	return shares(asked[1:], calls)
 }
 
-// shares takes the median of each stage over requests that were made one after another. It refuses metered calls, whose
-// times include the meter's reads.
+// shares returns the median of each stage over requests that were made one after another. It refuses metered calls,
+// because their times include the meter's reads.
 func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 	for _, c := range calls {
 		if c.Units != (capacity.Units{}) {

@@ -1,5 +1,5 @@
 // Command bench measures what a request costs: calls, capacity, time and size. All figures come from the local stack,
-// so its times only mean something as ratios.
+// so its times are only meaningful as ratios.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"ringi/infra/bench/coldstart"
 )
 
-// Measured has all measurements. Parts that were not measured are nil.
+// Measured has all measurements; parts that were not measured are nil.
 type Measured struct {
 	At, On       string // the day and the machine
 	Calls        *Calls
@@ -30,7 +30,7 @@ type Measured struct {
 	Throughput   *Throughput
 }
 
-// effort says how often each thing is measured.
+// effort says how often each measurement is repeated.
 type effort struct {
 	pipelines, disturbed, spawns, requests int
 	seed                                   uint64
@@ -41,7 +41,7 @@ var (
 	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10}
 )
 
-// parts are the names of what can be measured alone, in their order.
+// parts are the measurements that can be run separately, in order.
 var parts = []string{"calls", "others", "cold", "latency", "throughput"}
 
 func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {

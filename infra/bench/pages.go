@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// seedWrites is how many rows the first description of the pipeline writes for a request that goes well.
+// seedWrites is how many rows the original description of the pipeline writes for a successful request.
 const seedWrites = 21
 
-// markdown is the table of all measurements.
+// markdown returns the table of all measurements.
 func (m *Measured) markdown() string {
 	var t table
 	t.row("measured", "", "")
@@ -58,7 +58,7 @@ func (m *Measured) callRows(t *table) {
 	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()), "")
 }
 
-// otherRows are the rows of contests and conversations.
+// otherRows adds the rows of contests and conversations.
 func (m *Measured) otherRows(t *table) {
 	if c := m.Contest; c != nil {
 		t.part(fmt.Sprintf("One contest, %d teams of a leader and a member, %d rounds each, two metrics: calls and capacity", c.Teams, c.Rounds), "of the contest", "of a round")
@@ -72,7 +72,7 @@ func (m *Measured) otherRows(t *table) {
 	}
 }
 
-// alone adds the rows of a pipeline that was measured undisturbed only. more has texts for the third cell.
+// alone adds the rows of a pipeline that was only measured undisturbed. more has texts for the third cell.
 func (t *table) alone(p Pipeline, of string, more map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		t.row(name+", in a "+of, inShort(p.Functions[name]), more[name])
@@ -81,7 +81,7 @@ func (t *table) alone(p Pipeline, of string, more map[string]string) {
 	t.row("rows that a "+of+" writes by kind", p.byKind(), "")
 }
 
-// inShort is a usage in one cell.
+// inShort formats a usage for one cell.
 func inShort(u Usage) string {
 	parts := []string{num(u.Invocations) + " invocations"}
 	for _, x := range []struct {
@@ -104,7 +104,7 @@ func amounts(of map[string]float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// byKind lists the rows that a pipeline writes by kind, the most first, and which functions write them.
+// byKind lists the rows that a pipeline writes by kind, most frequent first, with the functions that write them.
 func (p Pipeline) byKind() string {
 	kinds := slices.SortedFunc(maps.Keys(p.Rows), func(x, y string) int {
 		return cmp.Or(cmp.Compare(sum(p.Rows[y]), sum(p.Rows[x])), cmp.Compare(x, y))
@@ -195,17 +195,17 @@ func thousands(n int) string {
 	return s
 }
 
-// baseline is the file of what was measured last. Pages are made of it, and new measurements are compared with it.
+// baseline is the file of the last measurements. The pages are made from it, and new measurements are compared with it.
 const baseline = "infra/bench/baseline.json"
 
-// The pages that show measurements, each between marks of its own.
+// The pages that show measurements, each between its own marks.
 const (
 	readme = "infra/bench/README.md"
 	costs  = "infra/bench/cost.md"
 	front  = "README.md"
 )
 
-// section is the text between two marks of a page that have the section's name.
+// section is the text between a page's two marks with the section's name.
 type section struct{ page, name, text string }
 
 func (m *Measured) sections() []section {
@@ -238,7 +238,7 @@ func load(root string) (m *Measured, err error) {
 	return m, nil
 }
 
-// keep writes what was measured into the baseline and the pages.
+// keep saves measurements in the baseline and the pages.
 func (m *Measured) keep(root string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -264,7 +264,7 @@ func (m *Measured) keep(root string) error {
 	return nil
 }
 
-// sentence sums up for the first page what one request uses.
+// sentence summarizes for README.md what one request uses.
 func (m *Measured) sentence() string {
 	var cold []float64
 	for _, f := range m.Cold.Functions {

@@ -25,16 +25,16 @@ import (
 // minutes.
 const pace = 20
 
-// Throughput is of many requests made at once in one channel, with Slack's limits. All were completed and shown.
+// Throughput measures many concurrent requests in one channel with Slack's limits. All of them completed.
 type Throughput struct {
-	Writes      map[string]float64 // calls of Slack, by method
-	RateLimited int                // calls that Slack turned away
+	Writes      map[string]float64 // calls to Slack, by method
+	RateLimited int                // calls that Slack rate-limited
 	Tasks       int
 	Wall        time.Duration
 	Pace        float64 // of Slack's limits
 	Unsaved     int     // clicks that had to be repeated
-	Retried     int     // executions that a person had to ask for again
-	Redelivered int     // events that the app did not take in three seconds
+	Retried     int     // executions that a person had to retry
+	Redelivered int     // events that the app did not accept within three seconds
 }
 
 func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
@@ -67,19 +67,19 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 	return t, noDeadLetters(ctx, s)
 }
 
-// watch counts the app's calls while people do something. It fires the sweeper more often than its schedule does.
+// watch counts the app's calls while people acts. It fires the sweeper more often than its schedule does.
 func (t *Throughput) watch(ctx context.Context, s *stack.Stack, people func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		for sleep.For(ctx, 20*time.Second) == nil {
-			s.Fire(ctx, sweeper) // the next look tries again
+			s.Fire(ctx, sweeper) // fired again in the next round
 		}
 	})
 	beside.Go(func() {
 		var last time.Time
-		for more := true; more; last = t.count(s.Sandbox.Calls(), last) { // the sandbox keeps the last calls only
+		for more := true; more; last = t.count(s.Sandbox.Calls(), last) { // the sandbox only remembers the last calls
 			more = sleep.For(ctx, 200*time.Millisecond) == nil
 		}
 	})
@@ -89,7 +89,7 @@ func (t *Throughput) watch(ctx context.Context, s *stack.Stack, people func() er
 	return err
 }
 
-// count adds the calls since a moment, and returns the time of the newest.
+// count adds the calls after a time, and returns the time of the newest.
 func (t *Throughput) count(calls []webapi.Call, last time.Time) time.Time {
 	newest := last
 	for _, c := range calls {
@@ -124,13 +124,13 @@ func noDeadLetters(ctx context.Context, s *stack.Stack) error {
 	return nil
 }
 
-// everyTool is a request whose plan has all five tools in it.
+// everyTool is a request whose plan uses all five tools.
 const everyTool = "今月の勤怠をまとめて"
 
-// Texts of an execution's card: one that ended well, one that did not.
+// Texts on an execution's card: after success, and after failure.
 const completed, failed = "✅ 実行完了", "retry_execution"
 
-// patience is how long one thing may take on a busy machine.
+// patience bounds each wait on a busy machine.
 const patience = 15 * time.Minute
 
 // open starts a stack whose sweeper runs only when fired.
@@ -141,15 +141,15 @@ func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack
 	return driver.Start(ctx, o)
 }
 
-// ask makes a request in #人事. poll is how often its cards are looked at.
+// ask makes a request in #人事; poll is how often its cards are read.
 func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
 	r := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+everyTool)
 	r.Timeout, r.Poll = patience, poll
 	return r
 }
 
-// finish stamps both cards and waits until the work is done and shown. On a failed execution it presses 再実行, as people
-// do, and returns how often it did.
+// finish stamps both cards and waits until the work is done and shown. If the execution fails it presses 再実行, and
+// returns how often it did.
 func finish(r *driver.Request) (retried int) {
 	r.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
 	r.Click(workspace.Tanaka, driver.ProcessCard, "approve_process")
@@ -167,7 +167,7 @@ func finish(r *driver.Request) (retried int) {
 	return retried
 }
 
-// crowd does something n times, some at once. The first failure ends all.
+// crowd calls do n times, atOnce of them concurrently. The first failure ends all.
 func crowd(ctx context.Context, n, atOnce int, do func(t driver.T, nth int)) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(atOnce)

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/secret/vault"
 )
 
-// asked asks a person for consent in the browser, and connects with the token that the vendor then gives.
+// asked asks for consent in the person's browser, and connects with the token that the vendor returns.
 func (o order) asked(ctx context.Context, out io.Writer) error {
 	prefix := strings.ToUpper(o.provider)
 	client := oauth.Client{ID: os.Getenv(prefix + "_CLIENT_ID"), Secret: os.Getenv(prefix + "_CLIENT_SECRET")}
@@ -38,8 +38,8 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Of(token, client), vault.About(token), o.by)
 }
 
-// returned waits for the browser's redirect. One with another state is answered 400 and ignored; any other ends the
-// wait, with a token or an error.
+// returned waits for the browser's redirect. It answers 400 to a redirect with another state and goes on waiting; any
+// other redirect ends the wait with a token or an error.
 func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, client oauth.Client,
 	consent oauth.Consent) (oauth.Token, error) {
 	type result struct {

@@ -43,7 +43,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// maxToken is the longest token that is taken, in bytes.
+// maxToken is the longest accepted token, in bytes.
 const maxToken = 16 << 10
 
 var (
@@ -71,7 +71,7 @@ func main() {
 	}
 }
 
-// order is the command line after it was parsed.
+// order is the parsed command line.
 type order struct {
 	vault            vault.Vault
 	tenant, provider string
@@ -138,8 +138,8 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	return nil
 }
 
-// given connects an MCP server with a token from standard input. The token is only ever sent to the address that the
-// settings name now.
+// given connects an MCP server with a token from standard input. The token is bound to the server's address in the
+// settings and never sent elsewhere.
 func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error {
 	address, err := o.address(ctx, rows, strings.TrimPrefix(o.provider, tenancy.ServerProvider))
 	if err != nil {

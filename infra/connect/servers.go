@@ -20,8 +20,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// digits is how many hexadecimal digits a tool's hash has. All must be given: a server's author could make two tools
-// whose hashes begin alike.
+// digits is the length of a tool's hash in hexadecimal digits. Nobody may give fewer: a server's author could make two
+// tools whose hashes start alike.
 const digits = 64
 
 const usage = `mcp takes one of
@@ -32,7 +32,7 @@ const usage = `mcp takes one of
   forbid <server>.<tool>                  switch it off
   contests <server>.<tool> <hash>|off     let members of contests call the tool, if it reads; they ask nobody`
 
-// servers carries out `mcp …`.
+// servers runs `mcp …`.
 func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	d := mcp.Admin{Rows: rows, Credentials: o.vault,
 		Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
@@ -74,7 +74,7 @@ func (o order) rename(ctx context.Context, rows *tasks.Store, name, address stri
 	})
 }
 
-// show prints all that a server says of its tools: an administrator allows nothing unseen.
+// show prints everything that a server says about its tools, so that an administrator allows nothing unseen.
 func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer) error {
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
@@ -101,7 +101,7 @@ func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer
 	return nil
 }
 
-// allow allows a tool by the whole hash that show printed.
+// allow allows a tool by the complete hash that show printed.
 func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, access aggregate.Access) error {
 	if access != aggregate.Read && access != aggregate.Write {
 		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
@@ -131,7 +131,7 @@ func (o order) address(ctx context.Context, rows *tasks.Store, name string) (str
 	return x.MCPServers[i].URL, nil
 }
 
-// said returns a refusal's sentence as the error; other errors stay as they are.
+// said replaces a refusal with its sentence; it returns other errors unchanged.
 func said(err error) error {
 	var e *failedcall.Error
 	if errors.As(err, &e) {
@@ -144,7 +144,7 @@ func said(err error) error {
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.IsPrint(r) || r == '\u3000' { // a wide space shows as such, and is typed
+		if unicode.IsPrint(r) || r == '\u3000' { // a full-width space looks like a space, and people type it
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "\\u{%x}", r)

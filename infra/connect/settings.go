@@ -22,10 +22,10 @@ const editUsage = `%s takes one of
   get                      show all that there are, each as set takes it
   set <name>=<value> …     change these and no other; if one is wrong, none. Lists have commas between`
 
-// row is a row whose fields an administrator changes.
+// row is a row whose fields an administrator can change.
 type row struct {
 	fields  []tenancy.Member
-	unknown string // the refusal of any other name
+	unknown string // the error for an unknown field
 	about   string // lines that `get` prints before the fields
 	save    func() error
 }
@@ -67,8 +67,8 @@ func settings(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	}}, err
 }
 
-// tenant reads the workspace's own row: its name, and its administrators, which have to be set here once none of them
-// can sign in at the console.
+// tenant reads the workspace's row: its name and administrators. This command can set them even if no administrator can
+// sign in to the console any more.
 func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	x, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
@@ -82,7 +82,7 @@ func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	}, err
 }
 
-// again repeats a change, ten times at most, while others save in between.
+// again retries a change up to ten times if others save in between.
 func again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
@@ -102,7 +102,7 @@ func list(out io.Writer, fields []tenancy.Member, args []string) {
 	}
 }
 
-// known warns if a workspace has no tenant yet, because its id may be mistyped.
+// known warns if a workspace is not a tenant yet, because its id may be mistyped.
 func known(ctx context.Context, rows *tasks.Store, o order, out io.Writer) error {
 	_, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
@@ -112,7 +112,7 @@ func known(ctx context.Context, rows *tasks.Store, o order, out io.Writer) error
 	return err
 }
 
-// shown returns a value in the form that set takes.
+// shown formats a value as set accepts it.
 func shown(f tenancy.Member) string {
 	if f.Value.Kind() == reflect.String {
 		return f.Value.String()
@@ -127,7 +127,7 @@ func shown(f tenancy.Member) string {
 	return string(b)
 }
 
-// set sets a member from text. It returns aggregate.ErrField for a value of another kind.
+// set parses a field's value. It returns aggregate.ErrField for a value of another kind.
 func set(f tenancy.Member, text string) error {
 	list, ok := f.Value.Addr().Interface().(*[]string)
 	switch {
@@ -143,14 +143,14 @@ func set(f tenancy.Member, text string) error {
 		}
 		return nil
 	}
-	f.Value.SetZero() // else members that the JSON doesn't name would stay
+	f.Value.SetZero() // else fields that the JSON lacks would keep their values
 	if text == "null" || json.Unmarshal([]byte(text), f.Value.Addr().Interface()) != nil {
 		return tenancy.Unread(f.Name, f.Value).Err()
 	}
 	return nil
 }
 
-// assign sets fields by arguments of the form name=value. For a name that no field has it returns unknown's error.
+// assign sets fields from arguments of the form name=value. For an unknown name it returns unknown's error.
 func assign(fields []tenancy.Member, args []string, unknown func(name string) error) error {
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")

@@ -22,7 +22,7 @@ const toolUsage = `tool takes one of
   allow <tool> [<constraint>=<value> …]  let tasks call it; constraints that are not named stay, departments= and max_rows=0 lift one
   forbid <tool>                          switch it off; its constraints stay`
 
-// tools carries out `tool …`, about Ringi's own tools.
+// tools runs `tool …` for Ringi's own tools.
 func tools(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	allow, forbid := len(args) > 1 && args[0] == "allow", len(args) == 2 && args[0] == "forbid"
 	catalog, err := tool.Builtin()
@@ -65,8 +65,8 @@ func tools(ctx context.Context, rows *tasks.Store, o order, args []string, out i
 	return known(ctx, rows, o, out)
 }
 
-// bound returns a permission's constraints as arguments change them. Constraints that can't be read, such as a later
-// release's, can only be replaced as a whole, by arguments that name all of them. Until then nothing calls the tool.
+// bound applies arguments to a permission's constraints. Constraints that can't be read, such as a later release's, can
+// only be replaced by arguments that name every constraint; until then no step can call the tool.
 func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) (aggregate.JSON, error) {
 	c, err := x.Bounds(knows)
 	if err != nil && !namesAll(knows, args) {
@@ -120,7 +120,7 @@ func listTools(ctx context.Context, rows *tasks.Store, tenant string, catalog *t
 	return nil
 }
 
-// line describes a permission, with its constraints in the form that allow takes.
+// line describes a permission, with its constraints as allow accepts them.
 func line(x tenancy.ToolPermission, knows []tenancy.Constraint) string {
 	state := "forbidden"
 	if x.Allowed {

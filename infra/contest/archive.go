@@ -24,12 +24,12 @@ import (
 	"ringi/shared/store/large"
 )
 
-// archiveFolder is where exports go, in the workspace.
+// archiveFolder is the exports' folder in the workspace.
 const archiveFolder = "archive"
 
 var slackTeam = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 
-// archive exports the contests of a deployment's workspace as Parquet files.
+// archive exports a tenant's contests as Parquet files.
 func (p program) archive(ctx context.Context, args []string) int {
 	flags := p.flags("archive")
 	table := flags.String("table", "", "the `name` of the stack's table (output TableName)")
@@ -86,7 +86,7 @@ func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
 // errNoContests: the tenant has no contests, or its id is wrong.
 var errNoContests = errors.New("no contests")
 
-// export writes the three tables. It replaces an earlier file once the new one is whole.
+// export writes the three tables. Each replaces the earlier file only when it is complete.
 func (a *archiving) export(ctx context.Context, folder string) error {
 	all, rounds, err := a.index(ctx)
 	if err != nil {
@@ -134,11 +134,10 @@ type scored struct {
 	number          int
 }
 
-// perPage is how many contests are read at once.
+// perPage is how many contests one query reads.
 const perPage = 100
 
-// index returns all contests, the oldest first, and all their rounds in the order of their ids: by created_at, then
-// key.
+// index returns all contests, oldest first, and all rounds in the order of their ids: by created_at, then key.
 func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []scored, err error) {
 	for cursor := ""; ; {
 		page, err := a.Contests(ctx, a.tenant, cursor, perPage)
@@ -173,7 +172,7 @@ func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []
 	return all, rounds, nil
 }
 
-// team is a team's work. The last one is not read again.
+// team returns a team's work. It caches the last one.
 func (a *archiving) team(ctx context.Context, execution, id string) (*contest.Work, error) {
 	ref := contest.TeamRef(a.tenant, execution, id)
 	if a.last != nil && a.last.Ref() == ref {
@@ -186,7 +185,7 @@ func (a *archiving) team(ctx context.Context, execution, id string) (*contest.Wo
 	return w, err
 }
 
-// round writes a round's two rows.
+// round writes a round's rows in two tables.
 func (a *archiving) round(ctx context.Context, at scored, history *table[roundHistory],
 	board *table[leaderBoard]) error {
 	w, err := a.team(ctx, at.execution, at.team)
@@ -226,7 +225,7 @@ func (a *archiving) round(ctx context.Context, at scored, history *table[roundHi
 	})
 }
 
-// summary writes the summary of a contest that is over.
+// summary writes the summary of a finished contest.
 func (a *archiving) summary(ctx context.Context, c contest.Contest, summaries *table[executionSummary]) error {
 	s, err := a.Summary(ctx, a.tenant, c.ExecutionID)
 	if errors.Is(err, aggregate.ErrNotFound) {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model/teamconfig"
 )
 
-// check says what is wrong with each file. It exits with 1 when one is not valid.
+// check reports each file's faults. It exits with 1 if a file is invalid.
 func (p program) check(_ context.Context, args []string) int {
 	flags := p.flags("check")
 	asJSON := flags.Bool("json", false, "print an array of reports")
@@ -96,14 +96,14 @@ func (p program) json(v any, code int) int {
 	return code
 }
 
-// flags makes the flags of one command. Its problems go where the others go.
+// flags makes a command's flags; errors in them are printed like the command's other errors.
 func (p program) flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet("contest "+name, flag.ContinueOnError)
 	f.SetOutput(p.problem)
 	return f
 }
 
-// parse reads flags that stand before, between and behind the other arguments.
+// parse reads flags before, between and after the other arguments.
 func (p program) parse(f *flag.FlagSet, args []string) (code int, ok bool) {
 	var rest []string
 	for {
@@ -135,7 +135,7 @@ func (p program) workspace() (teamconfig.Workspace, error) {
 	return w, err
 }
 
-// init writes the sample workspace into a folder, or into the workspace. It overwrites nothing.
+// init writes the sample workspace into a folder or the workspace. It never overwrites a file.
 func (p program) init(_ context.Context, args []string) int {
 	flags := p.flags("init")
 	if code, ok := p.parse(flags, args); !ok {
@@ -170,7 +170,7 @@ func (p program) init(_ context.Context, args []string) int {
 	return exitDone
 }
 
-// sample are the files to write. It returns an error that names the files that exist already.
+// sample returns the files to write, or an error that names those that exist already.
 func sample(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var there []error

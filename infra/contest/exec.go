@@ -23,7 +23,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The exit codes of exec. A contest that never began has failed too.
+// Exit codes of exec. A contest that could not begin has failed too.
 const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
@@ -31,7 +31,7 @@ const (
 	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] \"prompt\""
 )
 
-// usualFiles are the places of a contest's file when the command names none.
+// usualFiles are where exec looks for a contest's file if its arguments name none.
 var usualFiles = []string{contests.File, "configs/orchestrator.toml"}
 
 // execution has exec's flags.
@@ -97,8 +97,8 @@ func (p program) exec(ctx context.Context, args []string) int {
 	return p.hold(ctx, x, g)
 }
 
-// ready prepares a contest: its files are valid, its keys are there, its servers have the listed tools. All mistakes
-// are told at once.
+// ready checks everything a contest needs (valid files, keys, servers with the listed tools) and prints all faults at
+// once.
 func (p program) ready(ctx context.Context, x execution) (g *game, release func(), code int) {
 	release = func() {}
 	w, err := p.workspace()
@@ -133,7 +133,7 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	return g, release, exitDone
 }
 
-// equip gives members a sandbox, and names those that can't work on this machine.
+// equip gives members a sandbox for scripts, and names the members that can't work on this machine.
 func (p program) equip(ctx context.Context, g *game, file string) (release func()) {
 	release = func() {}
 	lacks := map[contest.AgentType]string{}
@@ -176,7 +176,7 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 	return config, found, nil
 }
 
-// tell prints all findings, and reports whether none of them is more than a warning.
+// tell prints all findings, and reports whether none is worse than a warning.
 func (p program) tell(found []teamconfig.Finding) bool {
 	for _, f := range found {
 		kind := "error"
@@ -229,7 +229,7 @@ func (p program) plan(x execution, g *game) int {
 	return exitDone
 }
 
-// counted is a number with its noun.
+// counted formats a number with its noun.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -278,13 +278,13 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 		return exitFailedTeams
 	case s.Status == contest.SummaryFailed:
 		return exitFailedTeams
-	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // after an interruption some teams lost time
+	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // teams lost time to the interruption
 		return exitPartial
 	}
 	return exitDone
 }
 
-// localeOf is the language of a prompt.
+// localeOf detects a prompt's language.
 func localeOf(prompt string) string {
 	if strings.ContainsFunc(prompt, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
 		return "ja"
@@ -292,10 +292,10 @@ func localeOf(prompt string) string {
 	return "en"
 }
 
-// tracing writes the trace, if one is wanted. A failure to write it ends no contest.
+// tracing writes the trace if one is wanted. A write error doesn't end the contest.
 type tracing struct {
 	to  io.Writer
-	err error // why the first missing line could not be written
+	err error // the first write error
 }
 
 func (t *tracing) add(e traced) {

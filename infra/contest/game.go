@@ -18,17 +18,17 @@ import (
 	"ringi/shared/words/language"
 )
 
-// game is a contest on this machine. Nothing of it is kept.
+// game is a contest on this machine. It stores nothing.
 type game struct {
 	config  teamconfig.Contest
 	names   []string // models that are called
 	models  round.Models
 	listed  *listed       // nil: no member reads
 	reads   round.Reads   // the listed tools
-	sandbox round.Sandbox // nil: none is needed, or this machine has none
+	sandbox round.Sandbox // nil: not needed, or not available on this machine
 	prompt  string
 	locale  string
-	timeout time.Duration // of the whole; 0: only the teams' own
+	timeout time.Duration // of the whole contest; 0: only the teams' own timeouts apply
 	id      string
 	watch   func(round.Event)
 
@@ -48,7 +48,7 @@ type outcome struct {
 	cost       aggregate.MicroUSD
 }
 
-// summary is the row execution_summary, with what the table shows beside it.
+// summary is the row execution_summary, and what the printed table adds.
 type summary struct {
 	ExecutionID               string                `json:"execution_id"`
 	UserPrompt                string                `json:"user_prompt"`
@@ -64,7 +64,7 @@ type summary struct {
 	Teams                     []*outcome            `json:"teams"`
 }
 
-// play lets all teams play at once.
+// play lets all teams play concurrently.
 func (g *game) play(ctx context.Context) summary {
 	began := time.Now()
 	var until time.Time
@@ -116,7 +116,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 	}
 }
 
-// best is the team's best round, nil when it has none.
+// best returns the team's best round, or nil.
 func (o *outcome) best() *contest.RoundResult {
 	if i := contest.Best(o.Rounds); i >= 0 {
 		return &o.Rounds[i]
@@ -124,7 +124,7 @@ func (o *outcome) best() *contest.RoundResult {
 	return nil
 }
 
-// ranked are the teams with a result, the best first. Of equal ones the earlier comes first.
+// ranked returns the teams with a result, best first; ties keep their order.
 func ranked(teams []*outcome) []*outcome {
 	with := slices.DeleteFunc(slices.Clone(teams), func(o *outcome) bool { return o.best() == nil })
 	slices.SortStableFunc(with, func(a, b *outcome) int {
@@ -135,7 +135,7 @@ func ranked(teams []*outcome) []*outcome {
 	return with
 }
 
-// ranking is what a team is told about the others.
+// ranking returns what a team learns about the others.
 func (g *game) ranking() (standings []round.Standing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -166,13 +166,13 @@ func (g *game) summary(began, ended time.Time) summary {
 	return s
 }
 
-// changed says that a tool is no longer the one with which the contest began.
+// changed says that a tool has changed since the contest began.
 var changed = language.InEach(
 	"ツール %s は、コンテストを始めた後にサーバーで変更または削除されたため、呼び出しませんでした。",
 	"The server has changed or removed the tool %s since the contest began, so it was not called.",
 )
 
-// reads are the listed tools, under the limits that members have in a deployment.
+// reads returns the listed tools with the same limits for members as in a deployment.
 func (p program) reads(ctx context.Context, l *listed, locale string) (round.Reads, error) {
 	tools, err := reading.Source{Rows: l, Credentials: l, Client: p.caller(), Now: time.Now}.Open(ctx, ownTenant, locale)
 	if err != nil {
@@ -181,13 +181,13 @@ func (p program) reads(ctx context.Context, l *listed, locale string) (round.Rea
 	return kept{tools, locale}, nil
 }
 
-// kept are tools as they were when the contest began.
+// kept has the tools as they were when the contest began.
 type kept struct {
 	round.Reads
 	locale string
 }
 
-// Read calls a tool. A listed tool is refused only after its server has changed it.
+// Read calls a tool. It refuses a listed tool only if its server has changed it.
 func (k kept) Read(ctx context.Context, tool string, input json.RawMessage) (string, error) {
 	text, err := k.Reads.Read(ctx, tool, input)
 	if refused := round.Refused(""); errors.As(err, &refused) {

@@ -19,12 +19,12 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// isolation runs each order in a process of functions/run-sandbox, which needs no deployment.
+// isolation runs each order in a process of functions/run-sandbox, without a deployment.
 type isolation struct{ binary string }
 
 var _ isolated.Runner = isolation{}
 
-// Run implements isolated.Runner. The process inherits no environment, and ends with ctx.
+// Run implements isolated.Runner. The process inherits no environment variables, and ends with ctx.
 func (s isolation) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	order, err := json.Marshal(o)
 	if err != nil {
@@ -48,21 +48,21 @@ func (s isolation) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 	return end, err
 }
 
-// scriptsAtOnce bounds the scripts that run at the same time: each may use all that its sandbox allows.
+// scriptsAtOnce bounds concurrent scripts: each may use up its sandbox's limits.
 const scriptsAtOnce = 4
 
-// turns limits how many scripts run at once.
+// turns limits how many scripts run concurrently.
 type turns struct {
 	round.Sandbox
 	places chan struct{}
 }
 
-// About says what this machine has.
+// About describes this machine's sandbox.
 func (turns) About() string {
 	return "sh, the usual small programs of Linux, and what else is installed on this machine for everybody. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
 }
 
-// Run waits for a place and runs a script.
+// Run waits for a free slot and runs a script.
 func (t turns) Run(ctx context.Context, script string) (string, error) {
 	select {
 	case t.places <- struct{}{}:
@@ -73,8 +73,8 @@ func (t turns) Run(ctx context.Context, script string) (string, error) {
 	return t.Sandbox.Run(ctx, script)
 }
 
-// sandbox returns a sandbox for members' scripts, after a trial on this machine. The error tells people what is
-// missing. release removes what was built.
+// sandbox tries out and returns a sandbox for members' scripts. Its error says what this machine lacks. release removes
+// the compiled files.
 func (p program) sandbox(ctx context.Context) (_ round.Sandbox, release func(), err error) {
 	folder, err := os.MkdirTemp("", "contest-")
 	if err != nil {

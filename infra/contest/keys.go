@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// open makes the opener of models, with the keys of the environment. Its error names all missing keys.
+// open returns the models, with keys from the environment. Its error names all missing keys.
 func (p program) open(names []string, instead string) (round.Models, error) {
 	config := provider.Config{Vendor: provider.VendorClient(), At: map[string]string{}}
 	config.AWS.Region = "us-east-1" // Bedrock's client needs a region, but calls the address
@@ -50,10 +50,8 @@ func (p program) open(names []string, instead string) (round.Models, error) {
 	return provider.Wires{Config: config, Instead: instead, Demo: round.Demo{}, Unlimited: true}, nil
 }
 
-// given is the secret as a text.
 type given string
 
-// GetSecretValue is the secret.
 func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
 	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil

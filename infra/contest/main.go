@@ -26,7 +26,7 @@ const (
 	exitMisused = 2
 )
 
-// program is what a command has.
+// program has a command's environment and outputs.
 type program struct {
 	env          func(string) string
 	out, problem io.Writer
@@ -44,7 +44,7 @@ MIXSEEK_WORKSPACE is the folder of the files.
 `
 
 func main() {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // what happens is printed as lines
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // events are printed as lines instead
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := program{os.Getenv, os.Stdout, os.Stderr}.run(ctx, os.Args[1:])
 	stop()
@@ -66,7 +66,7 @@ func (p program) run(ctx context.Context, args []string) int {
 	return exitMisused
 }
 
-// misused says what is wrong with the command line.
+// misused reports an error in the command line.
 func (p program) misused(format string, a ...any) int {
 	fmt.Fprintln(p.problem, legible.Visible(fmt.Sprintf(format, a...)))
 	return exitMisused

@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// roundHistory is a row of round_history. Times have no zone: they are UTC.
+// roundHistory is a row of round_history. Times are UTC without a zone.
 type roundHistory struct {
 	ID                      int32  `parquet:"id"`
 	ExecutionID             string `parquet:"execution_id"`
@@ -21,7 +21,7 @@ type roundHistory struct {
 	CreatedAt               int64  `parquet:"created_at,timestamp(microsecond:local)"`
 }
 
-// leaderBoard is a row of leader_board, with the whole submission.
+// leaderBoard is a row of leader_board, with the complete submission.
 type leaderBoard struct {
 	ID                 int32   `parquet:"id"`
 	ExecutionID        string  `parquet:"execution_id"`
@@ -36,7 +36,6 @@ type leaderBoard struct {
 	CreatedAt          int64   `parquet:"created_at,timestamp(microsecond:local)"`
 }
 
-// executionSummary is a row of execution_summary.
 type executionSummary struct {
 	ExecutionID               string   `parquet:"execution_id"`
 	UserPrompt                string   `parquet:"user_prompt"`
@@ -50,10 +49,10 @@ type executionSummary struct {
 	CreatedAt                 int64    `parquet:"created_at,timestamp(microsecond:local)"`
 }
 
-// perGroup is how many rows are in memory before they are written: a row may have megabytes.
+// perGroup is how many rows are buffered in memory before they are written: a row may have megabytes.
 const perGroup = 100
 
-// table is a Parquet file being written. It takes its name when it is whole.
+// table is a Parquet file being written. It gets its name when it is complete.
 type table[R any] struct {
 	file   *os.File
 	name   string
@@ -79,7 +78,7 @@ func (t *table[R]) put(row func(id int32) R) error {
 	return nil
 }
 
-// keep ends the file and gives it its name.
+// keep completes the file and gives it its name.
 func (t *table[R]) keep() error {
 	err := errors.Join(t.writer.Close(), t.file.Chmod(0o644), t.file.Close())
 	if err == nil {
@@ -91,8 +90,8 @@ func (t *table[R]) keep() error {
 	return nil
 }
 
-// discard removes a file that was not kept.
+// discard removes a file that was not completed.
 func (t *table[R]) discard() {
 	t.file.Close()
-	os.Remove(t.file.Name()) // a kept file has another name
+	os.Remove(t.file.Name()) // a completed file has another name
 }

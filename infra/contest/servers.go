@@ -21,17 +21,18 @@ import (
 )
 
 const (
-	// usualServers is the usual file of MCP servers.
+	// usualServers is the default file of MCP servers.
 	usualServers = "configs/servers.toml"
-	// connectWithin is how long a server has to say which tools it has.
+	// connectWithin bounds listing a server's tools.
 	connectWithin = 20 * time.Second
-	// outboundAllow is a variable of functions, too: addresses host:port, separated by commas, that need not be public.
+	// outboundAllow is an environment variable, as of functions: comma-separated host:port addresses that need not be
+	// public.
 	outboundAllow = "OUTBOUND_ALLOW"
 	ownTenant     = "this-machine"
 )
 
-// listed are a file's MCP servers and their tools at the contest's beginning. They stand in the place of an
-// administrator's decisions, for reading.Source.
+// listed has a file's MCP servers and their tools at the start of the contest. For reading.Source they replace an
+// administrator's decisions.
 type listed struct {
 	settings tenancy.Settings
 	tokens   map[string]string // by server
@@ -40,7 +41,7 @@ type listed struct {
 	tools []tenancy.ToolPermission
 }
 
-// Settings returns the settings of the only workspace.
+// Settings returns the only workspace's settings.
 func (l *listed) Settings(context.Context, string) (tenancy.Settings, error) { return l.settings, nil }
 
 // ToolPermissions returns all listed tools.
@@ -50,7 +51,7 @@ func (l *listed) ToolPermissions(context.Context, string) ([]tenancy.ToolPermiss
 	return slices.Clone(l.tools), nil
 }
 
-// ToolPermission is one listed tool.
+// ToolPermission returns one listed tool.
 func (l *listed) ToolPermission(_ context.Context, _, name string) (tenancy.ToolPermission, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +73,6 @@ func (l *listed) NoteToolChanged(_ context.Context, p tenancy.ToolPermission, no
 	return nil
 }
 
-// ServerToken is a server's secret.
 func (l *listed) ServerToken(_ context.Context, _ string, s tenancy.MCPServer) (string, error) {
 	if token, ok := l.tokens[s.Name]; ok {
 		return token, nil
@@ -80,7 +80,6 @@ func (l *listed) ServerToken(_ context.Context, _ string, s tenancy.MCPServer) (
 	return "", aggregate.ErrNotFound
 }
 
-// names returns the names of the listed tools.
 func (l *listed) names() (names []string) {
 	for _, p := range l.tools {
 		names = append(names, p.ToolName)
@@ -113,12 +112,13 @@ func servers(w teamconfig.Workspace, file string,
 	return at, all, found
 }
 
-// caller calls only addresses that functions may call, and tools only while their server says that they only read.
+// caller returns a client that calls only addresses that functions may call, and tools only while their server declares
+// them read-only.
 func (p program) caller() mcp.Client {
 	return mcp.Client{HTTP: outbound.Allowing(p.env(outboundAllow)).Client(), ReadOnly: true}
 }
 
-// connect asks all servers for their tools at the same time, and pins those that the file lists.
+// connect lists all servers' tools concurrently, and pins those in the file.
 func (p program) connect(ctx context.Context, file string, all []teamconfig.Server) (*listed, []teamconfig.Finding) {
 	l := &listed{tokens: map[string]string{}}
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
@@ -161,7 +161,7 @@ type pinned struct {
 	file  string
 	found []teamconfig.Finding
 	tools []tenancy.ToolPermission
-	size  int // of their descriptions and schemas
+	size  int // of the tools' descriptions and schemas
 }
 
 func (s *pinned) wrong(field, value, format string, a ...any) {
@@ -209,7 +209,7 @@ func (s *pinned) take(now []mcp.Tool, err error) {
 	}
 }
 
-// unreachable says why a server did not tell its tools.
+// unreachable says why a server did not list its tools.
 func (s *pinned) unreachable(err error) {
 	var e *failedcall.Error
 	if !errors.As(err, &e) {

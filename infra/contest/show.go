@@ -19,10 +19,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxLine is how many characters of a text a line shows.
+// maxLine is how many characters of a text are shown in a line.
 const maxLine = 60
 
-// watching prints and traces events, a line each. An evaluator is shown by its metric.
+// watching prints and traces events, one line each. It shows an evaluator by its metric.
 func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func(round.Event) {
 	began := time.Now()
 	var mu sync.Mutex
@@ -38,8 +38,8 @@ func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func
 	}
 }
 
-// metricOf is the number of an evaluator's metric, from 1, by the answer's key: 02/evaluator/3/1. It is 0 for other
-// events.
+// metricOf returns the number of an evaluator's metric, from 1, from the answer's key: 02/evaluator/3/1. It returns 0
+// for other events.
 func metricOf(e round.Event) int {
 	parts := strings.Split(e.Key, "/")
 	if e.Kind != round.EvaluatorSay || len(parts) < 3 {
@@ -52,7 +52,6 @@ func metricOf(e round.Event) int {
 	return i
 }
 
-// detail is the rest of a line.
 func detail(e round.Event) string {
 	var parts []string
 	if e.Agent != "" && e.Kind != round.LeaderSaid {
@@ -79,15 +78,15 @@ func detail(e round.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// oneLine is the beginning of a text in one line.
+// oneLine returns the start of a text in one line.
 func oneLine(s string) string {
 	return legible.Clip(still(s), maxLine)
 }
 
-// still is a text in one line without characters that control a terminal. Names come from files, which may have any.
+// still formats a text as one line without terminal control characters: names from files may contain any.
 func still(s string) string { return strings.Join(strings.Fields(quiet(s)), " ") }
 
-// quiet is a text's visible part, with a blank for each control character and line end.
+// quiet returns a text's visible characters, with a blank for each control character and line end.
 func quiet(s string) string {
 	return legible.Visible(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
@@ -97,7 +96,7 @@ func quiet(s string) string {
 	}, s))
 }
 
-// quietJSON escapes control characters and invisible ones in an encoded value. The value stays the same.
+// quietJSON escapes control and invisible characters in JSON; the value stays the same.
 func quietJSON(b []byte) []byte {
 	var out []byte
 	for _, r := range string(b) {
@@ -112,10 +111,11 @@ func quietJSON(b []byte) []byte {
 	return out
 }
 
-// points is a score of 0.0 to 1.0 as people see it.
+// points formats a score of 0.0 to 1.0 as percent.
 func points(score float64) string { return fmt.Sprintf("%.2f", score*100) }
 
-// show prints the contest's table and the best submission. Names come last, since their width differs by language.
+// show prints the contest's table and the best submission. Names are the last column, because wide characters would
+// break the columns after them.
 func show(out io.Writer, s summary) {
 	fmt.Fprintf(out, "\n%s: %s, %.1f s\n\n", s.ExecutionID, s.Status, s.TotalExecutionTimeSeconds)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -23,9 +23,9 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// changes replays ranges of the table's stream that a function gave up. Effects are computed from rows, so it is enough
-// to have each aggregate looked at again. Facts for Insights are made anew from the records of new rows, and scored
-// rounds are counted for their teams; neither counts twice.
+// changes replays the stream ranges in the relay's dead letters. Effects are computed from rows, so looking at each
+// aggregate again is enough. Facts for Insights are added again for new rows, and scored rounds are counted for their
+// teams; adding or counting twice changes nothing.
 type changes struct {
 	letters letters
 	streams reader
@@ -42,7 +42,7 @@ type reader interface {
 		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// batch says where a dead letter's records are.
+// batch locates a dead letter's records.
 type batch struct {
 	ShardID   string `json:"shardId"`
 	Start     string `json:"startSequenceNumber"`
@@ -89,7 +89,7 @@ func (c *changes) replay(ctx context.Context) error {
 	return err
 }
 
-// again has the relay look at an aggregate at once, and the sweeper a minute later.
+// again makes the relay look at an aggregate now, and the sweeper a minute later.
 func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	if _, err := c.store.Head(ctx, ref); errors.Is(err, aggregate.ErrNotFound) {
 		fmt.Fprintf(c.out, "task %s is gone\n", ref.ID)
@@ -104,7 +104,7 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// found is what the records of a range are about, in their order.
+// found lists what a range's records are about, in order.
 type found struct {
 	refs   []aggregate.Ref
 	facts  []daily.Fact   // of new rows
@@ -144,8 +144,7 @@ func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
 	return all, nil
 }
 
-// counts adds a new row's fact for Insights, and a scored round for its team. A malformed row adds nothing and is
-// named.
+// counts adds a new row's fact for Insights, and a scored round for its team. It skips a malformed row and names it.
 func (c *changes) counts(r streams.Record, all *found) {
 	if r.EventName == streams.OperationTypeRemove {
 		return
@@ -187,10 +186,10 @@ type letters struct {
 	url string
 }
 
-// hidden is how many seconds others don't see a letter that was received.
+// hidden is how many seconds a received letter is invisible to others.
 const hidden = 60
 
-// each hands every letter to do and deletes it afterwards. It stops at the first error, and that letter stays.
+// each passes every letter to do and then deletes it. It stops at the first error and leaves that letter in the queue.
 func (l letters) each(ctx context.Context, do func(types.Message) error) (n int, err error) {
 	for {
 		got, err := l.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{

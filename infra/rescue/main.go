@@ -52,7 +52,7 @@ func main() {
 	}
 }
 
-// what is the command line after it was parsed.
+// what is the parsed command line.
 type what struct {
 	command, from, to, table       string
 	task, contest, tenant, session string
@@ -103,7 +103,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	return r.setBack(ctx, task.RefOf(tenant, id))
 }
 
-// read parses a command line. An error names what is missing.
+// read parses a command line. Its error names what is missing.
 func read(args []string, out io.Writer) (w what, err error) {
 	if len(args) == 0 {
 		return w, errors.New("say what to rescue: " + commands)

@@ -23,13 +23,13 @@ import (
 // maxWrites is how many rows one transaction of DynamoDB may write.
 const maxWrites = 100
 
-// forgotten is more than the commits and runs that a task has made since the moment that is restored. Their numbers
-// must not come again: a run that is still open from then would be taken for the task's own.
+// forgotten exceeds the number of commits and runs that a task can have made since the restored moment. Their numbers
+// must not be used again: a run that is still open from then would be taken for the task's own.
 const forgotten = 1000
 
 type item = table.Item
 
-// rows brings rows of a restored table back into the stack's table.
+// rows copies rows of a restored table back into the stack's table.
 type rows struct {
 	db          *dynamodb.Client
 	from, table string
@@ -38,12 +38,12 @@ type rows struct {
 }
 
 // missing puts back rows that the table no longer has: all rows of aggregates whose head is gone, and single rows of
-// other kinds. Rows that are there stay as they are. Heads come last: a task with a head and half of its rows would go
-// on as if it had only begun, and after an interruption nobody could tell that rows are missing.
+// other kinds. It never overwrites a row. It writes heads last: a task with a head but only half of its rows would go
+// on as if it had just begun, and after an interruption nobody could tell that rows are missing.
 func (r *rows) missing(ctx context.Context) error {
 	n, left := 0, 0
 	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
-	live := map[string]bool{} // partitions of aggregates whose head is there
+	live := map[string]bool{} // partitions of aggregates that have a head
 	var heads []item
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -92,10 +92,10 @@ func (r *rows) missing(ctx context.Context) error {
 	return nil
 }
 
-// comesBack reports whether a missing row that is of no aggregate may be put back. Web sessions that have ended stay
-// ended. What is counted of a team doesn't come back: its rounds are counted anew as they come back, and a part of the
-// old count beside a part of the new would be wrong. Links of a chain come back up to the table's head, and a head if
-// its last link is there: a link behind the head would block the next one, and nothing could be sealed any more.
+// comesBack reports whether a missing row outside aggregates may be put back. Ended web sessions stay ended. A team's
+// counts stay away: its rounds are counted again as they come back, and adding them to old counts would be wrong. Links
+// of a chain come back up to the table's head, and a head only if its last link is there: a link beyond the head would
+// block the next one, and nothing could be sealed any more.
 func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	pk, sk := keyOf(it)
 	switch {
@@ -110,8 +110,8 @@ func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	return table.IntOf(it, "seq") <= table.IntOf(head, "seq"), err
 }
 
-// putBack writes a row that is missing. It makes a head due at once, so that the sweeper takes its task up and draws
-// its cards.
+// putBack writes a missing row. It makes a head due at once, so that the sweeper resumes its task and redraws its
+// cards.
 func (r *rows) putBack(ctx context.Context, it item) error {
 	pk, sk := keyOf(it)
 	fmt.Fprintf(r.out, "missing %s %s\n", pk, sk)
@@ -134,8 +134,8 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	return nil
 }
 
-// setBack sets one task back to the restored table's rows, in one transaction that fails if somebody changes the task
-// meanwhile. Revision and run go forward, so that whoever holds the newer state can't commit it any more.
+// setBack sets one task back to the restored table's rows, in a transaction that fails if somebody else changes the
+// task. It increases revision and run, so that a process with the newer state can no longer commit it.
 func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	pk, _ := kinds.All().Partition(ref)
 	was, err := r.partition(ctx, r.from, pk)
@@ -194,15 +194,15 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// bookkept reports whether a row is no state of its task, and so stays as it is now: a WAIT is of a run that goes on, a
-// CARD says what its message shows, a USAGE what was spent, a LEASE who is at work.
+// bookkept reports whether a row stays as it is now because it isn't part of the task's state: a WAIT belongs to an
+// open run, a CARD says what its message shows, a USAGE what was spent, a LEASE which process works.
 func bookkept(sk string) bool {
 	return slices.ContainsFunc([]string{"WAIT#", "CARD#", "USAGE#", "LEASE#"},
 		func(kind string) bool { return strings.HasPrefix(sk, kind) })
 }
 
-// unseen returns a card's row without the hash of what its message shows, so that the card is drawn again. A card
-// without a message is looked for in the thread before it is posted.
+// unseen returns a card's row without the hash of what its message shows, so that the card is redrawn. A card without a
+// message is searched for in the thread before it is posted.
 func unseen(card item) item {
 	c := maps.Clone(card)
 	delete(c, "hash")
@@ -214,7 +214,7 @@ func unseen(card item) item {
 	return c
 }
 
-// awake returns a head that is due at once and whose cards have to be drawn.
+// awake returns a head that is due at once and whose cards must be redrawn.
 func awake(head item, rev, run int) item {
 	h := maps.Clone(head)
 	at := aggregate.TimeText(time.Now())
@@ -233,7 +233,7 @@ func (r *rows) conclude(format string, n int) {
 	}
 }
 
-// row reads a row of the stack's table, nil if it is not there.
+// row reads a row of the stack's table; nil if it is missing.
 func (r *rows) row(ctx context.Context, pk, sk string) (item, error) {
 	out, err := r.db.GetItem(ctx,
 		&dynamodb.GetItemInput{TableName: &r.table, ConsistentRead: aws.Bool(true), Key: table.Key(pk, sk)})

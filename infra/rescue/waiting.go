@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/conversations"
 )
 
-// games repairs contests: one that does not end, and rounds that were not counted for their teams.
+// games repairs contests that don't end, and rounds that were not counted for their teams.
 type games struct {
 	contests *contests.Store
 	apply    bool
@@ -22,7 +22,7 @@ type games struct {
 	out      io.Writer
 }
 
-// again prints what a contest waits for, and begins another run of it.
+// again prints what a contest waits for, and starts another run of it.
 func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 	a, err := g.contests.Load(ctx, ref)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 	return nil
 }
 
-// count counts every scored round of a tenant for its team, and none twice.
+// count counts each of a tenant's scored rounds for its team exactly once.
 func (g *games) count(ctx context.Context, tenant string) error {
 	n, cursor := 0, ""
 	for {
@@ -114,8 +114,8 @@ func (g *games) count(ctx context.Context, tenant string) error {
 	}
 }
 
-// lookAgain prints what a conversation with an agent waits for. With apply it has relay and sweeper look at the
-// conversation again. It decides nothing itself: decisions and calls stay as they are.
+// lookAgain prints what a conversation with an agent waits for. With apply it makes the relay and the sweeper look at
+// the conversation again. It changes no decision and no call.
 func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref, apply bool, out io.Writer) error {
 	a, err := all.Load(ctx, ref)
 	if err != nil {

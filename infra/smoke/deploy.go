@@ -20,12 +20,12 @@ import (
 	"ringi/infra/smoke/standin"
 )
 
-// stacks are the deployment under test and the stand-in for Slack beside it.
+// stacks are the deployment under test and the stand-in for Slack.
 type stacks struct {
 	program
 	name     string
 	begun    []string          // names that sam was told to deploy, in this order
-	outputs  map[string]string // of the deployment, once it stands
+	outputs  map[string]string // of the deployment, once deployed
 	slackURL string
 }
 
@@ -49,7 +49,7 @@ func (s *stacks) try(ctx context.Context) error {
 	return s.walk(ctx)
 }
 
-// deploySlack builds the stand-in into a folder with a copy of its template, and deploys that.
+// deploySlack builds the stand-in in a folder with a copy of its template, and deploys it.
 func (s *stacks) deploySlack(ctx context.Context) error {
 	folder, err := os.MkdirTemp("", "ringi-smoke-")
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *stacks) deploy(ctx context.Context, name string, more ...string) error 
 	return err
 }
 
-// read asks for a stack's outputs.
+// read returns a stack's outputs.
 func (s *stacks) read(ctx context.Context, name string) (map[string]string, error) {
 	out, err := s.run(ctx, "sam", "list", "stack-outputs", "--stack-name", name, "--region", s.cfg.Region, "--output", "json")
 	if err != nil {
@@ -119,11 +119,11 @@ func (s *stacks) remove(ctx context.Context) error {
 	return errs
 }
 
-// keyWaitDays is how many days KMS keeps a key before it deletes it: the least that KMS takes.
+// keyWaitDays is how many days KMS waits before it deletes a key: the shortest that KMS accepts.
 const keyWaitDays = 7
 
-// forget deletes the resources that the template retains when its stack is deleted. An error, which names its resource,
-// stops none of the others.
+// forget deletes the resources that the template retains when its stack is deleted. An error names its resource and
+// does not stop the others.
 func (s *stacks) forget(ctx context.Context) error {
 	var errs error
 	for _, r := range []struct {
@@ -132,7 +132,7 @@ func (s *stacks) forget(ctx context.Context) error {
 	}{
 		{"table", "TableName", s.forgetTable},
 		{"bucket", "ResultsBucketName", s.forgetBucket(nil)},
-		// Its objects are locked under GOVERNANCE, as those of stage dev are. Nobody could delete them under COMPLIANCE.
+		// Its objects are locked under GOVERNANCE, as in stage dev. Nobody could delete them under COMPLIANCE.
 		{"bucket of heads", "HeadsBucketName", s.forgetBucket(aws.Bool(true))},
 		{"key", "CredentialsKeyArn", s.forgetKey},
 		{"key", "ChainKeyArn", s.forgetKey},
@@ -168,8 +168,8 @@ func (s *stacks) forgetTable(ctx context.Context, name string) error {
 	return err
 }
 
-// forgetBucket deletes a bucket with all versions of what is in it. bypass is for buckets that lock; S3 takes it for no
-// other.
+// forgetBucket deletes a bucket with all versions of its objects. bypass is only for buckets with object lock; S3
+// rejects it for others.
 func (s *stacks) forgetBucket(bypass *bool) func(context.Context, string) error {
 	return func(ctx context.Context, name string) error { return s.empty(ctx, name, bypass) }
 }

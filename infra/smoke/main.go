@@ -54,7 +54,7 @@ type program struct {
 	out      io.Writer
 	run      func(ctx context.Context, name string, args ...string) ([]byte, error) // runs a program, and returns its standard output
 	http     *http.Client
-	patience time.Duration // how long one thing may take
+	patience time.Duration // how long each wait may take
 }
 
 // command runs a program and passes its standard error on.
@@ -85,7 +85,7 @@ func (p program) main(ctx context.Context, args []string) error {
 		p.say("the stacks %s and %s stay", s.name, s.slackName())
 		return err
 	}
-	// Also after Ctrl-C: stacks that stay cost money.
+	// Also after Ctrl-C: remaining stacks cost money.
 	return errors.Join(err, s.remove(context.WithoutCancel(ctx)))
 }
 

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// app is the Slack app that the calls come from.
+// app is the id of the Slack app that sends the calls.
 const app = "A0SMOKE00"
 
 // slack calls the deployment as Slack does.
@@ -66,7 +66,6 @@ func (s slack) command(ctx context.Context, text string) (status int, answer str
 	return s.send(ctx, s.commands, "application/x-www-form-urlencoded", form.Encode())
 }
 
-// click presses a button of a card.
 func (s slack) click(ctx context.Context, action, task, id, ts, thread string) (status int, answer string, err error) {
 	payload, err := json.Marshal(map[string]any{
 		"type": "block_actions", "api_app_id": app, "trigger_id": "1.2.3",
@@ -82,7 +81,6 @@ func (s slack) click(ctx context.Context, action, task, id, ts, thread string) (
 	return s.send(ctx, s.interactions, "application/x-www-form-urlencoded", url.Values{"payload": {string(payload)}}.Encode())
 }
 
-// send signs and posts a body.
 func (s slack) send(ctx context.Context, to, kind, body string) (status int, answer string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(body))
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // said is the one request; the demo model makes one direct message of it.
 const said = "<@" + standin.Bot + "> <@" + standin.Stamper + "> さんに「動作確認です」と DM して"
 
-// request is one message in Slack and the task that it becomes.
+// request is a message in Slack and the task that is made from it.
 type request struct {
 	*stacks
 	slack slack
@@ -61,7 +61,6 @@ func (s *stacks) walk(ctx context.Context) error {
 	return nil
 }
 
-// paste writes the Slack secret, as a person does by hand.
 func (r *request) paste(ctx context.Context) error {
 	text, err := json.Marshal(map[string]string{"signing_secret": r.slack.secret, "bot_token": "xoxb-smoke", "app_id": app, "api_url": r.slackURL})
 	if err != nil {
@@ -77,8 +76,8 @@ func (r *request) paste(ctx context.Context) error {
 	return nil
 }
 
-// verify sends Slack's challenge, and one with a forged signature. A function that already runs may have read the empty
-// secret, and reads it again after half a minute.
+// verify sends Slack's challenge, and one with a forged signature. A running function may have cached the empty secret;
+// it reads it again after half a minute.
 func (r *request) verify(ctx context.Context) error {
 	challenge := map[string]any{"type": "url_verification", "challenge": "smoke"}
 	err := r.answers(ctx, "the events address answers Slack's challenge", http.StatusOK, "smoke",
@@ -92,7 +91,7 @@ func (r *request) verify(ctx context.Context) error {
 		func() (int, string, error) { return forged.event(ctx, challenge) })
 }
 
-// answers calls until the answer has this status and this text in it.
+// answers repeats call until its answer has this status and contains this text.
 func (r *request) answers(ctx context.Context, what string, status int, text string, call func() (int, string, error)) error {
 	return r.until(ctx, what, func() (bool, error) {
 		got, body, err := call()
@@ -103,7 +102,7 @@ func (r *request) answers(ctx context.Context, what string, status int, text str
 	})
 }
 
-// ask delivers the message until it is taken twice, as Slack does when an answer is late.
+// ask delivers the message until it was accepted twice: Slack delivers again too if an answer is late.
 func (r *request) ask(ctx context.Context) error {
 	taken := 0
 	return r.until(ctx, "the message is taken, twice", func() (bool, error) {
@@ -124,7 +123,7 @@ func (r *request) list(ctx context.Context) error {
 		func() (int, string, error) { return r.slack.command(ctx, "list") })
 }
 
-// openHome opens the Home tab. Only a log says that it was published: the stand-in for Slack keeps nothing.
+// openHome opens the Home tab. Only a log shows that it was published: the stand-in for Slack stores nothing.
 func (r *request) openHome(ctx context.Context) error {
 	status, body, err := r.slack.event(ctx, homeOpened())
 	if err == nil && status != http.StatusOK {
@@ -150,7 +149,7 @@ func (r *request) stampSteps(ctx context.Context) error {
 	return r.stamp(ctx, "steps", task.CardProcess)
 }
 
-// stamp waits for a gate's card and presses 承認 on it, again while that could not be saved in time.
+// stamp waits for a gate's card and presses 承認; it repeats the click if the decision could not be saved in time.
 func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardType) error {
 	var id, ts string
 	waits := func(a *task.Aggregate) (task.OpenGate, bool) {
@@ -194,7 +193,7 @@ func (r *request) done(ctx context.Context) error {
 	})
 }
 
-// rowsSay polls until a claim holds of the task's rows. Its error shows them as they last were.
+// rowsSay polls until a claim about the task's rows holds. Its error has the rows as last read.
 func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Aggregate) bool) error {
 	return r.until(ctx, what, func() (bool, error) {
 		a, err := r.rows.Load(ctx, r.ref)

@@ -28,10 +28,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// startWithin is how long an app may take until it listens.
+// startWithin bounds the time until an app listens.
 const startWithin = 2 * time.Minute
 
-// App is the app of one library. Command starts it, without an environment.
+// App is one library's app; Command starts it with an empty environment.
 type App struct {
 	Name    string
 	Command func(t testing.TB) *exec.Cmd
@@ -47,7 +47,7 @@ type place struct {
 // start starts a sandbox and the app. The app gets the sandbox's bot token, and appsSecret as its signing secret.
 func start(t testing.TB, app App, appsSecret string) *place {
 	t.Helper()
-	now := time.Now() // the clock stands still, so that no trigger expires on a busy machine
+	now := time.Now() // the clock doesn't advance, so that no trigger expires on a busy machine
 	s := sandbox.New(sandbox.Options{
 		SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001, AnswerTime: time.Minute, Now: func() time.Time { return now },
 	})
@@ -56,7 +56,7 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	t.Cleanup(server.Close)
 
 	cmd := app.Command(t)
-	// The app gets the PATH alone, and no proxy, token or option of whoever runs the test.
+	// The app gets only PATH, not the proxies, tokens or options of the person who runs the test.
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "NO_PROXY=127.0.0.1",
 		"SLACK_SIGNING_SECRET=" + appsSecret, "SLACK_BOT_TOKEN=xoxb-witness", "SLACK_API_URL=" + server.URL + "/api/",
@@ -89,7 +89,7 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	return p
 }
 
-// tail keeps the end of an app's standard error.
+// tail stores the end of an app's standard error.
 type tail struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -108,7 +108,7 @@ func (t *tail) String() string {
 	return all[max(0, len(all)-4000):]
 }
 
-// Walk uses everything that the app can do, as a person in the sandbox.
+// Walk uses every feature of the app, as a person in the sandbox does.
 func Walk(t *testing.T, app App) {
 	p := start(t, app, "the-signing-secret")
 	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>")))(t)
@@ -136,7 +136,7 @@ func (p *place) message(card string) workspace.Message {
 	return expect.Value(p.Workspace().Message(workspace.HR, card, workspace.Suzuki))(p.t)
 }
 
-// note fills in the card's form. A note that is too short is refused in the open form; a longer one changes the card.
+// note fills in the card's form. The open form refuses a note that is too short; a longer one changes the card.
 func (p *place) note(root, card string) {
 	p.click(workspace.Suzuki, card, "open_form")
 	expect.Eventually(p.t, "the form opens", func() bool { return len(p.Views(workspace.Suzuki)) == 1 })
@@ -154,7 +154,7 @@ func (p *place) note(root, card string) {
 		len(p.Messages(workspace.HR, root)) == 2, "the updated card is %+v", m)
 }
 
-// finish presses the card's other button, which tells the person twice and takes the buttons away.
+// finish presses the card's other button, which tells the person twice and removes the buttons.
 func (p *place) finish(card string) {
 	p.click(workspace.Suzuki, card, "finish")
 	expect.Eventually(p.t, "the card is finished", func() bool { return strings.Contains(blocks(p.message(card)), "finished, 1 of 2 messages are ours") })
@@ -168,7 +168,7 @@ func (p *place) finish(card string) {
 		"a button that is gone can be pressed")
 }
 
-// CheckForgeryRefused checks that the app verifies signatures: with another secret it refuses every call and does
+// CheckForgeryRefused checks that the app verifies signatures: with another secret it must refuse every call and do
 // nothing. Walk alone would pass for an app that accepts any signature.
 func CheckForgeryRefused(t *testing.T, app App) {
 	p := start(t, app, "another-secret")

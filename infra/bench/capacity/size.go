@@ -1,4 +1,5 @@
-// Package capacity computes what DynamoDB charges for a call, by its published rules. Emulators answer with a constant.
+// Package capacity computes what DynamoDB charges for a call, by its published rules, because emulators return a
+// constant.
 package capacity
 
 import (
@@ -14,7 +15,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Item is an item that is encoded as DynamoDB's JSON.
+// Item is an item encoded as DynamoDB's JSON.
 type Item map[string]types.AttributeValue
 
 // UnmarshalJSON reads DynamoDB's JSON. It returns an error for a value of no known type.
@@ -26,7 +27,7 @@ func (it *Item) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// whole reports whether each part of a value is of a known type.
+// whole reports whether all parts of a value have known types.
 func whole(v types.AttributeValue) bool {
 	switch v := v.(type) {
 	case *types.UnknownUnionMember:
@@ -41,11 +42,11 @@ func whole(v types.AttributeValue) bool {
 
 func (it Item) MarshalJSON() ([]byte, error) { return attributevalue.MarshalMapJSON(it) }
 
-// Sizes of values without a length of their own, in bytes.
+// Sizes, in bytes, of values without a length.
 const (
 	sizeOfFlag      = 1 // a boolean or null
-	sizeOfContainer = 3 // a list or map, whatever is in it
-	sizeOfElement   = 1 // each element of a list or map
+	sizeOfContainer = 3 // of a list or map, besides its elements
+	sizeOfElement   = 1 // for each element of a list or map
 )
 
 // Size is an item's size in bytes: its attributes' names in UTF-8 and their values.
@@ -114,15 +115,15 @@ const (
 // Index is a global secondary index that projects all attributes.
 type Index struct{ PK, SK string }
 
-// Units are capacity units. Index are write units of indexes, which a transaction does not double.
+// Units are capacity units. Index counts the write units of indexes, which a transaction does not double.
 type Units struct{ Read, Write, Index float64 }
 
 func (u Units) Plus(v Units) Units {
 	return Units{u.Read + v.Read, u.Write + v.Write, u.Index + v.Index}
 }
 
-// Read is the cost of one evaluation: of all items that a Query evaluates, together, or of one item of a GetItem or
-// BatchGetItem. Finding nothing costs one unit, too.
+// Read returns the cost of one read: all items that a Query reads together, or one item of GetItem or BatchGetItem.
+// Finding nothing costs one unit.
 func Read(consistent bool, items ...Item) Units {
 	n := ceil(sum(items, Size), readUnit)
 	if !consistent {
@@ -131,8 +132,7 @@ func Read(consistent bool, items ...Item) Units {
 	return Units{Read: n}
 }
 
-// Write is the cost of changing an item from before to after, either of which may be nil. A check that changes nothing
-// costs as much as a write.
+// Write returns the cost of changing an item from before to after; either may be nil. A check costs as much as a write.
 func Write(before, after Item, transactional bool, indexes ...Index) Units {
 	was, is := Size(before), Size(after)
 	u := Units{Write: ceil(max(was, is), writeUnit)}
@@ -145,8 +145,8 @@ func Write(before, after Item, transactional bool, indexes ...Index) Units {
 	return u
 }
 
-// follow is the cost of a write for an index: an entry that comes or goes is one write, a changed key is two, any other
-// change is one.
+// follow returns the cost of a write for an index: an added or removed entry is one write, a changed key two, any other
+// change one.
 func (x Index) follow(before, after Item, was, is int) float64 {
 	old, had := x.key(before)
 	now, has := x.key(after)
@@ -170,5 +170,4 @@ func (x Index) key(it Item) (key [2]string, ok bool) {
 	return [2]string{pk, sk}, pk != "" && sk != "" // a key is never empty
 }
 
-// ceil rounds a size up to whole units, at least one.
 func ceil(n, unit int) float64 { return float64(max(1, (n+unit-1)/unit)) }

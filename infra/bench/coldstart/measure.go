@@ -40,14 +40,14 @@ var bareOf = map[string]string{
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
 }
 
-// besideBolt is the function with the same clients as the Bolt app.
+// besideBolt is the function that has the same clients as the Bolt app.
 const besideBolt = "receive-interaction"
 
-// Report compares every function with a bare handler, and one with Bolt for JavaScript.
+// Report compares every function with a bare handler, and one function with Bolt for JavaScript.
 type Report struct {
 	Spawns    int // how often each pair was started
 	Functions []Function
-	Bolt      *Bolt // nil where there is no Node
+	Bolt      *Bolt // nil without Node
 }
 
 type Function struct {
@@ -58,7 +58,7 @@ type Function struct {
 
 // Pair compares how long two processes take from their start until they ask for their first event.
 type Pair struct {
-	RSS                                int64 // bytes, when it asks for its first event; 0 where it can't be told
+	RSS                                int64 // bytes when it asks for its first event; 0 if unknown
 	Min, Median, OtherMin, OtherMedian time.Duration
 	Ratio                              float64 // the median of the ratios of all pairs
 }
@@ -72,7 +72,7 @@ type Options struct {
 	Log       io.Writer
 }
 
-// Measure builds the functions and the bare handlers and starts them in turns.
+// Measure builds the functions and bare handlers and starts them alternately.
 func Measure(ctx context.Context, o Options) (*Report, error) {
 	root, err := process.ModuleRoot()
 	if err != nil {
@@ -130,7 +130,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// slackSecret answers the only call that functions make while they start.
+// slackSecret answers the only call that functions make at their start.
 func slackSecret(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
 		http.Error(w, "only the secret is here", http.StatusNotImplemented)
@@ -154,7 +154,7 @@ func environment(endpoint string, own map[string]string) (list []string) {
 	return list
 }
 
-// build compiles the bare handlers as the functions are.
+// build compiles the bare handlers like the functions.
 func build(ctx context.Context, root, into string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w",
 		"-o", into+string(filepath.Separator), "./infra/bench/bare/...")
@@ -171,7 +171,7 @@ type starter struct {
 	dir                  string
 }
 
-// pairs starts both n times in turns, after a first time that brings their files into memory.
+// pairs starts both n times, alternately, after a first start that loads their files into memory.
 func pairs(ctx context.Context, n int, one, other starter) (Pair, error) {
 	var a, b []time.Duration
 	var ratios []float64
@@ -206,7 +206,7 @@ type sample struct {
 	rss  int64
 }
 
-// spawn starts a process and ends it when it asks for its first event.
+// spawn starts a process and kills it when it asks for its first event.
 func (s starter) spawn(ctx context.Context) (sample, error) {
 	asked := make(chan time.Time, 1)
 	said := make(chan string, 1)
@@ -253,7 +253,7 @@ func (s starter) spawn(ctx context.Context) (sample, error) {
 	}
 }
 
-// memory returns how many bytes of memory a process has resident, 0 where /proc doesn't tell.
+// memory returns a process's resident memory in bytes, or 0 without /proc.
 func memory(pid int) int64 {
 	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	_, resident, _ := strings.Cut(string(status), "VmRSS:")
@@ -262,14 +262,14 @@ func memory(pid int) int64 {
 	return kb << 10
 }
 
-// Bolt is an app with Bolt for JavaScript and the same clients as receive-interaction. The two are started in turns.
+// Bolt compares an app made with Bolt for JavaScript with receive-interaction, which has the same clients.
 type Bolt struct {
 	Pair
 	Node, Bolt string // versions
 	Size       int64  // bytes of the app with its modules
 }
 
-// measureBolt starts the Bolt app and a function in turns. It returns nil where there is no Node.
+// measureBolt starts the Bolt app and a function alternately. It returns nil without Node.
 func measureBolt(ctx context.Context, root string, o Options, environment []string, beside starter) (*Bolt, error) {
 	node, err := npm.Node(ctx)
 	if errors.Is(err, npm.ErrNode) {
@@ -310,7 +310,7 @@ func measureBolt(ctx context.Context, root string, o Options, environment []stri
 	return b, nil
 }
 
-// weight is the size of all files below a folder.
+// weight returns the total size of the files below a folder.
 func weight(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

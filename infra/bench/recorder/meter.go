@@ -14,14 +14,14 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Meter computes the cost of a DynamoDB call. It reads each item before and after it is written, so the figure is only
-// right if nobody else writes the item meanwhile.
+// Meter computes the cost of DynamoDB calls. It reads each item before and after a write, so the cost is only right if
+// nobody else writes the item in between.
 type Meter struct {
 	Endpoint string                    // of DynamoDB
 	Indexes  map[string]capacity.Index // by name
 }
 
-// request has the parameters of a call that decide its cost.
+// request has a call's parameters that affect its cost.
 type request struct {
 	TableName            string
 	Key, Item            capacity.Item
@@ -33,7 +33,7 @@ type request struct {
 	RequestItems         map[string]batch
 }
 
-// batch has the keys that a call reads of one table, or the rows that it writes.
+// batch has the keys that a call reads from one table, or the rows that it writes.
 type batch struct {
 	Keys                 []capacity.Item
 	ConsistentRead       bool
@@ -88,7 +88,7 @@ func (r request) key() capacity.Item {
 	return capacity.Item{"PK": r.Item["PK"], "SK": r.Item["SK"]}
 }
 
-// Measure lets do make the call, and returns the call's cost.
+// Measure makes a call with do and returns the call's cost.
 func (m *Meter) Measure(ctx context.Context, operation string, body []byte,
 	do func() (status int, answer []byte)) (capacity.Units, error) {
 	var in request
@@ -121,7 +121,7 @@ func read(operation string, in request, do func() (int, []byte)) (capacity.Units
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return capacity.Units{}, err
 	}
-	// Items that are evaluated but not returned cost units, too, and the answer does not have them.
+	// Items that are read but filtered out cost units too, and are missing from the answer.
 	if in.FilterExpression != "" || in.ProjectionExpression != "" {
 		return capacity.Units{}, fmt.Errorf("it does not return all that it evaluates")
 	}
@@ -163,7 +163,7 @@ func (m *Meter) write(ctx context.Context, in request, do func() (int, []byte)) 
 		return capacity.Units{}, err
 	}
 	var indexes []capacity.Index
-	if status == http.StatusOK { // a condition that fails costs as much as the write, but nothing of an index
+	if status == http.StatusOK { // a failed condition costs as much as the write, but nothing for indexes
 		indexes = slices.Collect(maps.Values(m.Indexes))
 	}
 	var total capacity.Units
@@ -193,7 +193,7 @@ func (m *Meter) items(ctx context.Context, list []request) ([]capacity.Item, err
 	return out, nil
 }
 
-// Call sends DynamoDB a call as JSON.
+// Call sends a call to DynamoDB as JSON.
 func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.Endpoint+"/", bytes.NewReader(body))
 	if err != nil {
@@ -212,14 +212,14 @@ func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, [
 	return resp.StatusCode, answer.Bytes(), err
 }
 
-// rowsOf counts the rows that a call would write, by kind. Rows outside of a transaction have " by single writes" after
-// their kind.
+// rowsOf counts the rows that a call would write, by kind. The kind of a row outside a transaction gets the suffix " by
+// single writes".
 func rowsOf(operation string, body []byte) map[string]int {
 	var in request
 	switch operation {
 	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem":
 		if json.Unmarshal(body, &in) != nil {
-			return nil // Measure says what is wrong with it
+			return nil // Measure reports the error
 		}
 	default:
 		return nil
@@ -242,7 +242,7 @@ func rowsOf(operation string, body []byte) map[string]int {
 	return out
 }
 
-// kind is the beginning of a row's sort key, or of its partition key where each row has a partition of its own.
+// kind returns the start of a row's sort key, or of its partition key if each row has its own partition.
 func (r request) kind() string {
 	key := r.key()
 	kind, _, _ := strings.Cut(table.TextOf(key, "SK"), "#")

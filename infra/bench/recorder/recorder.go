@@ -1,4 +1,4 @@
-// Package recorder records every call that the functions of a local stack make, with its cost, and lets some calls
+// Package recorder records every call that the functions of a local stack make, with its cost, and can make some calls
 // fail.
 package recorder
 
@@ -27,7 +27,7 @@ type Call struct {
 	Failed   bool           // the recorder made it fail
 }
 
-// Recorder is a lambda.Faults that kills nothing. It has to be attached before anything is invoked.
+// Recorder implements lambda.Faults without killing processes. It must be attached before the first invocation.
 type Recorder struct {
 	mu     sync.Mutex
 	meter  *Meter
@@ -37,18 +37,18 @@ type Recorder struct {
 	broken error
 }
 
-// New returns a recorder whose faults depend on seed alone.
+// New returns a recorder whose faults depend only on seed.
 func New(seed uint64) *Recorder { return &Recorder{random: rand.New(rand.NewPCG(seed, seed))} }
 
-// Attach sets the meter of DynamoDB's calls.
+// Attach sets the meter for DynamoDB's calls.
 func (r *Recorder) Attach(m *Meter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.meter = m
 }
 
-// Fail makes calls to AWS and Slack fail with these odds from now on, except for calls of a step that writes, whose
-// outcome a person would have to judge.
+// Fail makes calls to AWS and Slack fail with these odds from now on. It spares the calls of a step that writes,
+// because a person would have to judge their outcome.
 func (r *Recorder) Fail(odds float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *Recorder) Take() ([]Call, error) {
 	return calls, err
 }
 
-// Meet records a call, and lets it fail by the odds.
+// Meet records a call, and makes it fail with the odds.
 func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 	call := Call{Function: c.Function, Request: c.RequestID, Name: name(c.Kind), At: time.Now()}
 	r.mu.Lock()
@@ -103,7 +103,7 @@ func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, op
 	if err != nil {
 		return
 	}
-	// A service carries a call out even if the caller is gone.
+	// A service carries out a call even after the caller is gone.
 	ctx := context.WithoutCancel(q.Context())
 	units, err := m.Measure(ctx, operation, body, func() (int, []byte) {
 		status, answer, err := m.Call(ctx, operation, body)
@@ -130,7 +130,7 @@ func mayFail(c Call) bool {
 	return true
 }
 
-// refusal answers as the service does when it is overloaded.
+// refusal answers like an overloaded service.
 func refusal(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if strings.HasPrefix(name, "slack ") {
@@ -145,10 +145,10 @@ func refusal(name string) http.Handler {
 	})
 }
 
-// services are short names of AWS's services, by their names on the wire.
+// services has short names of AWS's services by their names in requests.
 var services = map[string]string{"AWSStepFunctions": "StepFunctions", "AmazonSQS": "SQS", "TrentService": "KMS", "secretsmanager": "SecretsManager"}
 
-// name returns service and action for the kind of a lambda.Call.
+// name returns the service and action of a lambda.Call's kind.
 func name(kind string) string {
 	method, path, isPath := strings.Cut(kind, " /")
 	if !isPath {

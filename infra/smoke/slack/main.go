@@ -17,7 +17,7 @@ import (
 
 func main() { lambda.Start(handle) }
 
-// handle lets the stand-in answer one request of the HTTP API.
+// handle answers one request of the HTTP API with the stand-in.
 func handle(ctx context.Context, in events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	body := in.Body
 	if in.IsBase64Encoded {

@@ -1,5 +1,5 @@
-// Package standin answers as much of Slack's Web API as one task of the smoke test
-// needs. It keeps nothing, so that any number of processes may answer side by side.
+// Package standin answers the methods of Slack's Web API that one task of the smoke test needs. It stores nothing, so
+// any number of processes can answer at once.
 package standin
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The only workspace has a channel, a bot and two people, who are in the channel.
+// The only workspace has a channel with a bot and two people.
 const (
 	Team    = "T0SMOKE00"
 	Channel = "C0SMOKE00"
@@ -20,7 +20,7 @@ const (
 	Direct  = "D0SMOKE00" // direct messages with the bot
 )
 
-// Handler serves /api/<method>. A method that nobody needs here is refused by name.
+// Handler serves /api/<method>. It refuses other methods by name.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method, ok := strings.CutPrefix(r.URL.Path, "/api/")
@@ -40,7 +40,7 @@ func Handler() http.Handler {
 	})
 }
 
-// methods returns a method's answer without its ok, nil if the method is not known.
+// methods returns a method's answer without its ok; nil if the method is unknown.
 func methods(method string, field func(string) string) map[string]any {
 	none := map[string]any{"next_cursor": ""}
 	switch method {

@@ -1,4 +1,4 @@
-// Package npm installs the witnesses that run on Node.
+// Package npm installs the witnesses that need Node.
 package npm
 
 import (
@@ -15,13 +15,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// ErrNode is the error where there is no suitable Node. It says what to install.
+// ErrNode says which Node to install if there is no suitable one.
 var ErrNode = errors.New("this witness needs Node 20 or newer with npm: install nodejs and npm")
 
-// withoutNode is the variable that leaves these witnesses out in CI. Without it a missing Node is a failure there.
+// withoutNode is the variable that skips these witnesses in CI. Without it a missing Node is a failure there.
 const withoutNode = "RINGI_WITHOUT_NODE"
 
-// Node finds a Node that is new enough, or returns ErrNode.
+// Node finds a suitable Node, or returns ErrNode.
 func Node(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("node")
 	if err != nil {
@@ -36,7 +36,7 @@ func Node(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Start finds Node and installs a package for a test, which is skipped where there is no Node.
+// Start finds Node and installs a package for a test. Without Node it skips the test.
 func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 	t.Helper()
 	node, err := Node(t.Context())
@@ -49,8 +49,8 @@ func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 	return node, dir
 }
 
-// Install puts files, and the packages that they lock, into a folder below folder, and returns its path. It does so
-// once for each content of the files. Several processes may ask at once.
+// Install writes files, installs the packages that they lock, and returns the path below folder. It does so once for
+// each content of files; concurrent processes are safe.
 func Install(ctx context.Context, folder, name string, files fs.FS) (string, error) {
 	return process.Install(folder, name, files, func(dir string) error {
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")

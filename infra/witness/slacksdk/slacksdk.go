@@ -1,4 +1,4 @@
-// Package slacksdk has the witnesses on python-slack-sdk: an app, and the SDK's block models, which check Slack's
+// Package slacksdk has the witnesses that use python-slack-sdk: an app, and the SDK's block models, which check Slack's
 // limits independently of this code.
 package slacksdk
 

@@ -1,4 +1,4 @@
-// Command keep-note is the one state of a note's machine.
+// Command keep-note is the only state of a note's state machine.
 package main
 
 import (
@@ -23,7 +23,6 @@ func main() {
 // environment is what template.yaml sets for this function.
 type environment struct{ config.Table }
 
-// Handler keeps notes.
 type Handler struct {
 	Store store.Of[*note.Aggregate]
 	Now   func() time.Time
@@ -34,7 +33,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{Store: store.Of[*note.Aggregate]{Store: s}, Now: time.Now}, nil
 }
 
-// Handle keeps the note, once.
+// Handle marks the note as kept, once.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	_, err := h.Store.Decide(ctx, in.Ref(), func(a *note.Aggregate) (aggregate.Change, error) {
 		return a.Keep(in.Run, h.Now())

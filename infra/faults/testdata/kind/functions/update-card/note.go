@@ -10,7 +10,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// noteCards draws the cards of notes.
+// noteCards renders the cards of notes.
 type noteCards struct{}
 
 func (noteCards) Place(a aggregate.Aggregate) (Place, bool) {

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Readable returns aggregate.ErrConflict for a torn read.
+// Readable returns aggregate.ErrConflict if a torn read left out the note.
 func (a *Aggregate) Readable(time.Time) error {
 	if a.Note == nil {
 		return aggregate.ErrConflict
@@ -19,7 +19,7 @@ func (a *Aggregate) Origin() aggregate.Origin            { return a.Note.Origin(
 func (a *Aggregate) Beginning() (message, thread string) { return a.Note.ThreadTS, a.Note.ThreadTS }
 func (a *Aggregate) Askers() []string                    { return []string{a.Head.Requester} }
 
-// Asks is the note while it waits for a person.
+// Asks returns the note's question while it waits for a person.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	if !a.IsOpen(a.Head.NoteID) {
 		return q, false
@@ -27,7 +27,7 @@ func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	return a.Note.Asks(), true
 }
 
-// asked is the note if it has this id, nil for any other.
+// asked returns the note if it has this id, else nil.
 func (a *Aggregate) asked(id string) *Note {
 	if a.Note == nil || id != a.Head.NoteID {
 		return nil
@@ -42,7 +42,7 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	return Card
 }
 
-// AskedHash fingerprints what a person reads before they decide.
+// AskedHash returns the hash of what a person reads before deciding.
 func (a *Aggregate) AskedHash(id string) string {
 	if n := a.asked(id); n != nil {
 		return aggregate.HashOf(n.Text)
@@ -69,7 +69,7 @@ func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	return aggregate.Verdict{}
 }
 
-// ApproveRead stamps the text with this hash. The same person's second stamp changes nothing.
+// ApproveRead stamps the text with this hash. A second stamp by the same person changes nothing.
 func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	switch n := a.asked(id); {
 	case n == nil:
@@ -90,7 +90,7 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 	})
 }
 
-// Reject has the note not be kept.
+// Reject decides that the note is not kept.
 func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	reason = strings.TrimSpace(reason)
 	switch n := a.asked(id); {
@@ -112,7 +112,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	})
 }
 
-// End withdraws a note that waits.
+// End withdraws a waiting note.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := p.Withdraw(by, a.Head.Requester); err != nil || !a.IsOpen(a.Head.NoteID) {
 		return aggregate.Change{}, err

@@ -1,5 +1,5 @@
-// Package note is a kind that nobody needs: a line of text that one run of its own state machine marks as kept, once a
-// person has approved of that.
+// Package note is a sample kind for a test: a line of text that people approve; then one run of its own state machine
+// marks it as kept.
 package note
 
 import (
@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Kind is what the machinery knows of notes.
+// Kind registers notes as a kind of aggregate.
 var Kind = aggregate.Kind{
 	Name: "note", Prefix: "NOTE#",
 	New:     func() aggregate.Aggregate { return &Aggregate{} },
@@ -21,10 +21,10 @@ var Kind = aggregate.Kind{
 	},
 }
 
-// NewID makes an id that no other kind's has the form of.
+// NewID makes an id whose form no other kind uses.
 func NewID() string { return "note-" + aggregate.NewID() }
 
-// ValidID reports whether an id may be one of NewID.
+// ValidID reports whether an id has the form of NewID.
 func ValidID(id string) bool {
 	rest, is := strings.CutPrefix(id, "note-")
 	return is && aggregate.ValidID(rest)
@@ -35,7 +35,6 @@ func RefOf(tenant, id string) aggregate.Ref {
 	return aggregate.Ref{Tenant: tenant, Kind: Kind.Name, ID: id}
 }
 
-// Head is a note's.
 type Head struct {
 	aggregate.Head
 	NoteID string `json:"note_id"`
@@ -44,7 +43,7 @@ type Head struct {
 func (h *Head) ID() string              { return h.NoteID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Note is the text, where and by whom it was said, what was decided about it, and when it was kept.
+// Note has the text, where and by whom it was said, the decision, and when it was kept.
 type Note struct {
 	aggregate.Meta
 	aggregate.Gate
@@ -62,22 +61,22 @@ func (*Note) Key() string               { return "NOTE" }
 func (*Note) Type() string              { return "note" }
 func (n Note) At(rev int) aggregate.Row { n.Rev = rev; return &n }
 
-// Origin is where the note was said, and by whom.
+// Origin returns where and by whom the note was said.
 func (n *Note) Origin() aggregate.Origin {
 	return aggregate.Origin{Team: n.TeamID, User: n.UserID, Channel: n.Channel, ChannelType: "channel"}
 }
 
-// Indexes puts a note that waits for a person into the list of what waits.
+// Indexes lists the note among what waits while it waits for a person.
 func (n *Note) Indexes(head aggregate.Root) []aggregate.Index {
 	return n.WaitingIndexes(head, n.CreatedAt, n.NoteID)
 }
 
-// Asks is the entry in that list.
+// Asks returns the note's question in that list.
 func (n *Note) Asks() aggregate.Question {
 	return aggregate.Question{Key: n.Key(), ID: n.NoteID, Kind: Card, Version: 1, CreatedAt: n.CreatedAt}
 }
 
-// Card is the type of a note's one card.
+// Card is the type of a note's only card.
 const Card aggregate.CardType = "note"
 
 // Aggregate is all rows of one note.
@@ -90,7 +89,7 @@ type Aggregate struct {
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.NoteID) }
 func (a *Aggregate) Root() aggregate.Root { return &a.Head }
 
-// Add puts a row in its place.
+// Add adds a loaded row.
 func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *Head:
@@ -102,13 +101,13 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	}
 }
 
-// After is the note as it is after c was committed to it.
+// After returns the note after c is committed.
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	next := *a
 	return aggregate.Committed(&next, c)
 }
 
-// Begin asks people whether a note of what was said is to be kept.
+// Begin makes a note and asks people whether to keep it.
 func Begin(ref aggregate.Ref, n Note, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	n.NoteID, n.CreatedAt, n.Status, n.Terms.ApprovalRequired = ref.ID, now, aggregate.PendingApproval, true
@@ -121,7 +120,8 @@ func Begin(ref aggregate.Ref, n Note, now time.Time) (aggregate.Change, error) {
 	return c.Done(head, &n, card)
 }
 
-// Keep is the whole work of a run. It returns aggregate.ErrSuperseded to a run that is not the head's; kept already, it is no change.
+// Keep does all the work of a run. It returns aggregate.ErrSuperseded if the run is not the head's, and no change if
+// the note is kept already.
 func (a *Aggregate) Keep(run int, now time.Time) (aggregate.Change, error) {
 	switch {
 	case a.Head.Run != run:
@@ -132,7 +132,7 @@ func (a *Aggregate) Keep(run int, now time.Time) (aggregate.Change, error) {
 	return a.changed(aggregate.System(), "note.kept", now, func(n *Note, at time.Time) { n.KeptAt = &at })
 }
 
-// changed is a Change of the note with its entry in the audit log.
+// changed returns a Change of the note with its audit entry.
 func (a *Aggregate) changed(by aggregate.Actor, what aggregate.Action, now time.Time, change func(n *Note, at time.Time)) (aggregate.Change, error) {
 	head, note := a.Head, *a.Note
 	c := aggregate.Draft{Change: aggregate.Change{Now: head.Moment(now)}}
@@ -142,12 +142,12 @@ func (a *Aggregate) changed(by aggregate.Actor, what aggregate.Action, now time.
 	return c.Done(&head, &note)
 }
 
-// toKeep reports whether a run has something to do.
+// toKeep reports whether a run has work to do.
 func (a *Aggregate) toKeep() bool {
 	return a.Note != nil && a.Note.Status == aggregate.Approved && a.Note.KeptAt == nil
 }
 
-// RestartRun starts the next run while there is something to keep.
+// RestartRun starts the next run if the note is still to be kept.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.toKeep() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -157,7 +157,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return aggregate.Change{Head: &head, Now: head.ChangedAt}, nil
 }
 
-// PauseRun is RestartRun that counts as no restart.
+// PauseRun does the same as RestartRun, but does not count as a restart.
 func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error) {
 	c, err := a.RestartRun(run, now)
 	if head, ok := c.Head.(*Head); ok {
@@ -166,7 +166,7 @@ func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error
 	return c, err
 }
 
-// Effects are a run from the approval until the note is kept, and cards that are behind.
+// Effects returns a run from the approval until the note is kept, and the cards to redraw.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	out := aggregate.Effects{Wake: a.Waits, Cards: a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)}
 	if a.toKeep() {
@@ -179,7 +179,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	return out
 }
 
-// DueAt is in five minutes until all is done and shown.
+// DueAt returns a time in five minutes until everything is done and shown.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	switch e := a.Effects(now); {
 	case a.Head.InLine(now):
@@ -191,7 +191,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return nil
 }
 
-// Nothing happens to a note by time alone.
+// Beside names no other aggregate: nothing happens to a note just because time passes.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 func (a *Aggregate) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// noteDialogs are those of a note. Its card shows all of it, so there is nothing to review.
+// noteDialogs has a note's dialogs. Its card shows everything, so there is nothing to review.
 type noteDialogs struct{ *note.Aggregate }
 
 func (d noteDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
