@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// columns returns the attributes of a row's type, with those of embedded structs.
+// columns returns the attributes of a row's type, including those of embedded structs.
 func columns(row reflect.Type) (out []string) {
 	for i := range row.NumField() {
 		f := row.Field(i)
@@ -35,7 +35,7 @@ func all[S ~string](values ...S) (out []string) {
 	return out
 }
 
-// arrows writes the moves between states as a -> b.
+// arrows formats the moves between states as a -> b.
 func arrows[S ~string](moves map[S][]S) (out []string) {
 	for from, to := range moves {
 		for _, t := range to {
@@ -45,7 +45,7 @@ func arrows[S ~string](moves map[S][]S) (out []string) {
 	return out
 }
 
-// TestNothingOfTheDescriptionOfAgentsIsMissing has every entity and field of the first description of conversations
+// TestNothingOfTheDescriptionOfAgentsIsMissing has every entity and field of the original description of conversations
 // with agents, by the name of its column.
 func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	for entity, of := range map[string]struct {
@@ -66,8 +66,8 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheEnumerationsOfAgentsIsMissing compares the enumerations of agents, and the moves between the statuses
-// of an action, with their description.
+// TestNothingOfTheEnumerationsOfAgentsIsMissing compares the enumerations of agents, and the moves between an action's
+// statuses, with their original description.
 func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
 	sameNames(t, "capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))

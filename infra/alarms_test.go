@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/metric"
 )
 
-// metrics are those that an alarm has to watch, each with its function, queue or table.
+// metrics must each be watched by an alarm; of is a function, queue or table.
 var metrics = []struct{ namespace, name, of string }{
 	{"AWS/Lambda", "Errors", "ReceiveEventFunction"},
 	{"AWS/Lambda", "Errors", "ReceiveInteractionFunction"},
@@ -71,7 +71,6 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.RoundUnsaved), "RunRoundFunction"},
 }
 
-// watched is a metric as an alarm names it.
 type watched struct{ namespace, name, of string }
 
 func watches(alarm map[string]any) []watched {
@@ -105,13 +104,14 @@ func alarmRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		p := s.resources[id].Properties
 		actions := list(p["AlarmActions"])
-		listens := s.decidesOnVersions(id) // CodeDeploy listens to it; alarms of all versions tell people
+		listens := s.decidesOnVersions(id) // CodeDeploy listens to it; alarms of all versions notify people
 		wrong.where(!listens && len(actions) == 0 ||
 			slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }),
 			"%s tells nobody", id)
 		wrong.where(p["AlarmDescription"] == nil || p["TreatMissingData"] == nil,
 			"%s: AlarmDescription and TreatMissingData are wanted", id)
-		// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"). cfn-lint doesn't check that.
+		// CloudWatch refuses an alarm on more than ten metrics (User Guide, "Alarm limits"). cfn-lint doesn't check
+		// that.
 		if n := len(watches(p)); n > 10 {
 			wrong("%s reads %d metrics, and CloudWatch takes 10", id, n)
 		}
@@ -219,7 +219,7 @@ func (s *stack) watchesIndex(name, index string) bool {
 	return false
 }
 
-// allDimensions are the dimensions of the metric that an alarm watches, or of all metrics in its expression.
+// allDimensions returns the dimensions of the metric that an alarm watches, or of all metrics in its expression.
 func allDimensions(alarm map[string]any) []any {
 	all := slices.Clone(list(alarm["Dimensions"]))
 	for _, m := range list(alarm["Metrics"]) {
@@ -228,7 +228,7 @@ func allDimensions(alarm map[string]any) []any {
 	return all
 }
 
-// Each metric that an alarm watches is paid for. The page that adds them up has the template's number.
+// AWS charges for each metric that an alarm watches. The page with the costs has the template's number.
 func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	var paid int

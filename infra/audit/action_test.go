@@ -17,7 +17,7 @@ const (
 	script   = `{"command":["go","test","./..."],"timeout_seconds":60}`
 )
 
-// acted is the receipt of an agent's action, whose outcome nobody saw at first.
+// acted returns the receipt of an agent's action whose outcome was unknown at first.
 func acted(t *testing.T) Receipt {
 	t.Helper()
 	return actedAs(t, actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2"}, []string{
@@ -26,8 +26,8 @@ func acted(t *testing.T) Receipt {
 	})
 }
 
-// actedAs makes the receipt of an action with these entries. Each is given as its name and the details that it has
-// beside type and hash.
+// actedAs returns the receipt of an action with these entries. Each is given as its name and its details besides type
+// and hash.
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
 	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI", "cancelled": "U0SATO"}
@@ -78,8 +78,8 @@ func TestBothVerifiersFindEveryFalseClaimOfAnAction(t *testing.T) {
 	j.agree(t)
 }
 
-// What an action was stands in each of its entries, and how far it came in that of its end: also where nobody approved
-// it, and where the entries of its approval and its start are left out.
+// Every entry of an action has its type and payload, and the entry of its end says how far it came. So a receipt that
+// leaves out the entries of approval and start is checked too.
 func TestBothVerifiersHoldAnActionAgainstEveryEntry(t *testing.T) {
 	unapproved := func(r *Receipt) {
 		r.Action.ApprovedBy, r.Action.BaseVersion = "", ""
@@ -126,7 +126,7 @@ func TestBothVerifiersHoldAnActionAgainstEveryEntry(t *testing.T) {
 	j.agree(t)
 }
 
-// Whoever makes a receipt writes what is claimed in it, and none of that may hide what is found.
+// The maker of a receipt chooses its claims; their texts must not hide a finding.
 func TestWhatAReceiptClaimsIsSpelled(t *testing.T) {
 	hidden := "\x1b[2J\x1b[Hx\nit holds\r\u2028\u202e\x1b[8m"
 	r := proved(t)

@@ -24,21 +24,21 @@ const (
 	employees     = `{"employees":[{"email":"a@example.jp","n":1.50}],"more":null}`
 )
 
-// theSteps are in the bytes that were stamped.
+// theSteps are the exact bytes that were stamped.
 const theSteps = `[{"stepId":"step-1","order":1,"tool":"list_employees","toolInput":{},"effect":"read"},` +
 	`{"stepId":"step-2","order":2,"tool":"write_rows","toolInput":{"rows":[["x",{"$ref":"step-1.result.employees.0.n"}]],"to":"s1","big":12345678901234567890},"effect":"write"},` +
 	`{"stepId":"step-3","order":3,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write","requiresHumanCheck":true},` +
 	`{"stepId":"step-5","order":5,"tool":"send_message","toolInput":{"to":"b@example.jp"},"effect":"write"},` +
 	`{"stepId":"step-6","order":6,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write"}]`
 
-// What was written; step-6 was not called.
+// The writes; step-6 was not called.
 const (
 	rowsWritten = `{"big":12345678901234567890,"rows":[["x",1.50]],"to":"s1"}`
 	messageSent = `{"to":"a@example.jp"}`
 	secondSent  = `{"to":"b@example.jp"}`
 )
 
-// theEntries are the task's, with their details as text or as an object: both stand in the table.
+// theEntries are the task's. Details are stored as text or as an object; both occur here.
 func theEntries() []chain.Row {
 	var out []chain.Row
 	for i, e := range []struct {
@@ -74,7 +74,7 @@ func theEntries() []chain.Row {
 	return out
 }
 
-// proved is the receipt of an execution among a log of others'.
+// proved returns the receipt of an execution from a log with other executions.
 func proved(t *testing.T) Receipt {
 	t.Helper()
 	rows := theEntries()
@@ -109,7 +109,7 @@ func TestAnExecutionIsProved(t *testing.T) {
 	expect.That(t, len(r.Rows) == 9 && len(r.Links) != 0, "%d rows, %d links", len(r.Rows), len(r.Links))
 }
 
-// falseClaims are changes of what is claimed of an execution that the entries do not confirm.
+// falseClaims change the claims of an execution so that the entries contradict them.
 var falseClaims = map[string]func(r *Receipt){
 	"another policy":               func(r *Receipt) { r.Execution.Policy.Text += "." },
 	"a policy of nobody":           func(r *Receipt) { r.Execution.Policy.ID = "P2" },
@@ -173,7 +173,7 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 	j.agree(t)
 }
 
-// ended is a receipt of the execution whose last entry has other details.
+// ended returns the execution's receipt with other details in the last entry.
 func ended(t *testing.T, details map[string]any) Receipt {
 	t.Helper()
 	rows := theEntries()
@@ -190,7 +190,8 @@ func ended(t *testing.T, details map[string]any) Receipt {
 	return r.part()
 }
 
-// An end that lists no writes says that there was none. What an entry of an earlier release has not is said.
+// An end with an empty list of writes proves that there were none. For an entry of an earlier release, which has no
+// list, the check says so.
 func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 	expect.Patience(t)
 	earlier, nothing := map[string]any{"attempt": 1}, map[string]any{"attempt": 1, "writes": map[string]any{}, "ends": map[string]any{}, "handed_over": map[string]any{}}
@@ -202,7 +203,7 @@ func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    map[string]any
 		change func(r *Receipt)
-		want   string // empty: it holds, and nothing is lacking
+		want   string // empty: valid, with nothing missing
 		holds  bool
 	}{
 		"none":                        {nothing, func(r *Receipt) { claim(r, nil) }, "", true},

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What is asked of the tests: go test ./infra/audit -long -seed 7.
+// Flags of the tests: go test ./infra/audit -long -seed 7.
 var (
 	long = flag.Bool("long", false, "tamper with a log of 100,000 rows, not of 500")
 	seed = flag.Uint64("seed", 9, "of what is drawn at random")
@@ -32,7 +32,7 @@ const tenant = "00000000006KYFXYRCTT23PT5E"
 
 func began() time.Time { return time.Date(2026, 4, 18, 9, 0, 0, 120_000_000, time.UTC) }
 
-// sealer signs as KMS does.
+// sealer signs like KMS.
 type sealer struct{ key *ecdsa.PrivateKey }
 
 func newSealer(t *testing.T) sealer {
@@ -77,7 +77,7 @@ func sealed(t *testing.T, n, per int) *log {
 	return newSealer(t).seal(t, rows, per)
 }
 
-// tampered is the receipt with one thing changed by somebody who has the whole table, and no key.
+// tampered returns the receipt after one change by somebody who can write the whole table but has no key.
 func tampered(r Receipt, how int, by *rand.Rand) (Receipt, string) {
 	r.Rows, r.Links = slices.Clone(r.Rows), slices.Clone(r.Links)
 	i, j := by.IntN(len(r.Rows)), by.IntN(len(r.Rows)-1)
@@ -146,7 +146,7 @@ func (r Receipt) without(key string) Receipt {
 	return r
 }
 
-// python runs verify.py on receipts, one a line, and returns what it says of each.
+// python runs verify.py on receipts, one per line, and returns what it prints for each.
 func python(t *testing.T, receipts []byte) (all []said) {
 	t.Helper()
 	expect.Patience(t)
@@ -171,7 +171,7 @@ type said struct {
 
 func (s said) holds() bool { return len(s.Chain) == 0 && s.Claims == 0 }
 
-// passes wants verify.py to find nothing in a receipt.
+// passes checks that verify.py accepts a receipt.
 func passes(t *testing.T, receipt []byte) {
 	t.Helper()
 	var line bytes.Buffer
@@ -180,8 +180,7 @@ func passes(t *testing.T, receipt []byte) {
 	expect.That(t, len(got) == 1 && got[0].holds(), "verify.py: %+v", got)
 }
 
-// verifiers are what people check a receipt with: each prints what it finds, and returns an error if there is
-// something.
+// verifiers check a receipt: each prints what it finds, and returns an error if it finds a fault.
 var verifiers = map[string]func(*testing.T, Receipt) (string, error){
 	"audit": printed,
 	"verify.py": func(t *testing.T, r Receipt) (string, error) {
@@ -200,8 +199,8 @@ func printed(t *testing.T, r Receipt) (string, error) {
 	return out.String(), err
 }
 
-// judged are receipts on which both verifiers have to agree. Verify.py, which is slow to start, gets all of them at
-// once.
+// judged collects receipts on which both verifiers must agree. verify.py gets them all at once because it starts
+// slowly.
 type judged struct {
 	names []string
 	hold  []bool
@@ -216,7 +215,7 @@ func (j *judged) add(t *testing.T, name string, r Receipt, holds bool) {
 	j.lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
 }
 
-// changed adds a receipt with each of these changes. None of them may hold.
+// changed adds a receipt once for each change. Each must be found invalid.
 func (j *judged) changed(t *testing.T, name string, r Receipt, changes map[string]func(*Receipt)) {
 	t.Helper()
 	base := expect.Value(json.Marshal(r))(t)
@@ -228,7 +227,7 @@ func (j *judged) changed(t *testing.T, name string, r Receipt, changes map[strin
 	}
 }
 
-// agree has verify.py judge all receipts, too.
+// agree runs verify.py on all receipts and compares.
 func (j *judged) agree(t *testing.T) {
 	t.Helper()
 	all := python(t, j.lines.Bytes())
@@ -247,8 +246,8 @@ func findings(t *testing.T, r Receipt) (all [][2]string) {
 	return all
 }
 
-// What one check finds the other finds, and each finds each. Of the large log the second, which reads 30 MB for each,
-// gets one in fifty.
+// Both verifiers find every change. Of the large log's receipts verify.py gets one in fifty, because it reads 30 MB for
+// each.
 func TestBothVerifiersFindEveryTampering(t *testing.T) {
 	expect.Patience(t)
 	rows, per, of := 500, 25, 1
@@ -267,7 +266,7 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 		if second {
 			text := expect.Value(json.Marshal(r))(t)
 			lines.Write(append(text, '\n'))
-			r = Receipt{} // a text that is no UTF-8 is another by now
+			r = Receipt{} // encoding changed the invalid UTF-8
 			expect.NoError(t, json.Unmarshal(text, &r))
 		}
 		start := time.Now()
@@ -292,7 +291,7 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 	t.Logf("1,000 tamperings of %d rows: %v here; %d of them %v by verify.py", rows, here.Round(time.Millisecond), 1000/of, there.Round(time.Millisecond))
 }
 
-// A log whose key was replaced, and one with a row of a time to come: both say the same of both.
+// Both verifiers agree on a log whose key was replaced, and on one with a row dated in the future.
 func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
 	first, second := newSealer(t), newSealer(t)
 	var rows []chain.Row
@@ -332,7 +331,7 @@ func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
 	}
 }
 
-// Reading a large log takes minutes: what was written meanwhile is no row of a time to come.
+// Reading a large log takes minutes: rows written meanwhile must not be reported as dated in the future.
 func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
 	l := sealed(t, 10, 5)
 	for n, at := range map[int]time.Time{20: l.at.Add(3 * time.Minute), 21: l.at.Add(time.Hour), 22: l.at.Add(-time.Hour)} {
@@ -360,8 +359,9 @@ func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
 	t.Logf("100,000 rows: %v here, %v by verify.py", here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 }
 
-// Whoever writes into the table changes an entry of a stamp and one beside it: the sealer notes both. Then the text
-// that it signed is cut into members elsewhere: an entry before takes the row as it was, and a note the one behind.
+// An attacker who can write the table changes the entry of a stamp and the one next to it, and the sealer signs both.
+// Then the attacker splits the signed text at other places, so that one member takes the original row and another the
+// rest.
 func TestASignedTextIsReadInOneWayOnly(t *testing.T) {
 	rows := theEntries()
 	rows = append(rows[:1:1], append([]chain.Row{row(1)}, rows[1:]...)...)

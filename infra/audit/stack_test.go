@@ -24,7 +24,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// audited is a stack on which a request was carried out, and its log.
+// audited is a stack that carried out a request, and its audit log.
 type audited struct {
 	*testing.T
 	s      *stack.Stack
@@ -32,7 +32,7 @@ type audited struct {
 	tenant string
 }
 
-// audit runs the program; holds is whether it found nothing.
+// audit runs the command; holds reports whether it found nothing wrong.
 func (a *audited) audit(args ...string) (out string, holds bool) {
 	a.Helper()
 	var b bytes.Buffer

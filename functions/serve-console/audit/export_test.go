@@ -1,6 +1,6 @@
 package audit
 
-// What the tests of the pages ask for beside them.
+// Exported for the tests of the pages.
 const PageSize = auditPage
 
 type Choice = choice

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// auditNames: who reads the log knows neither ids of people nor those of integrations.
+// auditNames: the log shows names instead of the ids of people and integrations.
 func auditNames(t *testing.T, w *consoletest.World) {
 	entry := func(action aggregate.Action, typ string, details aggregate.JSON) aggregate.AuditEntry {
 		return aggregate.AuditEntry{
@@ -44,14 +44,14 @@ func auditNames(t *testing.T, w *consoletest.World) {
 	b.Get("/console/audit").Says(t, http.StatusOK).Holds(t, `<option value="`+workspace.Suzuki+`">鈴木`)
 }
 
-// unlisted is a Slack that lists nobody.
+// unlisted is a Slack that lists no people.
 type unlisted struct{ people.Listing }
 
 func (unlisted) Users(context.Context) iter.Seq2[slackapi.User, error] {
 	return func(yield func(slackapi.User, error) bool) { yield(slackapi.User{}, errors.New("no")) }
 }
 
-// People choose their names themselves.
+// Anyone may choose a name that is taken.
 func TestTheFilterTellsPeopleOfOneNameApart(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}

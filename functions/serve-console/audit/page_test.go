@@ -37,7 +37,7 @@ func TestTheAuditLog(t *testing.T) {
 	})
 }
 
-// save changes the settings n times, each an entry of Suzuki's.
+// save changes the settings n times; each change is an audit entry of Suzuki's.
 func save(w *consoletest.World, n int) {
 	w.T.Helper()
 	for range n {
@@ -160,7 +160,7 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 	expect.That(t, n == 1, "%d exports were begun, want the administrator's", n)
 }
 
-// hostile are what a person or a model may write to have a browser run it.
+// hostile are texts that a person or model may write to run code in a browser.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</td></table><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`,
 	`<iframe srcdoc="<script>alert(1)</script>">`, `{{.Viewer.Form}}`, `</title><script>alert(1)</script>`, `<style>*{display:none}</style>`, `<base href="https://evil.example">`,

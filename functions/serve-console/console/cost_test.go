@@ -29,13 +29,13 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// What pages read at once.
+// Reads per page.
 const (
 	entriesOfAudit = 50
 	waitingOfPage  = 25
 )
 
-// heard notes which actions of DynamoDB's are called, and how many rows their queries look at.
+// heard counts calls to DynamoDB by action, and the rows that their queries read.
 type heard struct {
 	mu    sync.Mutex
 	calls []string
@@ -67,7 +67,7 @@ func (h *heard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// take returns the calls since the last time by their names, and the rows that their queries looked at.
+// take returns the calls since the last take by name, and the rows that their queries read.
 func (h *heard) take() (calls []string, rows int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,7 +77,7 @@ func (h *heard) take() (calls []string, rows int) {
 	return calls, rows
 }
 
-// A page of the list is the session's read and one query, however many requests there are.
+// A page of the list reads the session and makes one query, however many requests there are.
 func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 	db := storetest.Start(t)
 	for _, n := range []int{10, 400} {
@@ -108,7 +108,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 	}
 }
 
-// readers are an administrator, and a member where members may look.
+// readers are an administrator and, on pages for members, a member.
 func readers(path string) []string {
 	if strings.HasPrefix(path, "/console/audit") {
 		return []string{workspace.Suzuki}
@@ -116,8 +116,7 @@ func readers(path string) []string {
 	return []string{workspace.Suzuki, workspace.Sato}
 }
 
-// Whether a list is short or long, and wherever in it a page is: its query looks at the page's rows, and at one more if
-// there are older ones.
+// However long the list and wherever the page, its query reads the page's rows, and one more if there are older ones.
 func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 	db := storetest.Start(t)
 	for _, n := range []int{100, 1000} {
@@ -153,8 +152,8 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 	}
 }
 
-// The history of contests is the session and one query; the board reads what its rounds were for by one call more, and
-// a team's the statistics beside it.
+// The history of contests reads the session and makes one query. The board makes one more call for the contests of its
+// rounds, and a team's board one for its statistics.
 func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 	db := storetest.Start(t)
 	w, h := consoletest.New(t, db), &heard{}
@@ -182,8 +181,8 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 	}
 }
 
-// What waits is listed with the names of its requests, which the index does not have: one call more, and one for each
-// other kind of row, whatever the number of rows.
+// The index of what waits lacks the requests' titles: they take one more call, and each other kind of row takes one,
+// whatever the number of rows.
 func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	db := storetest.Start(t)
 	w, h := consoletest.New(t, db), &heard{}

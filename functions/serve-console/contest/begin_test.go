@@ -32,7 +32,7 @@ func TestAContestBeginsAtTheConsole(t *testing.T) {
 	}
 }
 
-// beginForm is the form as the page has it, filled in.
+// beginForm is the page's form, filled in.
 func beginForm(w *consoletest.World, b *consoletest.Browser, prompt string) url.Values {
 	w.T.Helper()
 	_, key, _ := strings.Cut(b.Get("/console/contests/new").Body, `name="key" value="`)

@@ -1,4 +1,4 @@
 package contest
 
-// What the tests of the pages ask for beside them.
+// Exported for the tests of the pages.
 var DraftKey = draftKey

@@ -17,7 +17,7 @@ import (
 
 var contestLink = regexp.MustCompile(`<th scope="row"><a href="/console/contests/([0-9a-f-]{36})">`)
 
-// varied makes contests of every kind that the history shows, with long texts among them.
+// varied makes contests in every state that the history shows, some with long texts.
 func varied(now time.Time) func(n int, k *contest.Contest) {
 	return func(n int, k *contest.Contest) {
 		score := 0.5 + float64(n%50)/100
@@ -38,7 +38,7 @@ func varied(now time.Time) func(n int, k *contest.Contest) {
 }
 
 // TestAThousandContestsArePagedThrough walks the history to its end and back in both languages: each contest is there
-// once, the newest first, and the last page takes no longer than the first.
+// once, newest first, and the last page takes no longer than the first.
 func TestAThousandContestsArePagedThrough(t *testing.T) {
 	w := consoletest.Start(t)
 	ids := w.Competed(1000, varied(w.Now()))

@@ -95,15 +95,14 @@ func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
 	member.Get(alone.Page()).Says(t, http.StatusNotFound)
 	member.Get(alone.Page()+"/compare").Says(t, http.StatusNotFound)
 	of.Plays(1, 1, 0.8, "読める案")
-	page := member.Get(of.Page()) // who may read the request may read what was drafted for it, not what models were told
+	page := member.Get(of.Page()) // may read the request, so its drafts too, but not the prompts
 	page.Says(t, http.StatusOK, "読める案", "勤怠の方針")
 	page.Lacks(t, "&lt;data&gt;")
 	w.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusOK, "&lt;data&gt;勤怠の方針")
 	other.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusNotFound)
 }
 
-// The board names what each round was for: by the request's title, never by what a model was told, and with a link to
-// it.
+// The board names what each round was for by the request's title, with a link, and never by the prompt.
 func boardNamesRequests(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	ref := w.Ref
@@ -176,7 +175,7 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 	}
 	played.Record.Submissions = []contest.MemberSubmission{said, silent}
 	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
-	for _, user := range []string{workspace.Sato, workspace.Suzuki} { // who asked, and an administrator
+	for _, user := range []string{workspace.Sato, workspace.Suzuki} { // the requester, and an administrator
 		b := w.As(user)
 		page := b.Get(k.Page())
 		page.Says(t, http.StatusOK, "呼び出したツール: list_departments 2 回、&lt;b&gt;made up 1 回")
@@ -209,7 +208,7 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
 	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
-	member := w.As(workspace.Sato) // may read the request, and what was drafted for it
+	member := w.As(workspace.Sato) // may read the request, so its drafts too
 	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"), "a member is offered what models were sent")
 	member.Get(list).Says(t, http.StatusForbidden)
 	member.Get(list+"/"+gone).Says(t, http.StatusForbidden)

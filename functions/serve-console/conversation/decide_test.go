@@ -77,7 +77,7 @@ func refusesActions(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
 }
 
-// Whoever asked for an action may withdraw it, but not close somebody else's conversation.
+// The person who asked for an action may withdraw it, but not close somebody else's conversation.
 func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) {
@@ -118,13 +118,13 @@ func oneActionDecision(t *testing.T, w *consoletest.World) {
 		}
 		return true
 	})
-	// What was approved may still be cancelled; nothing else goes together.
+	// An approved action may still be cancelled, so at most two acts succeed; the others are told who decided.
 	got := k.Load().Action(x.ActionID)
 	expect.That(t, done+told == 3 && done <= 2 && (done != 2 || got.Status == conversation.ActionCancelled &&
 		got.ApprovedBy != ""), "%d decided, %d were told: %+v", done, told, got)
 }
 
-// largePayload: what stands beside the table is opened; where it is gone nobody can approve.
+// largePayload: the page opens a payload in the bucket; once it is deleted nobody can approve.
 func largePayload(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60}`

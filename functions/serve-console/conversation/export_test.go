@@ -1,6 +1,6 @@
 package conversation
 
-// What the tests of the pages ask for beside them.
+// Exported for the tests of the pages.
 const (
 	SaidOfPage = saidOfPage
 	RowsOfPage = rowsOfPage

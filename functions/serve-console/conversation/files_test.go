@@ -9,7 +9,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// A file is said to be unread beside its message only where an answer says so, and is named once.
+// A file is shown once, and as unread only if an answer says so.
 func TestAFileIsShownAsItWasRead(t *testing.T) {
 	file := func(id, kind, hash, why string) conversation.Attachment {
 		return conversation.Attachment{FileID: id, Name: id + ".txt", Kind: kind, Hash: hash, Why: why}

@@ -32,7 +32,7 @@ func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
 		}
 		b.Get("/console/agents").Lacks(t, k.Talk.ID)
 	}
-	// A direct message is its person's, and no other member's.
+	// Only the person who wrote a direct message may read the conversation.
 	d := w.Direct()
 	w.As(workspace.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
 	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose, conversation.ActReopen} { // while it is open, then once it is closed

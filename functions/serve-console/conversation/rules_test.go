@@ -9,7 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A rule that was saved before it was refused begins nothing any more: administrators are told.
+// Administrators are told that a saved rule no longer lets anything begin.
 func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 	s, ja := tenancy.DefaultSettings(), web.TextsOf("settings", "ja")
 	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Workspace: "main"}, {Type: agent.TestRun, Argv: []string{"npx", "*"}, Workspace: "main"}}

@@ -27,7 +27,8 @@ func TestInsights(t *testing.T) {
 	})
 }
 
-// happened are a day's facts: a request whose policy was rejected once and then approved, and whose execution failed.
+// happened returns a day's facts: a request whose policy was rejected once and then approved, and whose execution
+// failed.
 func happened(tenant, task string, at time.Time) []daily.Fact {
 	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
 	all := []daily.Fact{

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// slackInstalls plays Slack's part of installing the app.
+// slackInstalls plays Slack's part of an installation.
 type slackInstalls struct {
 	enterprise any // of the workspace that installs it next
 	mu         sync.Mutex
@@ -52,7 +52,7 @@ func (s *slackInstalls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(answer)
 }
 
-// of is Slack's answer after an installation.
+// of sets Slack's answer to an installation.
 func (s *slackInstalls) of(team, name, user, token string, organization bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *slackInstalls) of(team, name, user, token string, organization bool) {
 	}
 }
 
-// installing are Slack's part of an installation, and who begins one.
+// installing has Slack's part of an installation, and the person who begins it.
 type installing struct {
 	*connecting
 	slack *slackInstalls
@@ -81,19 +81,19 @@ func newInstalling(t *testing.T) *installing {
 	return w
 }
 
-// begins is what Slack is asked when b begins.
+// begins returns what Slack is asked when b begins.
 func (w *installing) begins(b *consoletest.Browser) url.Values {
 	w.T.Helper()
 	return expect.Value(url.Parse(b.Get("/slack/install").To))(w.T).Query()
 }
 
-// returns is b back from Slack with a code.
+// returns redirects b back from Slack with a code.
 func (w *installing) returns(b *consoletest.Browser, q url.Values) consoletest.Answer {
 	w.codes++
 	return b.Get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", w.codes)}, "state": {q.Get("state")}}.Encode())
 }
 
-// holding is the tenant of a team, after it is sure that Slack gave that token for it.
+// holding returns the tenant of a team after checking that its token is want.
 func (w *installing) holding(team, want string) tenancy.Tenant {
 	w.T.Helper()
 	token, err := w.Console.Connect.Vault.Bot(w.T.Context(), aggregate.TenantID(team))
@@ -102,7 +102,8 @@ func (w *installing) holding(team, want string) tenancy.Tenant {
 	return owner
 }
 
-// What an administrator disconnected, nobody else connects again by installing the app; what Slack ended, anybody may.
+// If an administrator disconnected Slack, nobody else can connect it again by installing the app; if Slack ended it,
+// anyone can.
 func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
 	w := newInstalling(t)
 	installs := func(user, token string) consoletest.Answer {
@@ -187,7 +188,7 @@ func installsAtHome(t *testing.T, w *installing) {
 	}
 }
 
-// Only the workspaces that the Slack secret names install the app, or install it again; of the others nothing is kept.
+// Only workspaces that the Slack secret names can install the app, once or again; nothing is stored about others.
 func TestOnlyNamedWorkspacesInstall(t *testing.T) {
 	w := newInstalling(t)
 	installs := func(team, token string) consoletest.Answer {
@@ -249,7 +250,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	expect.That(t, err != nil, "a tenant was made")
 }
 
-// Slack's own connection ends for good only when Slack takes the token back.
+// Disconnecting Slack revokes the bot's token.
 func TestDisconnectingSlack(t *testing.T) {
 	w := newConnecting(t, storetest.Start(t))
 	slack := &slackInstalls{codes: map[string]bool{}}

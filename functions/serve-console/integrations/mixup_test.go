@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// issuing is an authorization server that registers nobody by itself, and notes what it is sent.
+// issuing is an authorization server that only lets people register clients; it records its requests.
 type issuing struct {
 	*httptest.Server
 	sent []url.Values
@@ -49,7 +49,7 @@ func issues(t *testing.T) *issuing {
 	return s
 }
 
-// named is an MCP server called docs, which the workspace's settings name and which names an authorization server.
+// named adds an MCP server called docs to the settings; it names an authorization server.
 func (w *connecting) named(t *testing.T, by func() string, issuers ...*issuing) {
 	mcp := http.NewServeMux()
 	tools := httptest.NewServer(mcp)
@@ -69,8 +69,8 @@ func (w *connecting) named(t *testing.T, by func() string, issuers ...*issuing) 
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
 }
 
-// An MCP server that was taken over names an authorization server of its own: the secret of the client that somebody
-// pasted for the first one is not for it.
+// An MCP server that was taken over names another authorization server. That one must not get the secret of the client
+// that somebody pasted for the first.
 func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
 	w := newConnecting(t, storetest.Start(t))
 	first, evil := issues(t), issues(t)
@@ -93,8 +93,8 @@ func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
 	expect.That(t, len(evil.sent) == 0, "another authorization server was sent %v", evil.sent)
 }
 
-// While a consent is open at an authorization server that is not to be trusted, somebody pastes the client of the right
-// one: whoever comes back then doesn't take that client's secret along.
+// A consent is open at a malicious authorization server while somebody pastes the client of the right one. Finishing
+// the consent must not send that client's secret to the malicious one.
 func TestAClientThatWasReplacedDuringAConsentGoesNowhere(t *testing.T) {
 	w := newConnecting(t, storetest.Start(t))
 	evil := issues(t)

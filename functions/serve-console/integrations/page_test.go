@@ -56,7 +56,6 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	return w
 }
 
-// register pastes our app at a vendor.
 func (w *connecting) register(b *consoletest.Browser, provider string) {
 	w.T.Helper()
 	c := w.vendors.Client(provider)
@@ -67,7 +66,7 @@ func (w *connecting) register(b *consoletest.Browser, provider string) {
 
 var onward = regexp.MustCompile(`href="(http://127[^"]+)"`)
 
-// begin goes on to a vendor, and returns with the address there.
+// begin starts a consent and returns the vendor's address.
 func (w *connecting) begin(b *consoletest.Browser, provider string) string {
 	w.T.Helper()
 	a := b.Post("/console/integrations/connect", url.Values{"provider": {provider}})
@@ -80,7 +79,7 @@ func (w *connecting) begin(b *consoletest.Browser, provider string) string {
 	return to
 }
 
-// consent allows it there, and returns with where the browser is sent back to.
+// consent agrees at the vendor, and returns the address that the vendor redirects to.
 func (w *connecting) consent(address string) string {
 	w.T.Helper()
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -91,7 +90,7 @@ func (w *connecting) consent(address string) string {
 	return back.RequestURI()
 }
 
-// connect does all of it.
+// connect does all of these.
 func (w *connecting) connect(b *consoletest.Browser, provider string) {
 	w.T.Helper()
 	w.Later(time.Second)
@@ -104,7 +103,7 @@ func (w *connecting) row(provider string) tenancy.Integration {
 	return expect.Value(w.Store.Integration(w.T.Context(), w.Tenant.ID, provider))(w.T)
 }
 
-// works reports whether a vendor takes a token.
+// works reports whether a vendor accepts a token.
 func (w *connecting) works(path, token string) bool {
 	w.T.Helper()
 	r := expect.Value(http.NewRequestWithContext(w.T.Context(), "GET", w.at+path, nil))(w.T)
@@ -168,7 +167,7 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 	}
 }
 
-// actions are what the audit log has of each provider's connection.
+// actions returns the audit entries of each provider's connection.
 func (w *connecting) actions() map[string][]string {
 	w.T.Helper()
 	out := map[string][]string{}
@@ -287,7 +286,7 @@ func servers(t *testing.T, w *connecting) {
 	}
 	w.connect(b, "mcp:rooms")
 	first := token()
-	w.Later(2 * time.Hour) // it is renewed where the server said
+	w.Later(2 * time.Hour) // it is refreshed at the server's token endpoint
 	second := token()
 	expect.That(t, second != first && w.works(stand.RoomsPath, second), "it was not renewed")
 	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=disconnected" || w.works(stand.RoomsPath, second) {
@@ -328,5 +327,5 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	owner.Admins = []string{workspace.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
-	b.Get(back).Says(t, http.StatusForbidden) // who was one when it began
+	b.Get(back).Says(t, http.StatusForbidden) // was an administrator when the consent began
 }

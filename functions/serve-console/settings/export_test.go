@@ -2,7 +2,7 @@ package settings
 
 import "ringi/shared/domain/tenancy"
 
-// What the tests of the pages ask for beside them.
+// Exported for the tests of the pages.
 var (
 	FormOf    = formOf
 	PlainText = plainText

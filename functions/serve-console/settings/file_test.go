@@ -82,7 +82,7 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 	}
 }
 
-// The page says what has been spent, and whoever administers is asked first about self-approval.
+// The page shows what has been spent, and asks the first administrator about self-approval.
 func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))

@@ -15,14 +15,14 @@ import (
 	"ringi/shared/words/language"
 )
 
-// An administrator of a further workspace sees at the budget of a day what bounds it whatever they save, and a contest
-// that they begin is bounded by it; at the deployment's own workspace nothing is said.
+// In a further workspace, the page shows an administrator the deployment's limit next to the day's budget, and a
+// contest is bounded by it. In the deployment's own workspace the page shows no such limit.
 func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 	db := storetest.Start(t)
 	for _, locale := range language.All {
 		for own, further := range map[string]bool{"T0HOME": true, slacktest.Team: false} {
 			w := consoletest.New(t, db)
-			rows := tasks.New(w.DB, w.Table) // as the function has it that meets requests
+			rows := tasks.New(w.DB, w.Table) // as in the function that meets requests
 			expect.NoError(t, rows.CapFurther("2.50"))
 			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
 			w.Console.Begin = &consoletest.Beginner{W: w}

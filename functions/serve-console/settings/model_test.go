@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// The field is not all that decides: what was really asked stands beside it.
+// A parameter may override the setting: the page shows the model that was really used.
 func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 	w := consoletest.Start(t)
 	b := w.As(workspace.Suzuki)

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// People hand on to an administrator what a sentence names: it must stand on the page of settings.
+// People pass the name of a setting from a sentence on to an administrator: the settings page must use that name.
 func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 	for _, locale := range language.All {
 		words := settings.Texts{web.TextsOf("settings", locale)}

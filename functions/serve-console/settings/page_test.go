@@ -22,10 +22,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Names of the inputs of servers, one of each for a row.
+// Names of the inputs of servers; each row has one of each.
 const serverName, serverURL = "mcp_servers.name", "mcp_servers.url"
 
-// opened is the form of the page as somebody gets it, with changes of theirs.
+// opened returns the page's form as a person gets it, with changes.
 func opened(w *consoletest.World, change ...string) url.Values {
 	w.T.Helper()
 	s := w.SettingsNow()
@@ -44,7 +44,6 @@ func settingsChanges(w *consoletest.World) []aggregate.AuditEntry {
 	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", 50))(w.T).Items
 }
 
-// ja are the texts of settings in Japanese.
 var ja = settings.Texts{web.TextsOf("settings", "ja")}
 
 func TestSettings(t *testing.T) {

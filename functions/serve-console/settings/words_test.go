@@ -15,8 +15,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// A setting is a field and a row of the table: the page asks for it and takes it back, a file has it, and its change is
-// told.
+// Every setting has an input on the page, a value in the file and words for its change, unless the table exempts it.
 func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), tenancytest.Changed(t)
 	got, problems := typed(formOf(is), was)
@@ -51,7 +50,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 	}
 }
 
-// A contest without a budget is none: of its budget the page must not say that 0 leaves it without a limit.
+// A contest always has a budget: the page must not say that 0 means no limit for it.
 func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 	now := tenancy.DefaultSettings()
 	for _, locale := range language.All {

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// fresh is the deployment's own workspace before anybody has asked for anything.
+// fresh is the deployment's own workspace before its first request.
 const fresh = "T0FRESH"
 
 func TestTheFirstAdministratorEntersBeforeAnybodyAsked(t *testing.T) {
@@ -35,7 +35,7 @@ func TestTheFirstAdministratorEntersBeforeAnybodyAsked(t *testing.T) {
 	}
 }
 
-// enters is what a person of a workspace is led to or told.
+// enters signs a person in and returns the page that they get.
 func enters(w *consoletest.World, user, team string) (*consoletest.Browser, consoletest.Answer) {
 	b := w.Browser()
 	q := begin(b, "/console/signin/begin")

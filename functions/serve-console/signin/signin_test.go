@@ -17,18 +17,18 @@ import (
 	"ringi/shared/store/websession"
 )
 
-// said are claims about a person.
+// said returns the claims about a person.
 func said(user, team string) map[string]string {
 	return map[string]string{"https://slack.com/user_id": user, "https://slack.com/team_id": team}
 }
 
-// begin goes to Slack, and returns with what Slack would be asked.
+// begin starts a sign-in and returns what Slack is asked.
 func begin(b *consoletest.Browser, path string) url.Values {
 	b.World.T.Helper()
 	return expect.Value(url.Parse(b.Get(path).To))(b.World.T).Query()
 }
 
-// back comes back from Slack, which gives the nonce as the code.
+// back returns from Slack, which uses the nonce as the code.
 func back(b *consoletest.Browser, q url.Values) consoletest.Answer {
 	return b.Get("/console/signin/done?state=" + url.QueryEscape(q.Get("state")) + "&code=" + url.QueryEscape(q.Get("nonce")))
 }
@@ -99,7 +99,7 @@ func statesAreSingle(t *testing.T, w *consoletest.World) {
 	q := begin(b, "/console/signin/begin")
 	stolen := w.Browser()
 	back(stolen, q).Says(t, http.StatusBadRequest) // another browser
-	back(b, q).Says(t, http.StatusBadRequest)      // a state that was tried elsewhere
+	back(b, q).Says(t, http.StatusBadRequest)      // a state that another browser began
 	q = begin(b, "/console/signin/begin")
 	cookie := b.Cookies["__Host-ringi-signin"]
 	back(b, q).Leads(t, "/console")
@@ -154,7 +154,7 @@ func cookiesGetLost(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	old := b.Cookies["__Host-ringi"]
 	w.Later(16 * time.Minute)
-	for range 3 { // each answer is lost: the browser keeps what it has
+	for range 3 { // each answer is lost: the browser sends the old cookie again
 		b.Get("/console")
 		b.Cookies["__Host-ringi"] = old
 		w.Later(10 * time.Minute)
@@ -203,7 +203,7 @@ func leavers(t *testing.T, w *consoletest.World) {
 	b.Get("/console").Says(t, http.StatusSeeOther) // the session is not back
 }
 
-// guarded serves one page for administrators and one act, as others are.
+// guarded serves one page for administrators and one act, through the usual checks.
 func guarded(w *consoletest.World) http.Handler {
 	mux := http.NewServeMux()
 	saved := func(rw http.ResponseWriter, r *http.Request, _ *web.Viewer) error {

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The request that signs out may be the one at which the cookie is due for a new one.
+// The request that signs out may be the one that renews the cookie.
 func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
 	w := consoletest.Start(t)
 	b := w.As(workspace.Suzuki)
@@ -28,7 +28,7 @@ func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
 	}
 }
 
-// The cookie that was replaced is taken for a minute more, unless the person has signed out meanwhile.
+// A replaced cookie stays valid for a minute, unless the person signs out.
 func TestSigningOutEndsTheCookieBefore(t *testing.T) {
 	w := consoletest.Start(t)
 	b := w.As(workspace.Suzuki)

@@ -15,8 +15,8 @@ const (
 	closed      = closeButton + `.ariaDisabled === "true" && document.querySelector(".since").innerText.includes("今の状態")`
 )
 
-// A conversation can't be ended while a command of it runs. A page that stays open says so meanwhile, and offers it
-// again then.
+// A conversation can't be closed while one of its commands runs. A page that stays open says so, and offers it again
+// afterwards.
 func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 	w := consoletest.Start(t)
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
@@ -38,7 +38,7 @@ func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 	p.Clean()
 }
 
-// An answer that is late says how things stood: nothing that was decided since then opens again.
+// A late answer describes an earlier state: it must not offer again what has been decided since.
 func TestAnAnswerThatIsLateChangesNothing(t *testing.T) {
 	w := consoletest.Start(t)
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")

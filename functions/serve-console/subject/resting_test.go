@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// seen is a page of the console as somebody sees it who has signed in.
+// seen is a page of the console that a person has open.
 type seen struct {
 	*chromium.Tab
 	sent *atomic.Int64 // forms
@@ -50,7 +50,7 @@ const (
 	dead          = `document.querySelector('` + approveButton + `')?.ariaDisabled === "true"`
 )
 
-// says waits until the line says this of what happened since the page was read.
+// says waits until the line about what has changed contains these texts.
 func (s seen) says(texts ...string) {
 	for _, text := range texts {
 		s.Until(fmt.Sprintf(`document.querySelector(".since").innerText.includes(%q)`, text))
@@ -72,7 +72,7 @@ func TestNothingIsSwappedUnderAPointer(t *testing.T) {
 	}
 }
 
-// checked brings a task to the check of the first of two steps that look alike, in a new world.
+// checked brings a task, in a new world, to the gate of the first of two steps that look alike.
 func checked(w *consoletest.World) {
 	w.T.Helper()
 	w.Ask()
@@ -93,7 +93,7 @@ func checks(w *consoletest.World, order int, s task.Step) {
 	})
 }
 
-// pointsAtAStep: a colleague stamps it, and what waits then looks the same.
+// pointsAtAStep: the pointer is on a button when a colleague stamps the step, and the next step looks the same.
 func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	checked(w)
 	for _, locale := range language.All {
@@ -106,7 +106,7 @@ func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 			w.Ran(consoletest.Inline(string(consoletest.Message(1, "一通目").ToolInput)), consoletest.Inline(`{}`))
 			checks(w, 2, consoletest.Message(2, "二通目"))
 			p.says("鈴木", "に承認済みです。", "判断を待っています: ステップの実行", "今の内容を開く")
-		} else { // who has the keyboard there keeps it
+		} else { // the focused element keeps the focus
 			p.Eval(fmt.Sprintf(`document.querySelector(%q).focus()`, approveButton))
 			w.Approve()
 			p.says("already approved this", "Now: Running", "Open it as it is now")
@@ -130,7 +130,7 @@ func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	}
 }
 
-// pointsInALowWindow: what became of it is told where it is seen, and never over what the pointer rests on.
+// pointsInALowWindow: the news is shown in the visible part of the page, and never under the pointer.
 func pointsInALowWindow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
@@ -183,7 +183,7 @@ func pointsAtAnAction(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Until(`location.search.includes("done=act_approve")`)
 }
 
-// pointsAtNothing: what can be decided comes to nobody's page by itself, and nobody's reason goes.
+// pointsAtNothing: a page never shows a new decision by itself, and never discards a typed reason.
 func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	w.Extracted()
@@ -213,7 +213,8 @@ func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Clean()
 }
 
-// pointsAtALink: what stood above it goes, and it stays under the pointer; when it should go itself, it waits.
+// pointsAtALink: content above the link disappears, and the link stays under the pointer; it isn't removed while the
+// pointer is on it.
 func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	var ids []string
 	for _, title := range []string{"先の依頼", "後の依頼"} {
@@ -238,7 +239,7 @@ func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Clean()
 }
 
-// pointsBelow: what stands above a button grows and shrinks, and the button stays under the pointer.
+// pointsBelow: content above a button grows and shrinks, and the button stays under the pointer.
 func pointsBelow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	p := sees(w.As(workspace.Suzuki), c, w.TaskPage())

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// An answer to one decision shows no form of another: the next click would be on something that nobody has read.
+// The answer to one decision doesn't show the form of another: the person's next click must not be on something unread.
 func TestAnAnswerToOneDecisionAsksForNoOther(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{"a task": answersOfATask, "a conversation": answersOfATalk})
 }

@@ -22,7 +22,7 @@ func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
 	})
 }
 
-// drafted has two teams draft the policy of a request. The first team's draft waits for a decision.
+// drafted has two teams draft a request's policy. The first team's draft waits for a decision.
 func drafted(w *consoletest.World, first, second string) *consoletest.Contest {
 	w.T.Helper()
 	k := contested(w)
@@ -42,7 +42,7 @@ func drafted(w *consoletest.World, first, second string) *consoletest.Contest {
 	return k
 }
 
-// contested is a request whose policy is left to a contest that has begun.
+// contested makes a request whose policy a contest is drafting.
 func contested(w *consoletest.World) *consoletest.Contest {
 	w.T.Helper()
 	w.Ask()
@@ -57,7 +57,7 @@ func contested(w *consoletest.World) *consoletest.Contest {
 	return k
 }
 
-// other is the page of the other team's draft of the version that waits, and the form there.
+// other returns the page of the other team's draft, and the form there.
 func other(w *consoletest.World) (path string, form url.Values) {
 	w.T.Helper()
 	p := w.Load().Prompt()
@@ -133,7 +133,7 @@ func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 		expect.Is(t, tt.by.Post(path, form).Status, tt.status, name)
 		tt.by.Get(path).Lacks(t, "この案に替える</button>")
 	}
-	alone := w.As(workspace.Suzuki).Get(path) // who would be its author, and is the only one who could approve it
+	alone := w.As(workspace.Suzuki).Get(path) // would be its author, and is the only possible approver
 	alone.Lacks(t, "この案に替える</button>")
 	alone.Holds(t, "速い案", "それを承認できる人がほかにいない")
 	for _, bad := range []string{w.TaskPage() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {

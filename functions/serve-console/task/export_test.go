@@ -1,6 +1,6 @@
 package task
 
-// What the tests of the pages ask for beside them.
+// Exported for the tests of the pages.
 const (
 	WaitingOfPage = waitingOfPage
 	MaxSearch     = maxSearch

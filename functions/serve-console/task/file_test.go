@@ -105,7 +105,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest) // what can't be read can't be approved
 }
 
-// sheetToCheck leaves a step waiting for a person who sees what would be written to the sheet.
+// sheetToCheck brings a step that writes a sheet to its gate.
 func sheetToCheck(t *testing.T, w *consoletest.World) {
 	call := aggregate.JSON(`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"},{"key":"n","title":"社員番号"}],"rows":[{"n":"E001","h":25.5,"secret_note":"x1"}]}`)
 	w.Steps(pipelinetest.Step(1, "write_rows_to_google_sheet", aggregate.Write, string(call)))

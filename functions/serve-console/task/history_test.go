@@ -35,7 +35,7 @@ func TestLengthsAreSaidInWords(t *testing.T) {
 	expect.Same(t, "3 min 20 s", Reader{Locale: "en"}.length(200*time.Second))
 }
 
-// A line of time never leaves its picture, whatever the clocks said.
+// Bars stay inside the chart even if clocks differed.
 func TestBarsStayWithinTheLine(t *testing.T) {
 	start := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,7 +85,7 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	}
 }
 
-// A request that ended while a version was written: nobody writes on it any more, and nothing was drafted.
+// A request ended while a version was generated: the page must not say that it is still being generated or was drafted.
 func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
 	for _, x := range []task.Contest{{ExecutionID: "e"}, {ExecutionID: "e", EndedAt: &at}} {

@@ -136,7 +136,7 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	if got := b.Get("/console/tasks"); len(got.Titles()) != taskpages.RowsOfPage || got.Titles()[0] != "残業 1104" || !strings.Contains(got.Body, `id="requests" data-live="/console/tasks"`) {
 		t.Errorf("the first page has %d, the newest is %q", len(got.Titles()), got.Titles()[:1])
 	}
-	// A member to whom none of them belongs is told that there are older ones, and finds the end.
+	// A member to whom no request belongs learns that there are older ones, and can page to the end.
 	alex, pages := w.As(workspace.Alex), 0
 	for next := "/console/tasks"; next != ""; pages++ {
 		got := alex.Get(next)
@@ -171,7 +171,7 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 			"%d of %d are on the pages", len(there), want)
 		back := last.Titles()
 		for prev := last.Link("prev"); prev != ""; prev = last.Link("prev") {
-			if last = b.Get(prev); last.Status == http.StatusSeeOther { // at the beginning, the page that is kept up to date
+			if last = b.Get(prev); last.Status == http.StatusSeeOther { // at the beginning: the first page, which refreshes itself
 				expect.Same(t, path, last.To)
 				last = b.Get(last.To)
 			}
@@ -209,7 +209,7 @@ func testForeignCursors(t *testing.T, w *consoletest.World) {
 		t.Errorf("%d refusals are noted of %d", n, len(answers))
 	}
 	expect.That(t, !strings.Contains(log.String(), inside), "the cursor is in the log")
-	// A member who takes an administrator's cursor sees no more than before.
+	// A member who uses an administrator's cursor sees no more than before.
 	if got := w.As(workspace.Alex).Get("/console/tasks?cursor=" + mine); len(got.Titles()) > 0 {
 		t.Errorf("others' requests are shown: %q", got.Titles())
 	}

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Whoever reads who will be written to reads a name: wherever people or models mention somebody, and at most so many.
+// Mentions have names wherever people or models write them, up to a maximum.
 func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
 	r := Reader{Locale: "ja", Person: func(id string) string {
 		return map[string]string{"U1SUZUKI": "鈴木 一郎", "U1FALSE": "<@U1SUZUKI>"}[id]
@@ -37,8 +37,7 @@ func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
 	expect.Same(t, 1, strings.Count(r.Named(strings.Join(crowd, " ")), "<@"))
 }
 
-// A browser draws what stands between two words from right to left in their direction: [「אלפא」, 100, 900] would be read
-// as 900, 100.
+// A browser reorders numbers after right-to-left text: [「אלפא」, 100, 900] would read as 900, 100.
 func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	r := Reader{Locale: "ja", Person: func(id string) string { return "יעל" }}
 	for input, want := range map[aggregate.JSON]string{

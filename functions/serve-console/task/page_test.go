@@ -218,7 +218,7 @@ func oneDecision(t *testing.T, w *consoletest.World) {
 	expect.That(t, n == 1, "%d decisions in the audit log", n)
 }
 
-// writings are what makes markup, script, links or formulas of a text that is not kept one.
+// writings are texts that become markup, scripts, links or formulas if they are not escaped.
 var writings = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg/onload=alert(1)>`, `javascript:alert(1)`, `</textarea><script>alert(1)</script>`,
 	`</title><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`, `<iframe srcdoc="<script>alert(1)</script>">`, `<style>*{display:none}</style>`, `{{.Form}}`,
@@ -258,7 +258,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	expect.That(t, refused.Status == http.StatusConflict, "%d", refused.Status)
 	empty := w.Browser().Get("/console/signin")
 	for i, a := range []consoletest.Answer{suzuki.Get(w.TaskPage()), refused} {
-		if i == 1 { // in the field for the reason stands what was typed
+		if i == 1 { // the field for the reason has what was typed
 			a.Body = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(a.Body, "")
 		}
 		lower := strings.ToLower(a.Body)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// onHold: no draft has failed, and whoever tries again is told what is done.
+// onHold: no draft has failed, and the person who retries is told what happens.
 func onHold(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Extracted()
@@ -31,8 +31,7 @@ func onHold(t *testing.T, w *consoletest.World) {
 	sato.Get(w.TaskPage()+"?done=act_check_approvers").Holds(t, "承認できる人がいるかを、もう一度確認します。")
 }
 
-// What the settings page says of a change: who may approve is asked of the settings of now, also about what already
-// waits.
+// As the settings page says, a change of approvers also applies to what already waits.
 func holdsAtOnce(t *testing.T, w *consoletest.World) {
 	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"}, "en": {"“Who may approve”", "“People may approve their own requests”"}} {
 		lead := web.TextsOf("settings", locale).Say("lead")

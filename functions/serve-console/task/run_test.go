@@ -6,7 +6,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// GovCloud and China have consoles of their own.
+// The partitions for GovCloud and China have their own AWS consoles.
 func TestARunIsShownWhereItsPartitionShowsIt(t *testing.T) {
 	for machine, want := range map[string]string{
 		"arn:aws:states:us-east-1:210987654321:stateMachine:Pipeline":            "https://us-east-1.console.aws.amazon.com/states/home?region=us-east-1#/v2/executions/details/arn:aws:states:us-east-1:210987654321:execution:Pipeline:01TASK-2",

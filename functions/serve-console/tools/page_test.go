@@ -29,14 +29,14 @@ import (
 	"ringi/shared/words/language"
 )
 
-// serverSecret is the secret of every server.
+// serverSecret is every server's secret.
 type serverSecret string
 
 func (s serverSecret) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return string(s), nil
 }
 
-// rooms makes the settings name the rooms' server.
+// rooms adds the rooms server to the settings.
 func rooms(w *consoletest.World) *standin.Vendors {
 	w.T.Helper()
 	v := standin.New()
@@ -101,7 +101,7 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 	expect.That(t, len(log.Items) == 2 && log.Items[0].ActorID == workspace.Suzuki, "%+v", log.Items)
 }
 
-// saveTool sends a tool's form as a browser does: with each of its fields, if only empty.
+// saveTool sends a tool's form as a browser does: with every field, even if empty.
 func saveTool(b *consoletest.Browser, name string, f url.Values) consoletest.Answer {
 	b.World.T.Helper()
 	spec, _ := expect.Value(tool.Builtin())(b.World.T).Lookup(name)
@@ -113,7 +113,7 @@ func saveTool(b *consoletest.Browser, name string, f url.Values) consoletest.Ans
 	return b.Post("/console/tools/own/"+name, f)
 }
 
-// A form that was cut short, or made by hand, must not take away what it does not mention.
+// An incomplete form, cut short or made by hand, must not remove constraints that it lacks.
 func testToolLacking(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	expect.Same(t, http.StatusSeeOther, saveTool(b, "list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "departments": {"人事部"}, "max_rows": {"10"}}).Status)
@@ -165,7 +165,7 @@ func testToolConflict(t *testing.T, w *consoletest.World) {
 	}
 }
 
-// hashOn is the hash that a page shows of a tool.
+// hashOn returns a tool's hash as the page shows it.
 func hashOn(a consoletest.Answer, tool string) string {
 	m := regexp.MustCompile(`value="` + regexp.QuoteMeta(tool) + `"><input type="hidden" name="hash" value="([0-9a-f]{64})"`).FindStringSubmatch(a.Body)
 	if m == nil {

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// What a server does wrong is said in words of its own, each of them another text.
+// Each fault has a text of its own.
 func TestEveryFaultOfAServersToolHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		texts := toolsTexts{web.TextsOf("tools", locale)}

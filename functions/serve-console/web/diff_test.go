@@ -10,8 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Whatever the texts: without what is new a difference is the one, without what is gone the other, and nothing that
-// both have is told as changed where neither end is.
+// For any texts, the lines that were not added are the first text, and those that were not removed the second.
 func TestADifferenceHasBothTexts(t *testing.T) {
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "同じ", "- x"}), 1, 12)
 	rapid.Check(t, func(t *rapid.T) {
@@ -49,7 +48,7 @@ func TestADifferenceIsTheFewestLines(t *testing.T) {
 	})
 }
 
-// What is sent to models repeats what cards mask.
+// Prompts repeat what cards mask.
 func TestWhatModelsWereSentIsMasked(t *testing.T) {
 	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],"max_tokens":100,"seed":null}`))
 	expect.Same(t, []Part{{"max_tokens", "100"}, {"messages › 1 › content", "t*****@example.com ⟨U+200B⟩"}, {"system", "一行目\n二行目"}}, parts)

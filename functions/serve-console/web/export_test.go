@@ -1,6 +1,6 @@
 package web
 
-// What the tests of the pages ask for beside them.
+// Exported for the tests of the pages.
 var (
 	Apart = apart
 	UI    = ui

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// What somebody else decided, or what can't be done as things stand, is no fault of Ringi's.
+// A conflict with another decision, or an act that is impossible now, is not logged as a fault of Ringi's.
 func TestWhatAPageIsAnsweredAs(t *testing.T) {
 	for _, tt := range []struct {
 		err     error

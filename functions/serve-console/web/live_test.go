@@ -12,7 +12,7 @@ import (
 	chromium "ringi/infra/local/browser"
 )
 
-// TestWhatIsUnfoldedStaysLive: whoever unfolds something, or stands on a link, goes on to see what becomes of it.
+// TestWhatIsUnfoldedStaysLive: a page with something unfolded, or with a focused link, still refreshes.
 func TestWhatIsUnfoldedStaysLive(t *testing.T) {
 	var asked atomic.Int64
 	mux := http.NewServeMux()
@@ -31,7 +31,7 @@ func TestWhatIsUnfoldedStaysLive(t *testing.T) {
 		p.Until(fmt.Sprintf(`+document.querySelector("p").innerText > before + 1 && document.querySelector("#step-1").open && document.activeElement.matches(%q)`, at))
 	}
 	p.Eval(`document.querySelector("button").focus(); window.before = document.querySelector("p").innerText`)
-	for n := asked.Load(); asked.Load() < n+3; { // what would be pressed stays what it is
+	for n := asked.Load(); asked.Load() < n+3; { // the focused element stays the same
 		p.Until(`document.querySelector("p").innerText === before`)
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A day of a filter and the days of the rows it finds are of one web.Zone, which the page names; no script shows
-// another.
+// Filters count days, and pages show times, in one zone, web.Zone, which the page names; no script converts times.
 func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	w := consoletest.Start(t)
 	morning := w.Now().In(web.Zone).Truncate(time.Hour).AddDate(0, 0, 1)
@@ -38,7 +37,7 @@ func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
 	}
 }
 
-// A telephone shows a row of such a table as lines, each with its column's name before it: the heads of columns are
+// A phone shows each row of such a table as lines with the column's name before each cell, because the header is
 // hidden.
 func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {
 	cells := regexp.MustCompile(`<td[^>]*>`)
@@ -72,7 +71,7 @@ func TestATabHasItsIcon(t *testing.T) {
 	}
 }
 
-// Where a page that refreshes itself has a form, it has the line of what happened since then, too: console.js needs it.
+// A page that refreshes itself and has a form needs the line about what has changed: console.js uses it.
 func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 	n := 0
 	for _, name := range expect.Value(fs.Glob(web.UI, "ui/*.html"))(t) {

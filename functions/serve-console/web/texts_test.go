@@ -17,7 +17,7 @@ import (
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
-// spread is a catalog with a line for each of its texts, so that catalogs can be compared.
+// spread flattens a catalog, one line per text, to compare catalogs.
 func spread(t web.Texts) map[string]string {
 	all := map[string]string{}
 	for key, value := range t {
@@ -38,7 +38,7 @@ func spread(t web.Texts) map[string]string {
 	return all
 }
 
-// Somebody who adds a language adds a folder: this says which of its texts are missing.
+// If somebody adds a language folder, this test names the texts that it lacks.
 func TestEveryLanguageHasEveryText(t *testing.T) {
 	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
 		catalog := strings.TrimSuffix(filepath.Base(file), ".yaml")
@@ -71,10 +71,10 @@ var (
 	shown = regexp.MustCompile(`\$(?:w|l|tasks|drafts)\.([a-z_]+)`)
 )
 
-// handed are the catalogs that a package is handed, beside those that it names.
+// handed are the catalogs that a package receives, besides those that it names.
 var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web": {"tasks", "agents"}}
 
-// A page's texts are those of the catalogs that its template or package names, and each is of use.
+// Every text that a page uses exists in a catalog that its template or package names, and every text is used.
 func TestPagesAskForTextsThatThereAre(t *testing.T) {
 	used := map[string]bool{} // by catalog and key
 	catalogs, keys := maps.Clone(handed), map[string][]string{}

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// guarded is the client that the console calls with, which may reach this server.
+// guarded is the console's client, allowed to reach this server.
 func guarded(address string) *http.Client {
 	return outbound.Allowing(expectHost(address)).Client()
 }
@@ -65,7 +65,7 @@ func call(t *testing.T, address, token string) int {
 	return res.StatusCode
 }
 
-// What a server says of itself decides where people and tokens are sent.
+// The server's metadata decides where people and tokens are sent.
 func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 	good := func(at string) map[string]map[string]any {
 		return map[string]map[string]any{

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// full has something else than the default in every setting.
+// full has a non-default value in every setting.
 func full() tenancy.Settings {
 	return tenancy.Settings{
 		Name: "人事: 'エージェント' # 1\nと \"行\"", Slug: "default", PromptApprovalRequired: false, ProcessApprovalRequired: true,
