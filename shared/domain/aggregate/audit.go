@@ -15,6 +15,6 @@ type AuditEntry struct {
 	Action       Action    `json:"action"`
 	ResourceType string    `json:"resource_type"`
 	ResourceID   string    `json:"resource_id"`
-	AggregateID  string    `json:"task_id,omitempty"` // an aggregate of any kind; empty for other resources
+	AggregateID  string    `json:"task_id,omitempty"` // id of an aggregate of any kind, or empty
 	Details      JSON      `json:"details"`
 }

@@ -20,7 +20,7 @@ const (
 type Card struct {
 	Meta
 	ID          string     `json:"id"`
-	AggregateID string     `json:"task_id"` // id of the aggregate of any kind
+	AggregateID string     `json:"task_id"` // id of an aggregate of any kind
 	CardType    CardType   `json:"card_type"`
 	Subject     string     `json:"subject"` // key of the row that the card shows; TASK and EXECUTION mean the newest
 	Channel     string     `json:"channel"`

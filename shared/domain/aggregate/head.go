@@ -18,7 +18,7 @@ type Head struct {
 	ChangedAt  time.Time `json:"changed_at"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
-	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See for a higher one
+	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See
 	Redraws       int        `json:"redraws,omitempty"`   // how often somebody asked to redraw the cards
 	DrawAt        *time.Time `json:"draw_at,omitempty"`   // while Slack limits the rate: when to draw the cards
 	SweepFailures int        `json:"sweep_failures,omitempty"`

@@ -20,8 +20,7 @@ type Contest struct {
 	AskedAt     time.Time          `json:"asked_at"`
 	Until       time.Time          `json:"until"` // when the contest should end
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
-	// As says how it ended: the contest.SummaryStatus, without a summary the contest.Status, or one of the constants
-	// below.
+	// As says how it ended: a contest.SummaryStatus, without a summary a contest.Status, or a constant below.
 	As      string  `json:"status,omitempty"`
 	Entries []Entry `json:"entries,omitempty"` // each team's best submission, best first
 	Failed  int     `json:"failed_teams,omitempty"`

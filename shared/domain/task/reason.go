@@ -27,7 +27,7 @@ const (
 	ReasonGuest        aggregate.Reason = "guest"
 	ReasonStranger     aggregate.Reason = "stranger"           // from another workspace
 	ReasonWorkspace    aggregate.Reason = "unknown_workspace"  // Ringi is not installed there
-	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // Ringi is not installed there for this deployment
+	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // only the askers could approve, and they may not
 	ReasonNoApprover   aggregate.Reason = "no_approver"        // nobody on the list of approvers may approve
 	ReasonNoMember     aggregate.Reason = "no_other_member"    // nobody else in the channel may approve
 	ReasonGroupMessage aggregate.Reason = "group_message"      // the app can't list a group direct message's members
@@ -55,7 +55,7 @@ const (
 	ReasonContestFiles     aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
 	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs is not possible
-	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing; don't retry
+	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing: not retried
 	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy does not fit on its card
 	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // the steps do not fit on their card
 	ReasonRunFailed        aggregate.Reason = "run_failed"      // a fault of our own

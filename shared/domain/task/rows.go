@@ -168,7 +168,7 @@ type Execution struct {
 	Attempt        int                 `json:"attempt"`
 	SessionID      string              `json:"session_id,omitempty"`
 	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and is charged
-	Lease          *Claim              `json:"session_lease,omitempty"`  // only in rows of earlier releases, as Pauses
+	Lease          *Claim              `json:"session_lease,omitempty"`  // only in old rows, like Pauses and SessionFailing
 	Pauses         int                 `json:"session_pauses,omitempty"`
 	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit, 0 for none; nil in earlier releases
 	SessionFailing *time.Time          `json:"session_failing,omitempty"`
