@@ -117,7 +117,7 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	}
 }
 
-// A policy about a meeting says that the tools for meetings are missing, as long as they are.
+// A policy about a meeting says that the tools for meetings are missing, while they are.
 func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true}, {ToolName: "rooms.book_room", Allowed: true}}
 	for text, says := range map[string]string{"明日の会議室を予約して": "注意: 会議室のツール rooms.list_rooms と rooms.book_room を管理者が許可していない", "book a meeting room": "Note: an administrator allows no rooms.list_rooms"} {

@@ -82,7 +82,7 @@ func TestModelsSeeWhatPeopleSee(t *testing.T) {
 	}
 }
 
-// recording records the text that it is asked.
+// recording records the first text of a request.
 type recording struct{ text string }
 
 func (r *recording) Say(_ context.Context, q model.Request, _ func(string)) (model.Response, error) {

@@ -113,7 +113,7 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 		"%+v, %v", got, err)
 }
 
-// If a policy is too long for a card, people are told so, instead of that the model's answer was unusable.
+// If a policy is too long for a card, people are told that, and not that the answer was unusable.
 func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
 	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {

@@ -130,7 +130,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 	}
 }
 
-// counting reports these token counts, as a gateway may that counts wrong or evades the cost limit.
+// counting reports these token counts, like a gateway that counts wrong or evades the cost limit.
 type counting model.Usage
 
 func (c counting) Say(context.Context, model.Request, func(string)) (model.Response, error) {

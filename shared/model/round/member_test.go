@@ -89,7 +89,7 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 	expect.That(t, s.Status == contest.Error && n == 8 && s.Usage.Requests == 8, "%d: %+v", n, s)
 }
 
-// counting is a sandbox that counts its runs. It passes each script to ran.
+// counting is a sandbox that counts its runs. It calls ran at each run.
 type counting struct {
 	shell
 	n   *int
