@@ -24,7 +24,7 @@ type Error struct {
 	Err        error
 }
 
-// Kind is what went wrong.
+// Kind is the class of an Error.
 type Kind string
 
 const (

@@ -132,7 +132,7 @@ func Shape(schema json.RawMessage) (properties map[string]any, required []string
 	return shape.Properties, shape.Required, rest, err
 }
 
-// Role is who speaks.
+// Role is the speaker of a message.
 type Role string
 
 const (

@@ -27,7 +27,7 @@ type meetingWords struct {
 	Sum                                            string
 }
 
-// slot is when a meeting is, in Japanese time.
+// slot is the day and time of a meeting in Japan.
 type slot struct {
 	day                  time.Time
 	start, end           int // minutes of the day

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// topic is what a message is about.
+// topic is the subject of a request.
 type topic int
 
 const (

@@ -103,7 +103,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	findsItsOwn(t, c, at, id)
 }
 
-// findsItsOwn checks that Find returns a session only for its own tags, and only if it was created after the given time.
+// findsItsOwn checks that Find returns a session only for its own tags, and only if created after a given time.
 func findsItsOwn(t *testing.T, c *managed.Client, at managed.Place, id string) {
 	t.Helper()
 	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {

@@ -78,7 +78,7 @@ func read() (lists []list, err error) {
 
 var (
 	datedForm = regexp.MustCompile(`^(.+?)-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
-	// us.anthropic.claude-sonnet-4-5-20250929-v1:0
+	// bedrockForm matches a Claude model of Bedrock: us.anthropic.claude-sonnet-4-5-20250929-v1:0
 	bedrockForm = regexp.MustCompile(`^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`)
 )
 

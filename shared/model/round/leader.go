@@ -54,7 +54,7 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 
 var taskSchema = json.RawMessage(`{"type":"object","properties":{"task":{"type":"string","description":"The whole task, with everything the member needs to know: it sees nothing else"}},"required":["task"],"additionalProperties":false}`)
 
-// submit talks with the leader's model until there is a submission.
+// submit talks with the leader's model until it makes a submission.
 func (l *leader) submit(ctx context.Context) (string, error) {
 	for again := 0; l.turns < leaderTurns; {
 		text, calls, err := l.ask(ctx)

@@ -29,7 +29,7 @@ func promptIn(purpose, locale string) (prompt, error) {
 	return prompt{p.Name(), p.Text}, err
 }
 
-// with replaces the part about the agent.
+// with replaces the part about the agent by a configured text.
 func (p prompt) with(configured string) prompt {
 	_, rules, _ := strings.Cut(p.text, mark)
 	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
