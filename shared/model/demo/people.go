@@ -95,7 +95,7 @@ func (s *scanner) groups(r *reading) {
 	}
 }
 
-// mention is the form of an id in a text.
+// mention writes a Slack id as a mention. An e-mail address stays as it is.
 func mention(id string) string {
 	if strings.Contains(id, "@") {
 		return id
