@@ -69,7 +69,7 @@ func (c Config) Open(name string) (model.Wire, error) {
 	}}, nil
 }
 
-// keyed is a model whose key is read from the secret at each call.
+// keyed is a model whose key is looked up at each call.
 type keyed struct {
 	config          Config
 	provider, model string
