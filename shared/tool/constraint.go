@@ -12,8 +12,8 @@ import (
 )
 
 // Under returns a tenant's catalog: without tools that its permissions forbid (see tenancy.Standing), with the
-// constraints of the others. It leaves out tools whose constraints can't be read, and returns an error that names them
-// together with the catalog.
+// constraints of the others. It leaves out tools whose constraints can't be read; the error names them, and the catalog
+// is returned all the same.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
