@@ -142,7 +142,6 @@ func (t *answering) standsThrough(older, shown []turn.Message) (key string) {
 	return key
 }
 
-// waitingOf returns the keys of those messages that are answered now.
 func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 	for _, m := range all {
 		if slices.ContainsFunc(t.seen, func(i *conversation.Inbox) bool { return i.Message == m.Key }) {

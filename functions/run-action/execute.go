@@ -111,7 +111,6 @@ func (j *job) watch(ctx context.Context) {
 	}
 }
 
-// result returns the action's result after a command's end.
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
 	r := conversation.Result{
 		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped,

@@ -89,7 +89,6 @@ func (d *drawing) budget(name string, calls int, window time.Duration) slackstat
 		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
-// budgets returns the rate limits that a call counts against.
 func (d *drawing) budgets(method, channel string) []slackstate.Budget {
 	if method == methodUpdate {
 		return []slackstate.Budget{d.budget(method, updates, updateWindow)}

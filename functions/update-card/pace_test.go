@@ -90,7 +90,7 @@ func testPostedPending(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage", "chat.update")))
 }
 
-// Without a call left the message waits, but not longer than a gate of the same task may wait behind it.
+// Without a call left, the message waits, but at most mostShort: a gate of the same task may wait behind it.
 func testShortOfUpdates(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
@@ -102,7 +102,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.Later(updateWindow)
 	w.done()
 	w.shows("勤怠", "承認: ")
-	// A new gate needs only a post, so updates don't delay it.
+	// With all updates used up, the end of the task waits, too.
 	for range 9 {
 		w.use("chat.update", updates, updateWindow)
 	}

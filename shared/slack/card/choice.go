@@ -64,7 +64,6 @@ func (d drawing) reason() (said []slack.Block, fits bool) {
 	return said, true
 }
 
-// gateOf names a gate by its version or step number.
 func (w *words) gateOf(b task.Beside) string {
 	switch b.Kind {
 	case task.CardProcess:

@@ -244,7 +244,6 @@ func mineLine(x Mine, w *askWords) string {
 	return fmt.Sprintf("%s — %s%s", titleOf(x.Task, w), w.state(x.Task), opens(x.Link, w))
 }
 
-// state names a task's state in a few words.
 func (w *askWords) state(a *task.Aggregate) string {
 	e := a.Execution()
 	switch {

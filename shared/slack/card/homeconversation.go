@@ -60,7 +60,6 @@ func (w *askWords) conversationLines(conversations []OpenConversation) []string 
 	return lines
 }
 
-// conversationState names a conversation's state in a few words.
 func (w *askWords) conversationState(s *conversation.Session) string {
 	switch {
 	case s.PendingActionID != "":
