@@ -48,7 +48,7 @@ func TestOtherDrafts(t *testing.T) {
 	}
 }
 
-// contested has a policy of team a, and drafts of two other teams.
+// contested brings the task to a policy of team a, with drafts of two other teams.
 func (w *world) contested() *task.Prompt {
 	w.T.Helper()
 	w.Extracted()

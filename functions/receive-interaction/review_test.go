@@ -38,7 +38,7 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// asked has a policy that no card can show completely.
+// asked brings the task to a policy that no card can show completely.
 func (w *world) asked() *task.Prompt {
 	w.T.Helper()
 	p := w.prompted()

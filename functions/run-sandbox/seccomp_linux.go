@@ -125,7 +125,7 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // not of another process, such as the one that counts
+	p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // only its own limits, not those of inside, which counts
 	p.load(placeArgument(0))
 	p.unless(unix.BPF_JEQ, 0, 1)
 	p.answer(unix.SECCOMP_RET_ALLOW)

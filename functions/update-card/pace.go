@@ -158,7 +158,7 @@ type leftover struct {
 	skipped int    // cards that only show progress; the task's next revision or the sweeper draws them
 }
 
-// add records a card that the rate limits delay. It returns false if err is another error.
+// add records a card that the rate limits delay. It returns false for any other error.
 func (l *leftover) add(err error, u urgency) bool {
 	var s short
 	if !errors.As(err, &s) {

@@ -224,7 +224,7 @@ func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w.use("answers", 1, probeEvery)
 	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
 	expect.Same(t, 0, w.calls(true))
-	w.Later(time.Hour) // no silence was recorded again
+	w.Later(time.Hour) // nobody has recorded the silence again
 	n := w.calls(false)
 	expect.That(t, n != 0, "it is silent for ever")
 }

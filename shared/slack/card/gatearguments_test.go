@@ -17,7 +17,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// calling has a task wait at the gate of a tool's call. planned has the step's arguments, resolved those of the call.
+// calling brings a task to the gate of a tool's call. planned has the step's arguments, resolved those of the call.
 func calling(t testing.TB, name, planned, resolved string) *scenario {
 	steps := fiveSteps()
 	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, aggregate.JSON(planned), true

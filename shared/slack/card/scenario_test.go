@@ -110,7 +110,7 @@ func (s *scenario) contesting() *scenario {
 	return s.do(s.AskContest(s.Head.Run, task.Contest{ExecutionID: "execution", Until: s.now.Add(time.Minute)}, s.now))
 }
 
-// contested ends a contest in which two of three teams have a draft.
+// contested brings the task to the end of a contest in which two of three teams have a draft.
 func (s *scenario) contested() *scenario { return s.contestedFor(aggregate.Usage{}, defaults) }
 
 // contestedTooDear is contested for a task with a limit of 3 dollars.
@@ -143,14 +143,14 @@ func (s *scenario) promptApproved() *scenario {
 	return s.do(s.Approve(s.Prompt().ID, approver, policy, s.now))
 }
 
-// planned has a process that waits for approval.
+// planned brings the task to a process that waits for approval.
 func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *scenario {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings()).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
 }
 
-// approved has an execution that has not begun; started has a running one.
+// approved brings the task to an execution that has not begun; started, to a running one.
 func approved(t testing.TB, steps []task.Step) *scenario {
 	s := planned(t, steps, tenancy.DefaultSettings())
 	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
@@ -214,7 +214,7 @@ func (s *scenario) expire() *scenario {
 	return s.do(s.Expire(s.now))
 }
 
-// gated waits for the approval of the second step.
+// gated brings the task to the gate of its second step.
 func gated(t testing.TB, args aggregate.Blob) *scenario {
 	steps := fiveSteps()
 	steps[1].RequiresHumanCheck = true

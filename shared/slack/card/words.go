@@ -63,7 +63,7 @@ type words struct {
 
 	// Requests that are suggested to a person who opens the app's messages.
 	Suggestions [3]Suggestion
-	AskAgent    Suggestion // its message follows the agent's id
+	AskAgent    Suggestion // sent after the agent's id
 
 	// The choice of what a message in the thread of a waiting gate is meant to be.
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string

@@ -123,7 +123,7 @@ func (q *Requesters) listed(
 	return all, nil
 }
 
-// group returns a user group's members; the answer may be remembered old.
+// group returns a user group's members; the answer may be as old as remembered.
 func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
 	members, err := q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
 		members, err := slack.UsergroupMembers(ctx, name)
