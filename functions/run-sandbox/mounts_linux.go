@@ -140,7 +140,8 @@ func showDevices(root string) error {
 		if err := unix.Mount("/dev/"+name, at, "", unix.MS_BIND, ""); err != nil {
 			return err
 		}
-		// A read-only mount still lets programs write to the device, but not change the machine's mode and times of it.
+		// A read-only mount still lets programs write to the device, but not change its mode and times, which belong to
+		// the machine.
 		if err := unix.MountSetattr(unix.AT_FDCWD, at, 0, &unix.MountAttr{
 			Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC,
 		}); err != nil {

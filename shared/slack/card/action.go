@@ -84,7 +84,7 @@ func (d conversationDrawing) about(x *conversation.Action) string {
 	return text
 }
 
-// body draws what the action would do, in at most most sections.
+// body draws what the action would do, in up to most sections.
 func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	p, ok := d.read(x)
 	if !ok {

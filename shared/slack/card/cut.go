@@ -98,8 +98,7 @@ func pages(s string, limit int) []string {
 // goesOn marks a value's line that continues on the next page.
 const goesOn = "⟨…⟩"
 
-// codePages splits like pages a text that has inline code. It closes code at the end of a part and opens it again in
-// the next.
+// codePages is pages for a text with inline code. It closes code at the end of a part and opens it again in the next.
 func codePages(s string, limit int) []string {
 	out := pages(s, limit-2-units(goesOn))
 	rest, open := s, false

@@ -25,7 +25,7 @@ type version struct {
 	replaced string        // who picked the next version in place of this one, and which
 }
 
-// versionOf finds a gate by its key or its id. It draws the gate's content in at most most sections.
+// versionOf finds a gate by its key or its id. It draws the gate's content in up to most sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
 	v.kind = kind
 	is := func(key, id string, n int, g aggregate.Gate) bool {

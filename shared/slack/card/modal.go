@@ -42,7 +42,7 @@ func metadata(v any) string {
 	return string(b)
 }
 
-// reasonField asks for a rejection's reason of at most most characters; 0 means Slack's own limit.
+// reasonField asks for a rejection's reason of up to most characters; 0 means Slack's own limit.
 func reasonField(title, placeholder string, most int) slack.Block {
 	return slack.NewInputBlock(ReasonBlock, label(title), nil, &slack.PlainTextInputBlockElement{
 		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: most,

@@ -109,7 +109,7 @@ func (d drawing) turns(page int, last bool) []slack.BlockElement {
 	return out
 }
 
-// asked draws the content of the gate with this id, in at most most sections.
+// asked draws the content of the gate with this id, in up to most sections.
 func (d drawing) asked(kind aggregate.CardType, id string, most int) (title string, b body, ok bool) {
 	v, ok := d.versionOf(kind, func(_, other string) bool { return id == other }, most)
 	if title = v.words.Header; kind != task.CardStep {

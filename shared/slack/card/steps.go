@@ -50,8 +50,8 @@ func stepName(w *words, s task.Step) string {
 	return or(name, w.Untitled)
 }
 
-// stepList draws one line per step in at most most sections. It shortens names, from at most widest characters, before
-// it leaves out steps. It counts the steps that it leaves out.
+// stepList draws one line per step in up to most sections. It shortens names, from at most widest characters, before it
+// leaves out steps. It counts the steps that it leaves out.
 func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.Step, name string) string) body {
 	if len(steps) == 0 {
 		return body{blocks: sectioned(d.w.None)}
@@ -78,8 +78,8 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
-// paged fills at most most sections with complete lines. left counts the lines that didn't fit, and the last section
-// says so.
+// paged fills up to most sections with complete lines. left counts the lines that didn't fit, and the last section says
+// so.
 func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 	room := maxSection - units(d.w.MoreSteps) - 10 // leaves room for the count on any page
 	page := []string{}
@@ -101,7 +101,7 @@ func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 }
 
 // processBody draws a process that people decide on: answers to earlier rejections, the list of steps, and what these
-// would do. Each part fills at most most sections.
+// would do. Each part fills up to most sections.
 func (d drawing) processBody(steps []task.Step, remarks string, most int) body {
 	var said body
 	if remarks = prepared(remarks); remarks != "" {

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// fenced splits a text into at most most code blocks of at most limit units and maxLines lines each. rest reports
-// whether some of it did not fit.
+// fenced splits a text into up to most code blocks of at most limit units and maxLines lines each. rest reports whether
+// some of it did not fit.
 func fenced(text string, limit, most int) (pages []string, rest bool) {
 	const fence = "```"
 	room := limit - 2*len(fence) - 2

@@ -66,12 +66,12 @@ func sectioned(parts ...string) []slack.Block {
 	return out
 }
 
-// prose draws a text that people approve, in at most most sections.
+// prose draws a text that people approve, in up to most sections.
 func (d drawing) prose(text string, most int) body {
 	return d.sections(pages(prepared(text), maxSection), most)
 }
 
-// lined draws lines in at most most sections. The last section counts the lines that did not fit.
+// lined draws lines in up to most sections. The last section counts the lines that did not fit.
 func (d drawing) lined(lines []string, most int) body {
 	pages, left := d.paged(lines, most)
 	return body{sectioned(pages...), left > 0}

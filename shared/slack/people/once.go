@@ -60,7 +60,7 @@ func (a *asked) Channels(ctx context.Context, user string, types ...string) iter
 	}
 }
 
-// listed is a list with the report whether it is incomplete.
+// listed is a list that may be incomplete.
 type listed struct {
 	ids  []string
 	more bool

@@ -140,7 +140,7 @@ func (m Members) Group(id string) (slackapi.Group, bool) {
 	return m.Groups[i], true
 }
 
-// Find returns the first most people and user groups whose name contains the text or whose id equals it; more reports
+// Find returns up to most people and user groups whose name contains the text or whose id equals it; more reports
 // whether there are others. It ignores spaces and case. An empty text matches everybody.
 func (m Members) Find(text string, most int) (users []slackapi.User, groups []slackapi.Group, more bool) {
 	want := folded(strings.TrimLeft(text, "@＠"))

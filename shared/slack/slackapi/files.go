@@ -25,8 +25,8 @@ var ErrFile = errors.New("the file can't be read")
 // fileHosts are Slack's file hosts. The token is sent to no other host.
 var fileHosts = []string{"files.slack.com", "files.slack-gov.com"}
 
-// File reads a file of at most most bytes. It returns ErrFile for a file that can't be read, else RateLimited, Refused
-// or Unknown.
+// File reads a file of up to most bytes. It returns ErrFile for a file that can't be read, else RateLimited, Refused or
+// Unknown.
 func (c *Client) File(ctx context.Context, id string, most int) (File, error) {
 	f, _, _, err := c.api.GetFileInfoContext(ctx, id, 1, 1)
 	if refused := (Refused{}); errors.As(normal(err), &refused) &&
