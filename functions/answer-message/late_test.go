@@ -24,7 +24,7 @@ func (w *world) told() string {
 	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
 }
 
-// later returns a Slack timestamp that many minutes from now, half a minute before the session's next event.
+// later returns a Slack timestamp this many minutes from now, and half a minute before the session's next event.
 func (w *world) later(minutes int) string {
 	at := time.Now().Add(time.Duration(minutes) * time.Minute)
 	w.Now = func() time.Time { return at.Add(30 * time.Second) }

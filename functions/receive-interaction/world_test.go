@@ -215,7 +215,6 @@ func (w *world) healed() {
 	expect.That(w.T, head.ShownRev == 0, "the card keeps its buttons")
 }
 
-// failing is a store that fails.
 type failing struct {
 	Rows
 	err   error

@@ -155,7 +155,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	return r
 }
 
-// mostLeft is how many names of files that the workspace can't keep are shown.
+// mostLeft is how many files that could not be kept a result names.
 const mostLeft = 5
 
 // logged logs the action's end in one line.

@@ -32,8 +32,8 @@ func (h *Handler) through() time.Time {
 	return h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
 }
 
-// late seals the rows of past days that no link seals: those from before the chain began, and those that the stream
-// gave up. Their links say that they are late. It works window by window and saves its progress after each.
+// late seals the rows of past days that no link seals: those from before the chain began, and those whose records the
+// stream gave up. Their links say that they are late. It works window by window and saves its progress after each.
 func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) error {
 	r := h.readings.of(is.Tenant)
 	if err := h.begin(ctx, r, is); err != nil {
