@@ -305,8 +305,8 @@ func (b *box) begin() { io.WriteString(b.control, "begin\n") }
 // stop asks the command to end. After two seconds inside kills it.
 func (b *box) stop() { io.WriteString(b.control, "stop\n") }
 
-// kill makes inside kill everything in the box. If inside doesn't, because the command has stopped inside, kill kills
-// inside itself after killWithin.
+// kill ends everything in the box by closing the orders for inside. If a command has stopped inside, so that it can't
+// obey, the supervisor kills it after killWithin.
 func (b *box) kill() {
 	b.control.Close()
 	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })

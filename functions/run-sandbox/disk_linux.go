@@ -98,7 +98,7 @@ func openFolder(parent int, name string) (_ *os.File, closed func(), err error) 
 	}
 	f := os.NewFile(uintptr(fd), name)
 	return f, func() {
-		if unix.Fstat(fd, &s) == nil && mode != opened && s.Mode&0o7777 == opened { // the command has not changed it
+		if unix.Fstat(fd, &s) == nil && mode != opened && s.Mode&0o7777 == opened { // unless the command changed it
 			unix.Fchmod(fd, mode)
 		}
 		f.Close()

@@ -98,7 +98,7 @@ func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
 
 func TestTheFirstProcessOfABoxTakesNoSignals(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
-		if l != machine { // there the same user's processes can be killed
+		if l != machine { // there the command can kill inside
 			none(t, run(t, l, armed(t, newStore(t), "signals")))
 		}
 	})
