@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// committed are the partition keys of rows that commits to aggregates of some kinds put or update: their own, those of
-// their lists, counters and the audit log. Lines of a command's output are put without a commit.
+// committed returns the partition keys of rows that commits to aggregates of some kinds put or update: their own, their
+// lists', the counters' and the audit log's. A command's output lines are put without a commit.
 func committed(of ...aggregate.Kind) (rows []string) {
 	for _, k := range of {
 		rows = append(rows, k.Prefix+"*")
@@ -23,8 +23,8 @@ func committed(of ...aggregate.Kind) (rows []string) {
 	return append(rows, "QUOTA#*", "AUDIT#*")
 }
 
-// commitRule: a function that moves the head of an aggregate may write all rows that any decision on it writes, even if
-// the function hardly ever makes that decision.
+// commitRule: a function that moves the head of an aggregate may write every row that any decision on it writes, even
+// if the function rarely makes that decision.
 func commitRule(s *stack, wrong report) {
 	for id := range s.functions {
 		role := s.role(id)
@@ -33,10 +33,10 @@ func commitRule(s *stack, wrong report) {
 				continue
 			}
 			needs := map[string][]string{"dynamodb:PutItem": committed(k), "dynamodb:UpdateItem": committed(k)}
-			if k.Name == conversation.Kind.Name { // commits delete answered messages and old actions, and rely on settings
+			if k.Name == conversation.Kind.Name { // commits delete answered messages and old actions, and check settings
 				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
 			}
-			if k.Name == task.Kind.Name { // commits rely on these rows: the task's, settings and tools
+			if k.Name == task.Kind.Name { // commits check these rows: the task's, settings and tools
 				needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*", "TENANT#*"}
 			}
 			for action, rows := range needs {
@@ -49,7 +49,7 @@ func commitRule(s *stack, wrong report) {
 	}
 }
 
-// allowsRow reports whether a role's statements allow an action on the rows of the table with such partition keys.
+// allowsRow reports whether a role's statements allow an action on the rows with such partition keys.
 func (s *stack) allowsRow(role, action, row string) bool {
 	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
 		return st.effect == "Allow" && slices.Contains(st.actions, action) && slices.Contains(st.resources, s.table.ID+".Arn") &&

@@ -18,7 +18,7 @@ import (
 )
 
 // TestNothingOfTheDescriptionsOfContestsIsMissing has every table, column, record, field, enumeration, default, bound
-// and error text of the two first descriptions of contests.
+// and error text of the two original descriptions of contests.
 func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 	for table, of := range map[string]struct {
 		row    reflect.Type

@@ -16,7 +16,8 @@ import (
 	"ringi/shared/runtime/metric"
 )
 
-// dimensions are the names under which each service publishes. A curve with another name never has data.
+// dimensions are the names under which each service publishes its metrics. A graph with another dimension never has
+// data.
 var dimensions = map[string]string{
 	"AWS/Lambda": "FunctionName", "AWS/States": "StateMachineArn", "AWS/SQS": "QueueName", "AWS/DynamoDB": "TableName",
 	"AWS/ApiGateway": "ApiId", metric.Namespace: "function",
@@ -34,7 +35,7 @@ type page struct {
 
 var reference = regexp.MustCompile(`\$\{([A-Za-z0-9]+)(?:\.[A-Za-z]+)?\}`)
 
-// counted has, by the functions' folders, the names of package metric that their code writes.
+// counted returns the constants of package metric that each function's code uses, by folder.
 var counted = sync.OnceValues(func() (map[string][]string, error) {
 	all, err := packages()
 	written := map[string][]string{}
@@ -54,7 +55,7 @@ var counted = sync.OnceValues(func() (map[string][]string, error) {
 	return of, err
 })
 
-// metricsIn are the names of package metric in a package's own code.
+// metricsIn returns the constants of package metric that a package uses.
 func metricsIn(p listed) (names []string, err error) {
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
@@ -77,7 +78,7 @@ func dashboardRules() []rule {
 	return []rule{dashboardRule, routeMetricRule}
 }
 
-// routeMetricRule: API Gateway bills metrics for each route, and neither alarms nor curves read them.
+// routeMetricRule: API Gateway charges for metrics per route, and no alarm or graph reads them.
 func routeMetricRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::Serverless::HttpApi") {
 		wrong.where(at(s.resources[id].Properties, "DefaultRouteSettings", "DetailedMetricsEnabled") != nil,
@@ -130,7 +131,7 @@ func dashboardRule(s *stack, wrong report) {
 	checkCounted(s, slices.Concat(watching, drawn), wrong)
 }
 
-// checkCounted compares the metrics of Ringi that are watched or drawn with those that functions count.
+// checkCounted compares Ringi's metrics in alarms and graphs with those that functions write.
 func checkCounted(s *stack, all []watched, wrong report) {
 	writes, err := counted()
 	wrong.where(err != nil, "go list: %v", err)
@@ -146,7 +147,7 @@ func checkCounted(s *stack, all []watched, wrong report) {
 	}
 }
 
-// The rules only check names of this list. A metric that is missing here would be watched by nobody.
+// The rules only check names in this list, so nobody would notice a missing one.
 func TestMetricNamesAreAllListed(t *testing.T) {
 	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/runtime/metric/metric.go"), nil, 0))(t)
 	for _, d := range file.Decls {

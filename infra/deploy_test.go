@@ -33,7 +33,7 @@ type account struct {
 	mu      sync.Mutex
 	change  url.Values
 	objects int
-	has     []string // parameters of the stack, if it stands
+	has     []string // the stack's parameters, if it exists
 }
 
 const stands = `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
@@ -63,7 +63,7 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"0"`)
 		return
 	}
-	_ = r.ParseForm() // an unreadable form asks for nothing
+	_ = r.ParseForm() // an unreadable form requests nothing
 	refuse := func(code, message string) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
@@ -96,7 +96,7 @@ func (a *account) members(list, key, value string) map[string]string {
 	return out
 }
 
-// parameters are those of the stack after the deployment: new ones, and those from before that SAM keeps.
+// parameters returns the stack's parameters after the deployment: new ones, and earlier ones that SAM keeps.
 func (a *account) parameters(before map[string]string) map[string]string {
 	out := a.members("Parameters", "ParameterKey", "ParameterValue")
 	for name := range a.members("Parameters", "ParameterKey", "UsePreviousValue") {
@@ -104,7 +104,7 @@ func (a *account) parameters(before map[string]string) map[string]string {
 			out[name] = value
 		}
 	}
-	for name, value := range out { // SAM names those that it keeps, without a value
+	for name, value := range out { // SAM lists those that it keeps without a value
 		if value == "" {
 			delete(out, name)
 		}
@@ -114,15 +114,15 @@ func (a *account) parameters(before map[string]string) map[string]string {
 
 var parametersOf = regexp.MustCompile(`(?s)\nParameters:\n.*?\n\n`)
 
-// readmeDeploys runs README's command without a terminal. It leaves the functions' code out, because `sam deploy` would
-// package the template's folder for each. If whole is false, only the template's parameters are deployed.
+// readmeDeploys runs README's command without a terminal. It leaves out the functions' code, because `sam deploy` would
+// package the template's folder for each. If whole is false, it deploys only the template's parameters.
 func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *account {
 	t.Helper()
 	sam := samTool(t, "sam")
 	folder := t.TempDir()
 	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
 		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
-		if !whole && name == templateFile { // packaging the whole takes seconds
+		if !whole && name == templateFile { // packaging the whole template takes seconds
 			text = slices.Concat(parametersOf.Find(text), []byte("\nResources: { Topic: { Type: AWS::SNS::Topic } }\n"))
 		}
 		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
@@ -148,8 +148,8 @@ func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *acco
 	return a
 }
 
-// README's commands run up to where an account is needed. They ask nothing on the way, and the change set is the one
-// that README describes.
+// README's commands run up to the first call that needs an account. They ask no questions, and the change set is the
+// one that README describes.
 func TestTheDeploymentAsksNothing(t *testing.T) {
 	dev := []string{"--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce"}
 	for _, tt := range []struct {
@@ -185,7 +185,7 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 	}
 }
 
-// A stack keeps the parameters that it was given, if a later deployment names only others, or none.
+// A stack keeps its parameters if a later deployment names only others, or none.
 func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -214,8 +214,8 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 	}
 }
 
-// Stage has no default: whoever forgets it gets neither production, whose heads nobody can delete, nor anything weaker.
-// The other defaults are those of production: no demo model, and a canary.
+// Stage has no default: a deployment that forgets it must become neither production, whose heads nobody can delete, nor
+// anything weaker. The other defaults are production's: no demo model, and a canary.
 func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	rules := readRules(t)
 	defaults := rules.complete(map[string]string{})
@@ -240,7 +240,7 @@ func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	}
 }
 
-// `sam deploy` ends by printing the outputs. Whoever deploys reads there if nobody hears of alarms.
+// `sam deploy` ends by printing the outputs. They must warn if alarms notify nobody.
 func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
 	var d struct {
 		Conditions map[string]yaml.Node `yaml:"Conditions"`
@@ -278,7 +278,7 @@ func readRules(t *testing.T) (r templateRules) {
 	return r
 }
 
-// complete adds the defaults of parameters that are not given.
+// complete adds defaults for missing parameters.
 func (r templateRules) complete(given map[string]string) map[string]string {
 	for name, p := range r.Parameters {
 		if _, ok := given[name]; !ok && p.Default != nil {
@@ -288,7 +288,7 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 	return given
 }
 
-// Production refuses every name that modelname.Parse takes for the demo model, and no other.
+// Production refuses every name that modelname.Parse reads as the demo model, and no other.
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
@@ -301,8 +301,8 @@ func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 		"none, which leaves it to the settings, is refused")
 }
 
-// refuse reports whether a rule, a parameter's pattern or a missing value refuses the parameters. It knows the
-// functions that the rules use.
+// refuse reports whether a rule, a parameter's pattern or a missing value refuses the parameters. It implements only
+// the functions that the rules use.
 func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
 	t.Helper()
 	value := func(n *yaml.Node) string {

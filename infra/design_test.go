@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// design.md names each function, state and member of the head, and all code that it names exists.
+// design.md names each function, state and field of the head, and all code that it names exists.
 func TestTheDesignIsOfThisCode(t *testing.T) {
 	design := textOf(t, "design.md")
 	names := func(what string, all []string) {

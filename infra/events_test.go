@@ -23,7 +23,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// sample reads a sample event into a value. A field that the value lacks is an error.
+// sample decodes a sample event into a value. A field that the value lacks is an error.
 func sample(t *testing.T, name string, into any) {
 	t.Helper()
 	b := expect.Value(os.ReadFile(filepath.Join("events", name)))(t)
@@ -47,7 +47,7 @@ func (s *stack) inOrder() []template.Function {
 	return all
 }
 
-// A function that can't be tried by hand is debugged in production.
+// Every function can be tried by hand with a sample event.
 func TestEveryFunctionHasASampleEvent(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	entries := expect.Value(os.ReadDir("events"))(t)
@@ -83,7 +83,7 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 	}
 }
 
-// API Gateway passes JSON as text and forms in base64. A sample that differs would work locally only.
+// API Gateway passes JSON as text and forms in base64. A sample in another encoding would only work locally.
 func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
 	for _, name := range []string{"app_mention.json", "message_im.json", "url_verification.json", "approve_prompt.json", "cancel_task.json"} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
 	}
 }
 
-// All samples are of one task, which can so be followed from message to card.
+// All samples are about one task, so that they can be run in order from message to card.
 func TestSampleEventsTellOfOneTask(t *testing.T) {
 	var r events.APIGatewayV2HTTPRequest
 	sample(t, "app_mention.json", &r)
@@ -132,7 +132,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	expect.Is(t, in.Ref(), want, "resume-task.json")
 }
 
-// The filter drops rows of the stream that start nothing, and no others.
+// The filter drops only stream records of rows that start nothing.
 func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	filter := expect.Value(mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)

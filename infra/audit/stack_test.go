@@ -42,7 +42,7 @@ func (a *audited) audit(args ...string) (out string, holds bool) {
 	return b.String(), err == nil
 }
 
-// sealed waits until nothing of the log is unsealed, and puts the head away.
+// sealed waits until the whole log is sealed and the head is saved in its bucket.
 func (a *audited) sealed() {
 	a.Helper()
 	defer func() {
@@ -61,14 +61,14 @@ func (a *audited) sealed() {
 	})
 }
 
-// finds runs a check and fails the test unless its output has want.
+// finds runs a check and fails the test unless the output contains want.
 func (a *audited) finds(want string, args ...string) {
 	a.Helper()
 	out, holds := a.audit(args...)
 	expect.That(a, !holds && strings.Contains(out, want), "audit %v does not find %q:\n%s", args, want, out)
 }
 
-// put writes a row into the table directly, as no code of Ringi's does.
+// put writes a row into the table directly, bypassing Ringi's code.
 func (a *audited) put(it map[string]types.AttributeValue) {
 	a.Helper()
 	expect.Value(dynamodb.NewFromConfig(a.s.AWS).PutItem(a.Context(), &dynamodb.PutItemInput{TableName: &a.s.TableName, Item: it}))(a.T)
@@ -84,7 +84,7 @@ func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 	return out.Items[0]
 }
 
-// A request goes through the whole stack and is proved; then somebody changes rows in the table by hand.
+// A request goes through the whole stack and is proved; then somebody edits rows in the table.
 func TestWhatTheStackDidIsProved(t *testing.T) {
 	expect.Patience(t)
 	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
@@ -134,7 +134,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	})
 }
 
-// talked has an agent write files that somebody approves, and make a request of what was agreed, which is carried out.
+// talked has an agent write files that somebody approves, and make a request that is carried out.
 func (a *audited) talked() (action *conversation.Action, made string) {
 	a.Helper()
 	d := driver.Talk(a.T, a.s, workspace.Sato, "codex: ファイルを作って")
@@ -167,7 +167,7 @@ func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string)
 	}
 }
 
-// with is a row with one attribute changed.
+// with returns a row with one attribute changed.
 func with(it map[string]types.AttributeValue, name, text string) map[string]types.AttributeValue {
 	out := map[string]types.AttributeValue{}
 	for k, v := range it {

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// quiet gives a test its context; without Python it is skipped on a laptop.
+// quiet fails the test for an error; without Python it skips the test on a laptop.
 func quiet(t *testing.T, err error) {
 	t.Helper()
 	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
@@ -33,8 +33,8 @@ func stored(t *testing.T) *Measured {
 	return expect.Value(load("../.."))(t)
 }
 
-// How many changes one redraw covers, and how many entries one batch of the sealer's, depends on the machine: those may
-// vary.
+// Allowed variation: the machine's speed decides how many changes one redraw covers, and how many entries one batch of
+// the sealer has.
 const (
 	amountRatio = 1.25
 	amountNoise = 4
@@ -43,7 +43,7 @@ const (
 func TestAPipelineCostsWhatItDid(t *testing.T) {
 	expect.Patience(t)
 	var found []string
-	for range 3 { // where the machine stood still calls were made again, though not each time
+	for range 3 { // if the machine stalled, some calls were repeated, but not in every try
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		c, err := measureCalls(ctx, 2, 0, 1)
 		cancel()
@@ -56,7 +56,7 @@ func TestAPipelineCostsWhatItDid(t *testing.T) {
 	t.Error(found)
 }
 
-// differences are those between what pipelines and the idle sweeper did and what they should do.
+// differences lists how the calls of pipelines and the idle sweeper differ from the expected ones.
 func differences(c *Calls, before map[string]float64) []string {
 	p, sweep := c.Quiet, c.Sweep
 	total := p.total()
@@ -73,7 +73,7 @@ func differences(c *Calls, before map[string]float64) []string {
 	return found
 }
 
-// A start is compared with the baseline's own ratio; a busy machine makes ratios noisy, not wrong by halves.
+// A start is compared with the baseline's ratio. A busy machine adds noise to ratios, but not half of their value.
 const coldRatio = 1.5
 
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
@@ -82,7 +82,7 @@ func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 	expect.Must(t, len(r.Functions) == 2, "measured %+v", r.Functions)
 	now := map[string]float64{}
 	for _, f := range r.Functions {
-		// The quickest of each is what a busy machine disturbs least.
+		// A busy machine disturbs the fastest starts least.
 		now[f.Name] = min(f.Ratio, float64(f.Min)/float64(f.OtherMin))
 	}
 	before := map[string]float64{}
@@ -148,7 +148,7 @@ func TestAnUnknownPartIsRefused(t *testing.T) {
 	expect.That(t, err != nil && strings.Contains(err.Error(), `no part "dreams"`), "got %v", err)
 }
 
-// amounts are what a pipeline uses, but for what depends on how many changes one redraw covers.
+// amounts returns what a pipeline uses, without what depends on how many changes one redraw covers.
 func (p Pipeline) amounts() map[string]float64 {
 	out := map[string]float64{"transitions": p.Transitions}
 	for name, u := range p.Functions {
@@ -163,8 +163,7 @@ func (p Pipeline) amounts() map[string]float64 {
 	return out
 }
 
-// worse tells what has grown beyond a ratio of what it was, or is new; slack is
-// an amount that counts as noise.
+// worse lists what has grown beyond a ratio or is new; differences up to slack count as noise.
 func worse(now, before map[string]float64, ratio, slack float64) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		was, known := before[name]

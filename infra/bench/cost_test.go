@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The pages say what the baseline keeps and nothing older, and what is kept is read back whole.
+// The pages are up to date with the baseline, and reading the baseline back loses nothing.
 func TestPagesAreMadeOfTheBaseline(t *testing.T) {
 	root, written := "../..", t.TempDir()
 	paths := []string{baseline}
@@ -46,7 +46,7 @@ func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 		"of 40,000 write units only more is over the limit")
 }
 
-// The page has each price with its source; the program reckons with no other.
+// The page names each price's source; the program uses no other prices.
 func TestPricesAreThoseOfThePage(t *testing.T) {
 	page := string(expect.Value(os.ReadFile("cost.md"))(t))
 	for row, prices := range map[string][]float64{

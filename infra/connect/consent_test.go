@@ -20,7 +20,7 @@ import (
 	"ringi/shared/secret/vault"
 )
 
-// output is the command's output; the test reads it while the command runs.
+// output is the command's output, which the test reads while the command runs.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -40,14 +40,13 @@ func (o *output) String() string {
 
 var link = regexp.MustCompile(`http\S+`)
 
-// consent is the command while it asks: its output, and how it ended.
+// consent is a command that waits for consent: its output, and its result.
 type consent struct {
 	*output
 	ended <-chan error
 }
 
-// asks runs the command until it shows the address at which the vendor v asks; tokens is the path of the vendor's
-// tokens.
+// asks runs the command until it prints the vendor v's address; tokens is the path of the vendor's token endpoint.
 func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 	t.Helper()
 	out, ended := &output{}, make(chan error, 1)
@@ -65,7 +64,7 @@ func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 	return consent{out, ended}
 }
 
-// address is the page on which the vendor asks for consent, with the parameters that the command gave it.
+// address returns the vendor's consent page and its parameters.
 func (c consent) address(t *testing.T) (string, url.Values) {
 	t.Helper()
 	shown := expect.Value(url.Parse(link.FindString(c.String())))(t)
@@ -80,8 +79,7 @@ func visit(t *testing.T, address string) (int, string) {
 	return res.StatusCode, string(b)
 }
 
-// testConsent connects as a person does: it opens the address that the command
-// shows, and the browser comes back.
+// testConsent connects as a person does: it opens the printed address, and the browser is redirected back.
 func testConsent(t *testing.T, w *workspace) {
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
@@ -128,7 +126,7 @@ func testConsent(t *testing.T, w *workspace) {
 	})
 }
 
-// connected says what is wrong with a provider's tokens and what was learned of the company.
+// connected checks a provider's tokens and the company's metadata.
 func connected(t *testing.T, w *workspace, v, provider string, metadata aggregate.JSON) {
 	t.Helper()
 	tenant := aggregate.TenantID("T0CONSENT")

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store"
 )
 
-// constrain writes a tool's constraints as no command of this release would.
+// constrain writes a tool's constraints in a form that this release never writes.
 func (w *workspace) constrain(t *testing.T, tool, constraints string) {
 	t.Helper()
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -28,7 +28,7 @@ func (w *workspace) constrain(t *testing.T, tool, constraints string) {
 	}))(t)
 }
 
-// entries are the audit log's of an action, oldest first.
+// entries returns the audit entries of an action, oldest first.
 func (w *workspace) entries(t *testing.T, action aggregate.Action) []aggregate.AuditEntry {
 	t.Helper()
 	log := expect.Value(w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: action}, "", 100))(t)
@@ -36,13 +36,13 @@ func (w *workspace) entries(t *testing.T, action aggregate.Action) []aggregate.A
 	return log.Items
 }
 
-// get is what the command shows of the settings, a line for each.
+// get returns the settings that the command prints, one per line.
 func (w *workspace) get(t *testing.T) []string {
 	t.Helper()
 	return strings.Split(strings.TrimSpace(w.must(t, "settings", "get")), "\n")
 }
 
-// wrong is what no setting takes, and what is said of it.
+// wrong maps invalid arguments to their error messages.
 var wrong = map[string]string{
 	"name=": "name must be between 1 and 80", "slug=A b": "slug must be 1 to 63", "prompt_approval_required=yes": "prompt_approval_required must be true or false",
 	"process_approval_required=": "must be true or false", "model=llama": "model must be anthropic:", "l4_timeout_seconds=29": "must be between 30 and 86400",
@@ -150,7 +150,7 @@ func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
 	w.refused(t, "T0TYPO has not asked for anything yet", "-team", "T0TYPO", "tenant", "set", "admins=U0SATO")
 }
 
-// What the READMEs and the runbook tell people to type is taken as it stands there.
+// The commands in the READMEs and the runbook work as written.
 func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 	w := deciding(t)
 	n := 0

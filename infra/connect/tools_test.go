@@ -56,7 +56,7 @@ func TestTools(t *testing.T) {
 	expect.That(t, n == len(log), "%d entries after refusals, want %d", n, len(log))
 }
 
-// What a later release wrote binds a tool in a way that this one can't read.
+// A later release's constraints stay in force although this release can't read them.
 func TestConstraintsThatCannotBeReadStay(t *testing.T) {
 	w := deciding(t)
 	const unread = `{"departments":["営業部"],"from_a_later_release":1}`

@@ -16,13 +16,13 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// workspace is one with a table of its own, in which an administrator runs the command.
+// workspace has its own table; an administrator runs the command in it.
 type workspace struct {
 	*storetest.Server
 	rows          *tasks.Store
 	table, tenant string
-	flags         []string       // of each run; a run may say them anew
-	keys          vault.Envelope // none in a workspace that only decides
+	flags         []string       // of each run; a run may override them
+	keys          vault.Envelope // none in a workspace that only makes decisions
 }
 
 func newWorkspace(t *testing.T, team string) *workspace {
@@ -33,7 +33,7 @@ func newWorkspace(t *testing.T, team string) *workspace {
 	return w
 }
 
-// sealing is a workspace whose deployment has a key for credentials.
+// sealing returns a workspace whose deployment has a key for credentials.
 func sealing(t *testing.T, team string) *workspace {
 	t.Helper()
 	w := newWorkspace(t, team)
@@ -44,7 +44,7 @@ func sealing(t *testing.T, team string) *workspace {
 	return w
 }
 
-// deciding is a workspace that has asked for something, and whose commands need no key.
+// deciding returns a workspace that has made a request; its commands need no key.
 func deciding(t *testing.T) *workspace {
 	t.Helper()
 	w := newWorkspace(t, "T0RINGI")
@@ -52,7 +52,7 @@ func deciding(t *testing.T) *workspace {
 	return w
 }
 
-// given runs the command with something on its standard input.
+// given runs the command with this standard input.
 func (w *workspace) given(t *testing.T, in string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := run(t.Context(), w.Config, append(append([]string{}, w.flags...), args...), strings.NewReader(in), &out)

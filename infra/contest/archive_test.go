@@ -23,7 +23,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// read is what DuckDB finds in an archive.
+// read is an archive as DuckDB reads it.
 type read struct {
 	RoundHistory     duckTable `json:"round_history"`
 	LeaderBoard      duckTable `json:"leader_board"`
@@ -38,8 +38,8 @@ type duckTable struct {
 	Rows    [][]*string
 }
 
-// inDuckDB reads an archive by a Python of its own; without a Python the test is skipped on a laptop and fails when CI
-// is set.
+// inDuckDB reads an archive with a Python environment of its own; without Python the test is skipped on a laptop and
+// fails if CI is set.
 func inDuckDB(t *testing.T, folder string) (out read) {
 	t.Helper()
 	expect.Patience(t)
@@ -55,7 +55,6 @@ func inDuckDB(t *testing.T, folder string) (out read) {
 	return out
 }
 
-// scoredRound is a round of a team.
 func scoredRound(execution, team string, number int, score float64) contests.Played {
 	at := time.Date(2025, 11, 5, 10, 0, number, 123456000, time.UTC)
 	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
@@ -122,7 +121,7 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	}
 }
 
-// checkColumns compares the columns with those of the tables as they are published.
+// checkColumns compares the columns with the published tables.
 func checkColumns(t *testing.T, got read) {
 	t.Helper()
 	for name, c := range map[string]struct {

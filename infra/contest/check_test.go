@@ -21,19 +21,17 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// ran is a command that was run.
 type ran struct {
 	code         int
 	out, problem string
 }
 
-// run runs the command in a workspace.
 func run(t *testing.T, folder string, args ...string) ran {
 	t.Helper()
 	return runIn(t, map[string]string{"MIXSEEK_WORKSPACE": folder}, args...)
 }
 
-// runIn runs the command in an environment.
+// runIn runs the command with these environment variables.
 func runIn(t *testing.T, env map[string]string, args ...string) ran {
 	t.Helper()
 	var out, problem bytes.Buffer
@@ -41,7 +39,7 @@ func runIn(t *testing.T, env map[string]string, args ...string) ran {
 	return ran{code, out.String(), problem.String()}
 }
 
-// sampled is a folder with the sample workspace.
+// sampled returns a folder with the sample workspace.
 func sampled(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "workspace")
@@ -114,7 +112,7 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 	}
 }
 
-// TestMain leaves the log out, as main does.
+// TestMain discards the log, as main does.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())

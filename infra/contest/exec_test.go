@@ -29,7 +29,7 @@ type printed struct {
 	Teams       []outcome
 }
 
-// held is a contest of the sample that was run.
+// held runs the sample's contest.
 func held(t *testing.T, folder string, args ...string) (printed, ran) {
 	t.Helper()
 	expect.Patience(t)
@@ -154,7 +154,7 @@ func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
@@ -176,7 +176,7 @@ func TestALineMovesNoCursor(t *testing.T) {
 	}
 }
 
-// Control characters and invisible ones are escaped in JSON. Programs read the same value.
+// JSON output escapes control and invisible characters. Programs read the same value.
 func TestJSONSaysNothingToATerminal(t *testing.T) {
 	const value = "a\u009b2J\u009d0;t\u009c\u202e\u2066\u200b\x7f\x1b\U000e0041\U000f0000\n\tb<稟議>\u2028😀"
 	var out, problem bytes.Buffer

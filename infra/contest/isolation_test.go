@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// refusing is a sandbox that refuses each order with a line.
+// refusing returns a sandbox that refuses each order with this line.
 func refusing(t *testing.T, says string) isolation {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "run-sandbox")

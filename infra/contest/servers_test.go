@@ -22,14 +22,14 @@ import (
 
 const wikiToken = "sesame-himitsu"
 
-// wiki is an MCP server with one tool that only reads, and one that writes.
+// wiki is an MCP server with one tool that only reads and one that writes.
 type wiki struct {
 	*httptest.Server
 	mcp *sdk.Server
 
 	mu    sync.Mutex
 	fault http.HandlerFunc // instead of an answer
-	asked []string         // what the tool was asked for
+	asked []string         // queries that the tool received
 	calls func()           // told of each call
 }
 
@@ -65,7 +65,7 @@ func (w *wiki) fails(fault http.HandlerFunc) {
 	w.fault = fault
 }
 
-// describe makes the server say something else of its tool.
+// describe changes the tool's description.
 func (w *wiki) describe(description string, reads bool) {
 	w.mcp.AddTool(&sdk.Tool{
 		Name: "search", Description: description, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: reads},
@@ -88,7 +88,7 @@ func (w *wiki) times() int {
 	return len(w.asked)
 }
 
-// team is a workspace with a contest of one team that has one member of a type.
+// team makes a workspace whose contest has one team with one member of this type.
 func team(t *testing.T, of, more string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -99,7 +99,7 @@ func team(t *testing.T, of, more string) string {
 	return folder
 }
 
-// lists is a file of the wiki alone.
+// lists writes a servers file whose only server is the wiki, with these tools.
 func (w *wiki) lists(tools string) string {
 	return fmt.Sprintf("[servers.wiki]\nurl = '%s/mcp'\ntoken_env = 'MCP_WIKI_TOKEN'\ntools = [%s]\n", w.URL, tools)
 }
@@ -108,7 +108,7 @@ func (w *wiki) env(folder string) map[string]string {
 	return map[string]string{"MIXSEEK_WORKSPACE": folder, "MCP_WIKI_TOKEN": wikiToken, "OUTBOUND_ALLOW": w.Listener.Addr().String()}
 }
 
-// tools are the events of a trace in which a member called a tool.
+// tools returns the trace's events of tool calls by members.
 func tools(t *testing.T, trace string) (all []traced) {
 	t.Helper()
 	b, err := os.ReadFile(trace)
@@ -196,7 +196,7 @@ func TestAServerThatCantBeReadByEndsAContestBeforeItBegins(t *testing.T) {
 func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	w, folder := newWiki(t), team(t, "web-search", "")
 	w.fails(func(_ http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // else the server doesn't see that the client has gone
+		io.Copy(io.Discard, r.Body) // else the server doesn't notice that the client disconnected
 		<-r.Context().Done()
 	})
 	write(t, folder, "configs/servers.toml", w.lists("'search'"))

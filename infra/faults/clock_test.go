@@ -12,21 +12,20 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// clock lets time pass for a task by writing into its rows what would be so later.
+// clock makes time pass for a task by changing times in its rows.
 type clock struct {
 	mu    sync.Mutex // one sweep at a time
 	swept time.Time  // when the newest one began
 }
 
-// set changes one row behind the system's back, :past being when everything became
-// due; a row that is not so any more stays as it is.
+// set changes a row behind the system's back if the condition still holds; :past is a time at which everything was due.
 func (c *clock) set(d *scenarioRun, sk, update, condition string, more map[string]string) {
 	texts := map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))}
 	maps.Copy(texts, more)
 	d.ChangeRow(sk, update, condition, texts)
 }
 
-// expire ends the leases, or the claims on cards, of a task.
+// expire ends a task's leases, or its claims on cards.
 func (c *clock) expire(d *scenarioRun, leases bool) {
 	a, err := d.Store.Load(context.Background(), d.Ref)
 	if err != nil {
@@ -47,8 +46,7 @@ func (c *clock) expire(d *scenarioRun, leases bool) {
 	}
 }
 
-// sweep makes a task due and lets the sweeper's minute pass; calls that come
-// together share a sweep.
+// sweep makes a task due and runs the sweeper; concurrent calls share one run.
 func (c *clock) sweep(d *scenarioRun) {
 	if _, err := d.Store.Head(context.Background(), d.Ref); err != nil {
 		return
@@ -66,7 +64,7 @@ func (c *clock) sweep(d *scenarioRun) {
 	}
 }
 
-// sweepFor is a sweep of a task's own, whose every call counts as its scenario's.
+// sweepFor runs a sweep for one task alone; its calls belong to the task's scenario.
 func (c *clock) sweepFor(d *scenarioRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,13 +73,13 @@ func (c *clock) sweepFor(d *scenarioRun) {
 	if err != nil {
 		failf("sweep: %w", err)
 	}
-	// A sweep that dies is followed by another.
+	// If a sweep dies, run another.
 	if _, err := d.Lambda.Invoke(context.Background(), sweeper, event); err != nil {
 		failf("sweep: %w", err)
 	}
 }
 
-// due makes a task due, and the contest of its first version, unless they never will be.
+// due makes a task due, and the contest of its first version, unless nothing is due there any more.
 func (c *clock) due(d *scenarioRun) {
 	const update, condition = "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)"
 	c.set(d, aggregate.HeadKey, update, condition, nil)

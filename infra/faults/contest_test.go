@@ -27,10 +27,10 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// contestPoints are how many crash points are tried of the functions that have a part in a drafting contest.
+// contestPoints is how many crash points are tried for each function that takes part in a drafting contest.
 var contestPoints = map[string]int{"DraftPromptFunction": 2, "RunRoundFunction": 2, "CloseContestFunction": 2, "RelayChangesFunction": 1, "ReceiveInteractionFunction": 1}
 
-// drafting is the scenario of a policy that three teams draft, and of which an approver takes another team's draft.
+// drafting is a scenario in which three teams draft a policy and an approver picks another team's draft.
 func drafting() scenario {
 	return scenario{name: "contest", text: "従業員一覧を取得して demo: cost 0.01 contest", act: func(d *scenarioRun) {
 		d.pickAnother(workspace.Suzuki)
@@ -44,7 +44,7 @@ func drafting() scenario {
 	}}
 }
 
-// pickAnother opens the other drafts and takes the first; told that it could not be saved, a person does so again.
+// pickAnother opens the other drafts and picks the first; if told that it could not be saved, the person tries again.
 func (d *scenarioRun) pickAnother(user string) {
 	d.Card("CARD#prompt#0001", "other_drafts")
 	d.dialogs.Lock()
@@ -66,7 +66,7 @@ func (d *scenarioRun) contests() *contests.Store {
 	return contests.Of(kinds.Open(d.AWS, config.Table{TableName: d.TableName}), nil)
 }
 
-// competed is what a contest came to: its rows and its teams', without what differs from one time to the next.
+// competed is a contest's result: its rows and its teams', without values that differ between runs.
 type competed struct {
 	Task    end
 	Contest map[string]any            // rows, by key
@@ -74,8 +74,7 @@ type competed struct {
 	Calls   map[string][]string       // the answers that each team paid for, each once
 }
 
-// Values of contests that no two runs have in common: how long things took, and what a leader was told of the others' scores
-// and of the time that it has left.
+// Values that differ between runs: durations, and what a leader was told of the others' scores and the time left.
 var (
 	tookForm    = regexp.MustCompile(`"execution_time_(seconds|ms)":[0-9.e+-]+`)
 	contestOnly = map[string]bool{
@@ -83,7 +82,7 @@ var (
 	}
 )
 
-// stripped is a row without what only its own contest has.
+// stripped returns a row without values that only its own contest has.
 func stripped(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -99,12 +98,12 @@ func stripped(v any) any {
 	return v
 }
 
-// competed gathers what became of a drafting contest. paid is what it cost, again how many calls were made more than once.
+// competed collects the result of a drafting contest. paid is its cost; again counts repeated calls.
 func (d *scenarioRun) competed() (out competed, paid aggregate.MicroUSD, again int, err error) {
 	if out.Task, err = d.end(); err != nil {
 		return out, 0, 0, err
 	}
-	// What it cost is checked against the teams'.
+	// Its cost is checked against the teams'.
 	delete(out.Task.Rows, "USAGE of "+task.PromptKey(1))
 	if p, ok := out.Task.Rows[task.PromptKey(1)].(map[string]any); ok {
 		delete(p, "usage")
@@ -126,7 +125,7 @@ func (d *scenarioRun) competed() (out competed, paid aggregate.MicroUSD, again i
 	return out, a.Contest.Usage.Cost, again, err
 }
 
-// rowsOf are the rows of a contest or of a team, and what its calls of models made.
+// rowsOf returns the rows of a contest or team, and what its model calls produced.
 func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []string, err error) {
 	pk, _ := kinds.All().Partition(ref)
 	all, err := d.partition(pk)
@@ -141,8 +140,9 @@ func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []str
 	return rows, made, err
 }
 
-// TestACrashInADraftingContestLosesNothing kills processes anywhere between a request and the draft that an approver takes: the
-// rows of task, contest and teams are those of an undisturbed run, and the task pays once, for what the teams spent.
+// TestACrashInADraftingContestLosesNothing kills processes anywhere between a request and the draft that an approver
+// picks: the rows of task, contest and teams are those of an undisturbed run, and the task is charged once for what the
+// teams spent.
 func TestACrashInADraftingContestLosesNothing(t *testing.T) {
 	b := running
 	want, all := b.undisturbedContest(t)
@@ -180,13 +180,13 @@ func TestACrashInADraftingContestLosesNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// A function's n-th call is another one's in another run; most deaths must find theirs.
+	// A function's n-th call may be a different one in another run; most kills must still happen.
 	if n := int(unmet.Load()); n > 2+len(trials)/10 {
 		t.Errorf("%d of %d trials did not meet their deaths", n, len(trials))
 	}
 }
 
-// drafts lets contests draft policies until the test ends.
+// drafts makes contests draft policies until the test ends.
 func (b *harness) drafts(t *testing.T) {
 	driver.Leave(t, b.Stack)
 	driver.Settings(t, b.Stack, func(s *tenancy.Settings) {
@@ -196,14 +196,14 @@ func (b *harness) drafts(t *testing.T) {
 	})
 }
 
-// playedContest is what an undisturbed drafting contest came to, with all points at which it could have been disturbed.
+// playedContest is the result of an undisturbed drafting contest, with all its crash points.
 type playedContest struct {
 	once sync.Once
 	want competed
 	all  []trial
 }
 
-// undisturbedContest lets contests draft policies until the test ends, and runs one at its first call.
+// undisturbedContest makes contests draft policies until the test ends, and runs one on its first call.
 func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) {
 	t.Helper()
 	b.drafts(t)
@@ -223,7 +223,7 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 		u.want = want
 		for _, p := range d.points() {
 			if p.function == execute {
-				continue // A tool's call whose outcome nobody knows is asked for again by a person: TestACrashAnywhereChangesNothing.
+				continue // Covered by TestACrashAnywhereChangesNothing: a tool's call with unknown outcome, which a person retries.
 			}
 			u.all = append(u.all, trial{scenario: drafting(), kills: []point{p}})
 		}
@@ -234,7 +234,7 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 	return u.want, u.all
 }
 
-// competes tries one death, and holds what comes of it against the undisturbed run. It reports whether the death was met.
+// competes tries one kill and compares the result with the undisturbed run. It reports whether the kill happened.
 func (b *harness) competes(x trial, want competed) (met bool, err error) {
 	d, err := b.run(x.scenario, x.kills...)
 	if err != nil {
@@ -243,7 +243,7 @@ func (b *harness) competes(x trial, want competed) (met bool, err error) {
 	return len(d.dead()) == len(x.kills), d.cameTo(want)
 }
 
-// cameTo holds a contest against the undisturbed one.
+// cameTo compares a contest with the undisturbed one.
 func (d *scenarioRun) cameTo(want competed) error {
 	got, paid, again, err := d.competed()
 	if err != nil {
@@ -258,8 +258,8 @@ func (d *scenarioRun) cameTo(want competed) error {
 	return d.paidOnce(paid)
 }
 
-// TestRunsThatAreSupersededLoseNothingOfAContest: while teams play, the task's run and the contest's are stopped, with a team at
-// its first score. The next runs go on where those were, at the same time as what is still in flight.
+// TestRunsThatAreSupersededLoseNothingOfAContest: while teams play, and one has its first score, the task's run and the
+// contest's are stopped. The next runs continue, concurrently with calls still in flight.
 func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
 	b := running
 	want, _ := b.undisturbedContest(t)
@@ -293,7 +293,7 @@ func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
 	}
 }
 
-// stopRun ends the first run of an aggregate by hand.
+// stopRun stops the first run of an aggregate.
 func (d *scenarioRun) stopRun(machine, id string) {
 	arn := d.RunARN(machine, id, 1)
 	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
@@ -301,7 +301,7 @@ func (d *scenarioRun) stopRun(machine, id string) {
 	}
 }
 
-// paidOnce reports whether the task was charged once for the contest, and for all that its teams spent.
+// paidOnce checks that the task was charged exactly once for everything its teams spent.
 func (d *scenarioRun) paidOnce(cost aggregate.MicroUSD) error {
 	a, err := d.Store.Load(context.Background(), d.Ref)
 	if err != nil {
@@ -330,8 +330,8 @@ func (d *scenarioRun) paidOnce(cost aggregate.MicroUSD) error {
 	return nil
 }
 
-// TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds: nothing of the table's stream arrives, and the sweeper makes the contest,
-// starts it, tells the task and wakes its run.
+// TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds: no record of the table's stream arrives. The sweeper makes and
+// starts the contest, tells the task its result and wakes the task's run.
 func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
 	b := running
 	want, _ := b.undisturbedContest(t)
@@ -340,7 +340,7 @@ func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
 	swept := func(d *scenarioRun, what string, holds func(*task.Aggregate) bool) {
 		d.Eventually(what, func() bool {
 			if _, err := d.Store.Head(context.Background(), d.Ref); err != nil {
-				return false // the message is not even kept
+				return false // the message is not stored yet
 			}
 			d.sweep()
 			return holds(d.Load())

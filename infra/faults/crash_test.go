@@ -19,10 +19,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// slow is how long a scenario takes when it waited for the sweeper or a lease after a death.
+// slow is the minimum duration of a scenario that waited for the sweeper or a lease after a kill.
 const slow = 20 * time.Second
 
-// trial is one scenario with the deaths that it has to survive.
+// trial is one scenario with the kills that it must survive.
 type trial struct {
 	scenario scenario
 	base     end
@@ -33,8 +33,7 @@ type trial struct {
 
 func (x trial) String() string { return fmt.Sprintf("%s: %v", x.scenario.name, x.kills) }
 
-// undisturbed runs every scenario once, at its first call, and returns what they came
-// to with all points at which they could have been disturbed.
+// undisturbed runs every scenario once, on its first call, and returns their results with all crash points.
 func (b *harness) undisturbed(t *testing.T) []trial {
 	t.Helper()
 	b.once.Do(func() {
@@ -64,8 +63,8 @@ func (b *harness) undisturbed(t *testing.T) []trial {
 	return slices.Clone(b.trials)
 }
 
-// undisturbedRun runs a scenario in which nothing dies. On a machine that stood still meanwhile a read may have seen the cancel
-// before its answer was let through: that is another end, and the run is made again.
+// undisturbedRun runs a scenario without kills. If the machine stalled, a read may have seen the cancel before its
+// answer was released; that gives another result, so the run is repeated.
 func (b *harness) undisturbedRun(t *testing.T, s scenario) (d *scenarioRun, base end) {
 	t.Helper()
 	for range 5 {
@@ -82,8 +81,8 @@ func (b *harness) undisturbedRun(t *testing.T, s scenario) (d *scenarioRun, base
 	return nil, end{}
 }
 
-// first runs the scenarios that make the spreadsheet's tabs, which are there ever after:
-// what happens there can be disturbed only now, and is with -long.
+// first runs the scenarios that create the spreadsheet's tabs. The tabs stay, so kills while creating them can only be
+// tried now; that needs -long.
 func (b *harness) first(t *testing.T) []trial {
 	t.Helper()
 	tab := point{function: execute, kind: "POST /sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", ordinal: 1, kill: lambda.Before}
@@ -106,7 +105,7 @@ func (b *harness) first(t *testing.T) []trial {
 	return out
 }
 
-// settled is a scenario's end.
+// settled returns a scenario's result.
 func settled(t *testing.T, d *scenarioRun) end {
 	t.Helper()
 	return expect.Value(d.end())(t)
@@ -128,8 +127,7 @@ func TestACrashAnywhereChangesNothing(t *testing.T) {
 	survived(t, b, trials, len(all))
 }
 
-// TestNoProcessComesUpAtFirst: of every function that the scenario meets, the first process
-// dies before it asks for its event.
+// TestNoProcessComesUpAtFirst: the first process of every function in the scenario dies before it asks for its event.
 func TestNoProcessComesUpAtFirst(t *testing.T) {
 	b := running
 	all := b.undisturbed(t)
@@ -162,18 +160,18 @@ func TestTwoCrashesChangeNothing(t *testing.T) {
 	survived(t, b, trials, len(all)*len(all))
 }
 
-// tally is what came of trials.
+// tally counts the results of trials.
 type tally struct {
 	mu                            sync.Mutex
 	tried, survived, asked, unmet int
-	twice                         int // run again, since a death did not happen the first time
+	twice                         int // run again because a kill did not happen the first time
 }
 
 func (n *tally) String() string {
 	return fmt.Sprintf("%d tried, %d survived, %d of them with 結果不明, %d not met; %d run twice", n.tried, n.survived, n.asked, n.unmet, n.twice)
 }
 
-// survived tries crashes side by side and reports what did not come out right.
+// survived tries kills concurrently and reports wrong results.
 func survived(t *testing.T, b *harness, trials []trial, of int) *tally {
 	t.Helper()
 	begun := time.Now()
@@ -206,15 +204,15 @@ func survived(t *testing.T, b *harness, trials []trial, of int) *tally {
 	}
 	all.Wait()
 	t.Logf("of %d: %s; %s; seed %d", of, n, time.Since(begun).Round(time.Second), *seed)
-	// A function's n-th call may be a batch of another size in another run; most deaths must still find theirs.
+	// A function's n-th call may be a batch of another size in another run; most kills must still happen.
 	if n.unmet > 2+n.tried/10 {
 		t.Errorf("%d of %d trials did not meet their deaths", n.unmet, n.tried)
 	}
 	return n
 }
 
-// try runs a scenario with its deaths, and once more if one of them did not happen. It
-// reports whether all did, and whether a person asked again for what was 結果不明.
+// try runs a scenario with its kills, and once more if one did not happen. It reports whether all happened, and whether
+// a person retried a 結果不明 step.
 func (b *harness) try(t *testing.T, n *tally, x trial) (met, asked bool, err error) {
 	for again := range 2 {
 		if again > 0 {
@@ -238,7 +236,7 @@ func (b *harness) try(t *testing.T, n *tally, x trial) (met, asked bool, err err
 	return false, asked, nil
 }
 
-// check holds the scenario's end against the undisturbed one.
+// check compares the scenario's result with the undisturbed one.
 func (x trial) check() error {
 	d, want := x.result, x.base
 	got, err := d.end()
@@ -257,10 +255,10 @@ func (x trial) check() error {
 	return nil
 }
 
-// read is the row of the reading step in the scenario that cancels.
+// read is the key of the reading step's row in the scenario that cancels.
 const read = "STEP#0001#001#01"
 
-// interruptedRead is the row of that step where it has no result; nil elsewhere.
+// interruptedRead returns that step's row if it has no result; nil in other scenarios.
 func (e end) interruptedRead(s scenario) map[string]any {
 	if row, _ := e.Rows[read].(map[string]any); s.name == "cancel" && row["status"] == string(task.StepFailed) {
 		return row
@@ -268,10 +266,10 @@ func (e end) interruptedRead(s scenario) map[string]any {
 	return nil
 }
 
-// interrupted is the same end with a read that has no result: it was in flight at the
-// cancel, and its process died (call_interrupted), or saw the cancel and hung up
-// (tool_failed, with what the line was when it did). Nobody calls it again. What differs is the step's status, result and
-// error, the status and result in the execution's list, and the step's line on the card.
+// interrupted returns the end as it is if the read has no result. It was in flight at the cancel, and its process died
+// (call_interrupted) or saw the cancel and closed the connection (tool_failed, with the connection's error). Nobody
+// repeats the read. Only the step's status, result and error, its entry in the execution's list, and its line on the
+// card differ.
 func (e end) interrupted(row map[string]any) end {
 	changed := func(v any, more map[string]any) map[string]any {
 		out := maps.Clone(v.(map[string]any))
@@ -295,11 +293,11 @@ func (e end) interrupted(row map[string]any) end {
 	return e
 }
 
-// lineForm is the line of a read that was answered after the cancel.
+// lineForm matches the line of a read that was answered after the cancel.
 var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止の後に完了\)`)
 
-// checkAsked is for a write whose outcome nobody knew and that a person asked for
-// again: it may have been called once more for each time, and the log says who asked.
+// checkAsked checks a write with unknown outcome that a person retried: it may have been called once more per retry,
+// and the log says who retried.
 func (x trial) checkAsked(got end) error {
 	d := x.result
 	if !slices.ContainsFunc(d.dead(), func(p point) bool { return p.function == execute }) {
@@ -329,7 +327,7 @@ func (x trial) checkAsked(got end) error {
 	return nil
 }
 
-// sample draws n trials: as many kinds of calls and moments as there is room for, then any.
+// sample draws n trials: first as many kinds of calls and moments as possible, then any.
 func sample(trials []trial, n int) []trial { return sampleOf(trials, n, *seed) }
 
 func sampleOf(trials []trial, n int, seed uint64) []trial {

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages
-// come two times at once, late and shuffled, and every scenario ends as it does undisturbed.
+// TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages arrive twice at once, late and
+// shuffled; every scenario ends as it does undisturbed.
 func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 	b := running
 	all := b.undisturbed(t)
@@ -46,8 +46,7 @@ func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestTheSweeperSawTheTaskLongAgo: what the index or the load said is old when the
-// sweeper acts on it; the task has gone all its way meanwhile.
+// TestTheSweeperSawTheTaskLongAgo: the sweeper acts on an old read of the index or the task, which has finished since.
 func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 	for _, at := range []point{
 		{function: sweeper, kind: "DynamoDB.Query", ordinal: 1}, {function: sweeper, kind: "DynamoDB.UpdateItem", ordinal: 1},
@@ -78,7 +77,7 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 	}
 }
 
-// TestTheCardQueueIsDown: the relay gives the records back until it can send.
+// TestTheCardQueueIsDown: the relay returns the records to the stream until it can send.
 func TestTheCardQueueIsDown(t *testing.T) {
 	const send = "AmazonSQS.SendMessage"
 	running.runHappy(t, func(d *scenarioRun) {
@@ -89,7 +88,7 @@ func TestTheCardQueueIsDown(t *testing.T) {
 	})
 }
 
-// TestAPoisonousMessageDelaysNobody: neither another task's cards nor those of the task itself.
+// TestAPoisonousMessageDelaysNobody: a bad message delays neither other tasks' cards nor its own task's other cards.
 func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	queue := sqs.NewFromConfig(running.AWS)
 	url := running.QueueURL("CardQueue")
@@ -115,7 +114,7 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	})
 }
 
-// TestAClickInTheLastMoment: past decide_by, but before the sweeper, a click counts.
+// TestAClickInTheLastMoment: a click after decide_by, but before the sweeper runs, counts.
 func TestAClickInTheLastMoment(t *testing.T) {
 	running.runHappy(t, func(d *scenarioRun) {
 		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") })
@@ -139,10 +138,10 @@ func TestARunStoppedByHand(t *testing.T) {
 	})
 }
 
-// stop ends the run that waits at a gate.
+// stop stops the run that waits at a gate.
 func (d *scenarioRun) stop(gate string) {
 	d.Eventually("the run waits", func() bool {
-		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not even kept
+		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not stored yet
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
 	arn := d.RunARN("Pipeline", d.Ref.ID, d.Load().Head.Run)
@@ -151,8 +150,8 @@ func (d *scenarioRun) stop(gate string) {
 	}
 }
 
-// TestTheStateMachineIsLost: between the gates Step Functions forgets all its runs and
-// their tokens, as the emulator does when it starts anew; the rows are enough to go on.
+// TestTheStateMachineIsLost: between the gates Step Functions loses all runs and tokens, as the emulator does when it
+// restarts; the rows are enough to continue.
 func TestTheStateMachineIsLost(t *testing.T) {
 	running.runHappy(t, func(d *scenarioRun) {
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
@@ -163,7 +162,7 @@ func TestTheStateMachineIsLost(t *testing.T) {
 	})
 }
 
-// recreateMachine makes the state machine anew, without any of its runs.
+// recreateMachine recreates the state machine without its runs.
 func (d *scenarioRun) recreateMachine() {
 	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
 	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})

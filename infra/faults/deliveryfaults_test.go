@@ -14,15 +14,15 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// delivery passes on what streams, queues and schedules invoke; while it is disturbed, some
-// batches come twice, late or in another order.
+// delivery passes on invocations by streams, queues and schedules; while disturbed, it delivers some batches twice,
+// late or shuffled.
 type delivery struct {
 	next mapping.Invoker
-	lost func(record []byte) bool // records that the relay never gets
+	lost func(record []byte) bool // records that never reach the relay
 
 	mu     sync.Mutex
-	random *rand.Rand // nil while it delivers undisturbed
-	times  int        // what it did to deliveries
+	random *rand.Rand // nil while undisturbed
+	times  int        // disturbed deliveries
 }
 
 func (p *delivery) wrap(next mapping.Invoker) mapping.Invoker {
@@ -30,8 +30,8 @@ func (p *delivery) wrap(next mapping.Invoker) mapping.Invoker {
 	return p
 }
 
-// disturb draws faults of deliveries at random, by the seed, until the returned function is called,
-// which reports how many deliveries were disturbed.
+// disturb starts random faults of deliveries by the seed. end stops them and returns how many deliveries were
+// disturbed.
 func (p *delivery) disturb(seed uint64) (end func() int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *delivery) Invoke(ctx context.Context, function string, payload []byte) 
 	if twice {
 		var copies sync.WaitGroup
 		defer copies.Wait()
-		// The answer to the copy is dropped: AWS, too, hears only one of them.
+		// The copy's answer is dropped: AWS too uses only one.
 		copies.Go(func() { _, _ = p.next.Invoke(ctx, function, payload) })
 	}
 	return p.next.Invoke(ctx, function, mixed)
@@ -90,8 +90,8 @@ func (p *delivery) draw(payload []byte) (twice bool, late time.Duration, mixed [
 	return twice, late, mixed
 }
 
-// withoutLost is a batch of the table's changes without those that are lost, and
-// reports whether any is left; what is no such batch stays as it is.
+// withoutLost removes lost records from a batch of the table's changes, and reports whether any are left; it returns
+// other payloads unchanged.
 func (p *delivery) withoutLost(payload []byte) (rest []byte, some bool) {
 	var batch struct {
 		Records []json.RawMessage `json:"Records"`

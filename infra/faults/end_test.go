@@ -15,22 +15,22 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// end is what a scenario came to, without what differs from one time to the next.
+// end is a scenario's result without values that differ between runs.
 type end struct {
 	Rows  map[string]any
 	Cards map[string]string // what each card shows
 	Audit []string
-	Sent  map[string]int // calls of write tools that left
-	Extra []string       // messages of the thread that should not be there
+	Sent  map[string]int // calls of write tools that were sent
+	Extra []string       // unexpected messages in the thread
 }
 
-// Values that no two runs have in common.
+// Values that differ between runs.
 var (
 	timeForm  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
 	lastForm  = regexp.MustCompile(`\d+(\.\d+)?(分 ?\d+)?秒`) // how long the work took
 	blockForm = regexp.MustCompile(`(?m)^b[0-9a-f]{4,}$`)   // Slack's own name of a block that has none
 	stampForm = regexp.MustCompile(`\b\d{10}(\.\d{6})?\b`)
-	// runOnly are attributes that count, date or fingerprint a run.
+	// runOnly are attributes with counts, times or hashes of one run.
 	runOnly = map[string]bool{
 		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "shown_rev": true, "shown_redraws": true, "redraws": true, "draw_at": true, "due_at": true,
 		"settings_rev": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
@@ -71,7 +71,7 @@ func (d *scenarioRun) normalized(v any) any {
 	return v
 }
 
-// partition is every row of an aggregate.
+// partition returns every row of an aggregate.
 func (d *scenarioRun) partition(pk string) (rows []map[string]any, err error) {
 	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
 		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
@@ -93,7 +93,7 @@ func (d *scenarioRun) partition(pk string) (rows []map[string]any, err error) {
 	return rows, nil
 }
 
-// end gathers what became of the scenario.
+// end collects the scenario's result.
 func (d *scenarioRun) end() (end, error) {
 	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
 	rows, err := d.partition("TASK#" + d.Ref.Tenant + "#" + d.Ref.ID)
@@ -104,7 +104,7 @@ func (d *scenarioRun) end() (end, error) {
 		key := fmt.Sprint(row["SK"])
 		if row["type"] == "usage" {
 			if key = "USAGE of " + fmt.Sprint(row["made"]); row["made"] == nil {
-				continue // who asks a model again after a crash pays again
+				continue // repeating a model call after a crash costs again
 			}
 			if out.Rows[key] != nil {
 				return out, fmt.Errorf("two usages made %s", row["made"])

@@ -16,7 +16,7 @@ import (
 // handOverPoints is how many crash points of a hand-over are tried.
 const handOverPoints = 8
 
-// TestACrashInAHandOverMakesOneTask kills processes between an agent's word that it makes a request and the task.
+// TestACrashInAHandOverMakesOneTask kills processes between the agent's answer that makes a request and the task.
 func TestACrashInAHandOverMakesOneTask(t *testing.T) {
 	b := running
 	const text = "従業員一覧を取得して。これは稟議にします"
@@ -46,7 +46,7 @@ func TestACrashInAHandOverMakesOneTask(t *testing.T) {
 	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
 }
 
-// handedOver waits until the session has made its task, and rests.
+// handedOver waits until the session has made its task and is idle.
 func (k *talk) handedOver(t driver.T) {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)

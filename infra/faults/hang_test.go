@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// patience is how much later than its time is up a process may be seen to be gone, on a busy machine.
+// patience is how late, on a busy machine, the test may notice that a process was killed.
 const patience = 20 * time.Second
 
 // callInFlight is a call whose process was killed before the call reached its service.
@@ -20,11 +20,11 @@ type callInFlight struct {
 	header http.Header
 	body   []byte
 	sent   time.Time
-	gone   chan struct{} // closed when the process is
-	lived  time.Duration // after it was sent; valid when gone
+	gone   chan struct{} // closed when the process is killed
+	lived  time.Duration // time from the call to the kill; valid once gone is closed
 }
 
-// ServeHTTP keeps the call until its process is killed.
+// ServeHTTP holds the call until its process is killed.
 func (l *callInFlight) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -36,8 +36,8 @@ func (l *callInFlight) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	close(l.gone)
 }
 
-// hangInFlight makes the process that meets a moment stand still there, with its call on the
-// way, until it is killed: at its timeout, or when left is over.
+// hangInFlight makes the process at a crash point hang with its call in flight until it is killed: at its timeout, or
+// after left.
 func (d *scenarioRun) hangInFlight(at point, left time.Duration) *callInFlight {
 	l := &callInFlight{gone: make(chan struct{})}
 	d.freezes(at, left)
@@ -45,7 +45,7 @@ func (d *scenarioRun) hangInFlight(at point, left time.Duration) *callInFlight {
 	return l
 }
 
-// deliver sends the call at last, and returns what the table answers.
+// deliver sends the call to its service after all, and returns the table's answer.
 func (d *scenarioRun) deliver(l *callInFlight) (status int, said string) {
 	req, err := http.NewRequest(http.MethodPost, d.AWSEndpoint, bytes.NewReader(l.body))
 	if err != nil {
@@ -64,15 +64,15 @@ func (d *scenarioRun) deliver(l *callInFlight) (status int, said string) {
 	return res.StatusCode, string(answer)
 }
 
-// TestAFunctionHangsPastItsTime: a process stands still in the middle of a write until
-// Lambda kills it at its timeout. Its successor does the work, and the write, which
-// arrives when all is done, is refused. With -long more of them hang, and no timeout is shortened.
+// TestAFunctionHangsPastItsTime: a process hangs in the middle of a write until Lambda kills it at its timeout. Its
+// successor does the work, and the write, which arrives after that, is refused. With -long more functions hang, and no
+// timeout is shortened.
 func TestAFunctionHangsPastItsTime(t *testing.T) {
 	t.Parallel()
 	const commit = "DynamoDB.TransactWriteItems"
 	for i, tt := range []struct {
 		at   point
-		left time.Duration // of its time without -long; an hour leaves it the template's
+		left time.Duration // of its time without -long; an hour keeps the template's
 	}{
 		{point{function: "ReceiveEventFunction", kind: commit, ordinal: 1}, time.Hour},
 		{point{function: execute, kind: commit, ordinal: 3}, time.Second}, // the result of a read
@@ -100,11 +100,11 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 					d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 				}
 				d.Eventually("it hangs", func() bool { return d.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
-				if tt.left < limit { // then what it holds is over as well
+				if tt.left < limit { // then its leases have expired too
 					d.clock.expire(d, tt.at.function == execute)
 				}
 				<-l.gone
-				if l.lived > tt.left+patience || time.Since(began) < tt.left { // the timeout counts from the invocation's beginning
+				if l.lived > tt.left+patience || time.Since(began) < tt.left { // the timeout counts from the start of the invocation
 					failf("it was killed %s after its call, %s after all began, not %s", l.lived, time.Since(began), tt.left)
 				}
 				if tt.at.function == execute {

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// point is one moment of a scenario at which one process dies.
+// point is a moment of a scenario at which one process is killed.
 type point struct {
 	function string
 	kind     string
@@ -32,16 +32,14 @@ func (p point) String() string {
 	return fmt.Sprintf("%s %s %s #%d", p.function, when, p.kind, p.ordinal)
 }
 
-// moment names the point without what happens there.
 func (p point) moment() string { return fmt.Sprintf("%s %s #%d", p.function, p.kind, p.ordinal) }
 
-// starting reports whether the point is met before a process asks for its first event.
+// starting reports whether the point comes before a process asks for its first event.
 func (p point) starting() bool {
 	return p.kind == lambda.KindInit || strings.HasPrefix(p.kind, "secretsmanager.")
 }
 
-// sort is what a sample has one of each of: each of AWS's operations, and each method of
-// the others.
+// sort is the kind of call of which a sample needs one each: AWS's operations, and the others' methods.
 func (p point) sort() string {
 	kind, path, _ := strings.Cut(p.kind, " ")
 	if from, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); from != "" {
@@ -50,25 +48,25 @@ func (p point) sort() string {
 	return fmt.Sprintf("%s %d", kind, p.kill)
 }
 
-// moment is a point, kill not set, and the invocation that met it.
+// moment is a point without kill, and the invocation that reached it.
 type moment struct {
 	point
-	invocation string // empty while a process starts up
+	invocation string // empty while a process starts
 }
 
-// trace records what the processes did for one scenario, and holds the faults that they meet.
+// trace records the calls of one scenario's processes, and has the faults for them.
 type trace struct {
 	mu          sync.Mutex
 	counts      map[string]int // moments by function and kind
 	order       []moment       // the same in order
-	left        map[string]int // calls that were made, by function and kind
+	left        map[string]int // calls that were sent, by function and kind
 	kills       []point        // still to come
 	died        []point
-	refuse      map[string]int           // calls of this kind are answered with this status
-	hold        map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
-	held        map[string]chan struct{} // calls that wait at a moment, by invocation and what they send: sent again, they wait for the same
-	freeze      map[string]lambda.Fault  // processes stand still in this moment, their time is up that much later
-	instead     map[string]http.Handler  // answers this moment in the service's place
+	refuse      map[string]int           // calls of this kind get this status
+	hold        map[string]chan struct{} // calls of this kind, or at this moment, wait until it is closed
+	held        map[string]chan struct{} // calls waiting at a moment, by invocation and body: a retry waits for the same
+	freeze      map[string]lambda.Fault  // processes hang at this moment; their timeout is that much later
+	instead     map[string]http.Handler  // answers at this moment instead of the service
 	dying       func(lambda.Call)        // may be nil
 	warm        map[string]bool          // functions that need no new process (any more)
 	throttle    []string                 // functions that Lambda refuses to run
@@ -83,8 +81,8 @@ func newTrace(kills ...point) *trace {
 	}
 }
 
-// cold gives a function's first invocation a new process, where one is to die as it
-// comes up, or when nothing is to die and all points are looked for.
+// cold gives a function's first invocation a new process if one is to be killed at its start, or if nothing is killed
+// and all points are recorded.
 func (t *trace) cold(function string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +133,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 	return fault
 }
 
-// holds makes calls of a kind, or one moment, wait until the returned function is called.
+// holds makes calls of a kind, or at one moment, wait until release is called.
 func (t *trace) holds(kind string) (release func()) {
 	held := make(chan struct{})
 	t.mu.Lock()
@@ -149,14 +147,14 @@ func (t *trace) holds(kind string) (release func()) {
 	})
 }
 
-// answers lets somebody else answer a moment's call.
+// answers makes h answer the call at a moment.
 func (t *trace) answers(at point, h http.Handler) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.instead[at.moment()] = h
 }
 
-// freezes makes the process that meets a moment stand still there, until its time is up or what it returns is called.
+// freezes makes the process that reaches a moment hang until its timeout or until end is called.
 func (t *trace) freezes(at point, left time.Duration) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,21 +163,21 @@ func (t *trace) freezes(at point, left time.Duration) (end func()) {
 	return sync.OnceFunc(func() { close(over) })
 }
 
-// refuses answers calls of a kind with a status instead of making them; 0 makes them again.
+// refuses answers calls of a kind with a status instead of sending them; 0 sends them again.
 func (t *trace) refuses(kind string, status int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.refuse[kind] = status
 }
 
-// met is how often a moment was met.
+// met counts how often a moment was reached.
 func (t *trace) met(function, kind string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.counts[function+" "+kind]
 }
 
-// made is how many calls of a kind left the function and were not refused.
+// made counts the calls of a kind that the function sent and that were not refused.
 func (t *trace) made(function, kind string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,14 +190,13 @@ func (t *trace) dead() []point {
 	return slices.Clone(t.died)
 }
 
-// points are all moments so far at which a death could make a difference. What a
-// read found nobody can see: a death after it is one before the next call, and of
-// reads that follow each other one is tried.
+// points returns the moments so far at which a kill could matter. A kill after a read equals one before the next call,
+// since nobody saw the answer; so of consecutive reads only one is tried.
 func (t *trace) points() []point {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []point
-	read := map[string]bool{} // by invocation: the last was a read
+	read := map[string]bool{} // by invocation: the last call was a read
 	for _, m := range t.order {
 		p := m.point
 		if p.function == sealer {
@@ -207,7 +204,7 @@ func (t *trace) points() []point {
 		}
 		p.kill = lambda.Before
 		if m.invocation == "" {
-			if p.starting() && p.ordinal == 1 { // those that come later are by chance
+			if p.starting() && p.ordinal == 1 { // later starts happen by chance
 				out = append(out, p)
 			}
 			continue
@@ -227,7 +224,7 @@ func (t *trace) points() []point {
 	return out
 }
 
-// reads reports whether calls of a kind change nothing anywhere.
+// reads reports whether calls of a kind change nothing.
 func reads(kind string) bool {
 	switch kind {
 	case "DynamoDB.Query", "DynamoDB.GetItem", "TrentService.Decrypt", "secretsmanager.GetSecretValue",
@@ -237,10 +234,10 @@ func reads(kind string) bool {
 	return strings.HasPrefix(kind, http.MethodGet+" ")
 }
 
-// injector sees every call of every function and finds the scenario that it belongs to:
-// by the mark in the request's text, by the task's id, else by what the same invocation did last.
+// injector sees every call of every function and finds its scenario: by the mark in the request's text, by the task's
+// id, or by the invocation's earlier calls.
 type injector struct {
-	lag atomic.Pointer[lag] // answers queries; nil leaves them to the table
+	lag atomic.Pointer[lag] // answers queries; nil: the table does
 
 	mu     sync.Mutex
 	traces map[string]*trace // by mark
@@ -251,7 +248,7 @@ type injector struct {
 var (
 	markForm = regexp.MustCompile(`C0FAULT[0-9]{5}`)
 	taskForm = regexp.MustCompile(`TASK#[0-9A-Z]{26}#([0-9A-Z]{26})`)
-	// A task token as a function gets it beside its task's id, and as it is sent back.
+	// A task token, as a function receives it with its task's id, and as it sends it back.
 	tokenForm = regexp.MustCompile(`"task_token": ?"([^"]+)"`)
 	sentForm  = regexp.MustCompile(`"taskToken": ?"([^"]+)"`)
 	idForm    = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}-[0-9a-f]{4}-[48][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
@@ -267,14 +264,14 @@ func (w *injector) expect(mark string, t *trace) {
 	w.traces[mark] = t
 }
 
-// knows is expect for an aggregate whose id is known before any call carries a mark.
+// knows adds a scenario for an aggregate whose id is known before any call has its mark.
 func (w *injector) knows(id string, t *trace) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.traces[id], w.marks[id] = t, id
 }
 
-// belongs says that an aggregate, whose calls carry no mark, is a scenario's.
+// belongs assigns an aggregate, whose calls have no mark, to a scenario.
 func (w *injector) belongs(id, mark string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -309,7 +306,7 @@ func (w *injector) whose(c lambda.Call) *trace {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	mark := w.markIn(c.Body)
-	// A sweep looks at many tasks: what is due is asked by whoever let it begin.
+	// A sweep handles many tasks: its query of what is due belongs to the test that started the sweep.
 	if mark == "" && c.RequestID != "" && !bytes.Contains(c.Body, []byte("DUE#")) {
 		mark = w.last[c.RequestID]
 	}
@@ -325,13 +322,13 @@ func (w *injector) whose(c lambda.Call) *trace {
 	return w.traces[mark]
 }
 
-// markIn finds whose a text is, and learns a task's id from where it is written first.
+// markIn returns the scenario's mark for a text, and learns a task's id from the first text with both.
 func (w *injector) markIn(text []byte) string {
 	if len(text) == 0 {
 		return ""
 	}
 	if mark := string(markForm.Find(text)); mark != "" {
-		// In a batch of several scenarios' records the first mark need not be the first task's.
+		// In a batch with several scenarios' records the first mark may belong to another task than the first id.
 		if m := taskForm.FindSubmatch(text); m != nil && w.marks[string(m[1])] == "" {
 			w.marks[string(m[1])] = mark
 		}
@@ -351,7 +348,7 @@ func (w *injector) markIn(text []byte) string {
 	return ""
 }
 
-// decoded is the body of a form that the gateway passed on in base64.
+// decoded returns the body of a form, which the gateway passes in base64.
 func decoded(event []byte) []byte {
 	var e struct {
 		Body   string `json:"body"`

@@ -25,10 +25,10 @@ import (
 	"ringi/shared/store"
 )
 
-// mostEdited is how many files that are there a new kind may have to touch.
+// mostEdited is how many existing files a new kind may have to change.
 const mostEdited = 10
 
-// noteRun is one note from its beginning to its end, and what its functions did for it.
+// noteRun is one note from start to end, and what its functions did.
 type noteRun struct {
 	*harness
 	*trace
@@ -37,7 +37,7 @@ type noteRun struct {
 	thread string
 }
 
-// kept is what became of a note.
+// kept is a note's result.
 type kept struct {
 	Kept  bool
 	Cards []string // the messages of its thread
@@ -45,8 +45,8 @@ type kept struct {
 	Runs  []string
 }
 
-// TestANewKindNeedsFewFiles puts a kind into a copy of this module, with a prefix, a state machine, a
-// function and a card of its own. With -long it compiles the copy, and has the kind survive what a task survives.
+// TestANewKindNeedsFewFiles adds a kind to a copy of this module, with its own prefix, state machine, function and
+// card. With -long it compiles the copy and kills the kind's processes as a task's.
 func TestANewKindNeedsFewFiles(t *testing.T) {
 	root, edited := withNewKind(t)
 	t.Logf("a new kind touches %d files that are there: %v", len(edited), edited)
@@ -94,7 +94,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 	})
 }
 
-// notesSurvive keeps a note for each trial, side by side, and holds what comes of it against the undisturbed one.
+// notesSurvive runs a note for each trial, concurrently, and compares the results with the undisturbed one.
 func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
 	t.Helper()
 	begun, unmet := time.Now(), make([]bool, len(trials))
@@ -129,7 +129,7 @@ func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) 
 	}
 }
 
-// begin makes a note of what a person says.
+// begin makes a note of a person's message.
 func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	t.Helper()
 	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), note.NewID())
@@ -153,7 +153,7 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	return k
 }
 
-// pass lets time pass for one of the note's rows, unless it is not as the condition says.
+// pass makes time pass for one of the note's rows if the condition holds.
 func (k *noteRun) pass(t driver.T, sk, update, condition string) {
 	pk, _ := aggregate.Kinds{note.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
@@ -167,7 +167,6 @@ func (k *noteRun) pass(t driver.T, sk, update, condition string) {
 	}
 }
 
-// sweep lets the sweeper's minute pass.
 func (k *noteRun) sweep(t driver.T) {
 	k.pass(t, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)")
 	k.clock.mu.Lock()
@@ -177,7 +176,7 @@ func (k *noteRun) sweep(t driver.T) {
 	}
 }
 
-// approve has a person press the button of the note's card, if there is one.
+// approve has a person press the button on the note's card, if there is one.
 func (k *noteRun) approve() {
 	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
 		if m.TS != k.thread {
@@ -186,7 +185,7 @@ func (k *noteRun) approve() {
 	}
 }
 
-// end waits until the note is approved, kept and shown, lets the sweeper look once more, and says what became of it.
+// end waits until the note is approved, kept and shown, sweeps once more, and returns the result.
 func (k *noteRun) end(t driver.T) (out kept) {
 	t.Helper()
 	k.rest(t)
@@ -209,7 +208,7 @@ func (k *noteRun) end(t driver.T) (out kept) {
 	return out
 }
 
-// rest polls until nothing is left to do. When that takes long it sweeps, and a person presses the button again.
+// rest polls until nothing is left to do. If that takes long it sweeps, and a person presses the button again.
 func (k *noteRun) rest(t driver.T) (a *note.Aggregate) {
 	t.Helper()
 	nudge, press := time.Now().Add(3*time.Second), time.Now()

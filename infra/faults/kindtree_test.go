@@ -14,10 +14,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// newKind has the files that the kind of notes adds, but for what stands in template.yaml.
+// newKind has the files that the kind of notes adds, except its part of template.yaml.
 const newKind = "testdata/kind"
 
-// edits are what the kind of notes changes of files that are there: by file, what stands in place of what.
+// edits returns the kind's changes of existing files: by file, pairs of old and new text.
 func edits(t *testing.T) map[string][][2]string {
 	after := func(anchor, text string) [2]string { return [2]string{anchor, anchor + text} }
 	before := func(anchor, file string) [2]string {
@@ -66,7 +66,7 @@ func edits(t *testing.T) map[string][][2]string {
 	}
 }
 
-// withNewKind is a copy of this module with the kind of notes in it, and the files that had to be edited for that.
+// withNewKind returns a copy of this module with the kind of notes, and the files that were edited for it.
 func withNewKind(t *testing.T) (root string, edited []string) {
 	t.Helper()
 	module := expect.Value(process.ModuleRoot())(t)
@@ -91,7 +91,7 @@ func withNewKind(t *testing.T) (root string, edited []string) {
 	return root, edited
 }
 
-// copyTree copies files, but for hidden ones, to where none of that name is.
+// copyTree copies files that don't exist yet, except hidden ones.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	expect.NoError(t, filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
@@ -125,14 +125,14 @@ func copyTree(t *testing.T, from, to string) {
 	}))
 }
 
-// met are the functions that have to do with a note, by logical id. The others are compiled, to see that they can be, but
-// not linked where RINGI_ARTIFACTS has them: that takes most of the time.
+// met are the functions that handle notes, by logical id. The others are compiled to check that they compile, but not
+// linked if RINGI_ARTIFACTS has them: linking takes most of the time.
 var met = map[string]string{
 	"KeepNoteFunction": "keep-note", "ReceiveInteractionFunction": "receive-interaction", "RelayChangesFunction": "relay-changes", "UpdateCardFunction": "update-card",
 	"SweepTasksFunction": "sweep-tasks", "SealAuditFunction": "seal-audit",
 }
 
-// binaries is a folder with the binaries of a copy of this module; "" if they are to be made as the stack starts.
+// binaries returns a folder with the copy's binaries, or "" if the stack is to build them.
 func binaries(t *testing.T, root string) string {
 	if os.Getenv("RINGI_ARTIFACTS") == "" {
 		return ""
@@ -159,8 +159,9 @@ func binaries(t *testing.T, root string) string {
 	return folder
 }
 
-// rulesHold runs the tests of template, permissions, imports, documents and the sandbox's words in a copy of this module: a
-// kind that had to touch another file would be noticed here. Left out are the rules' own tests, and what needs tools that a copy lacks.
+// rulesHold runs the tests of template, permissions, imports, documents and the sandbox's texts in a copy of this
+// module: they would fail for a kind that needs changes in other files. It leaves out the rules' own tests, and those
+// that need tools that a copy lacks.
 func rulesHold(t *testing.T, root string) {
 	t.Helper()
 	for _, args := range [][]string{

@@ -30,19 +30,19 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// lag stands before the table and answers what is asked of an index as it was a while
-// ago: from a second table, which follows the first's stream late.
+// lag is a proxy of the table that answers queries of an index with old data: from a second table, which follows the
+// first's stream late.
 type lag struct {
 	endpoint string
 	table    string // the second
 	behind   time.Duration
-	frozen   atomic.Bool // the second table follows no more
+	frozen   atomic.Bool // the second table stops following
 	asked    atomic.Int64
 }
 
 var byFunction = regexp.MustCompile("Credential=[A-Za-z]+/")
 
-// ServeHTTP passes a call on, one of an index to the second table.
+// ServeHTTP forwards a call, to the second table if it queries an index.
 func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -73,10 +73,10 @@ func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(res.StatusCode)
-	_, _ = io.Copy(w, res.Body) // whoever asked may be gone
+	_, _ = io.Copy(w, res.Body) // the caller may have disconnected
 }
 
-// lags lets every index be behind until the test ends, and returns what reads them so.
+// lags delays every index until the test ends, and returns a store that reads the delayed indexes.
 func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -108,7 +108,7 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) 
 	return l, tasks.New(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }), b.TableName)
 }
 
-// latest is where the stream goes on from now.
+// latest returns an iterator at the end of the stream.
 func (b *harness) latest(t *testing.T, stream string) *string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(b.AWS)
@@ -119,7 +119,8 @@ func (b *harness) latest(t *testing.T, stream string) *string {
 	return at.ShardIterator
 }
 
-// follow writes what the stream says into the second table, late. Audit rows, of which there are many, nobody asks for here.
+// follow writes the stream's records into the second table, late. It skips audit rows: there are many, and the tests
+// don't query them.
 func (b *harness) follow(ctx context.Context, l *lag, next *string) error {
 	type change struct {
 		at     time.Time
@@ -165,8 +166,8 @@ func (b *harness) apply(ctx context.Context, l *lag, r streams.Record) error {
 	return err
 }
 
-// TestIndexesAreBehind: what is due is seen seconds late, and what is due no more is
-// seen as due for seconds; every scenario that needs the sweeper ends as it does undisturbed.
+// TestIndexesAreBehind: due tasks appear in the index seconds late, and disappear seconds late; every scenario that
+// needs the sweeper ends as it does undisturbed.
 func TestIndexesAreBehind(t *testing.T) {
 	b := running
 	var trials []trial
@@ -183,9 +184,9 @@ func TestIndexesAreBehind(t *testing.T) {
 	}
 }
 
-// TestTheIndexStandsStill: the index goes on to say that a gate waits, past its time, and
-// that its task is due. The sweeper does nothing to the task, whatever it has become,
-// and whoever decides what a list of pending gates still shows is told who was faster.
+// TestTheIndexStandsStill: the index keeps saying that a gate waits, past its time, and that its task is due. The
+// sweeper doesn't change the task, whatever its state; a person who decides at a gate that the list still shows is told
+// who decided first.
 func TestTheIndexStandsStill(t *testing.T) {
 	b := running
 	b.happyEnd(t)

@@ -21,7 +21,7 @@ import (
 
 const parallelTeams = 10
 
-// parallel is a contest of ten teams, beginning with what its functions meet.
+// parallel begins a contest of ten teams with faults from disturb.
 func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func(*trace)) *scenarioRun {
 	t.Helper()
 	id, tenant := contest.NewID(), aggregate.TenantID(b.Sandbox.TeamID())
@@ -60,8 +60,8 @@ func (d *scenarioRun) settledContest(t *testing.T) (k *contest.Aggregate, teams 
 	return k, teams
 }
 
-// TestTenTeamsLoseNoRound plays ten teams at once through the state machine: undisturbed, and with one of ten writes refused and
-// the process of one of twenty killed, before it or after. The rows are the same.
+// TestTenTeamsLoseNoRound plays ten teams at once through the state machine: undisturbed, and with one write in ten
+// refused and one process in twenty killed before or after its write. The rows are the same.
 func TestTenTeamsLoseNoRound(t *testing.T) {
 	rounds := 2
 	if *long {
@@ -107,7 +107,8 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 	}
 }
 
-// TestAContestTakesAsLongAsItsSlowestTeamThroughItsMachine measures a round of ten teams whose models take 3 s for each answer.
+// TestAContestTakesAsLongAsItsSlowestTeamThroughItsMachine measures a round of ten teams whose models take 3 s for each
+// answer.
 func TestAContestTakesAsLongAsItsSlowestTeamThroughItsMachine(t *testing.T) {
 	if !*long {
 		t.Skip("with -long")

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// TestNoRoomToRun: Lambda refuses to run the function of an approved task for longer than its state tries. Nothing is shown as
-// failed and nobody has to do anything; the task goes on when there is room.
+// TestNoRoomToRun: Lambda refuses to run an approved task's function for longer than its state retries. Nothing is
+// shown as failed and nobody has to act; the task continues once Lambda runs the function.
 func TestNoRoomToRun(t *testing.T) {
 	t.Parallel()
 	running.triesSoon(t)
@@ -42,7 +42,7 @@ func TestNoRoomToRun(t *testing.T) {
 					}
 					d.Eventually("the cards are drawn", func() bool { h := d.Load().Head; return h.ShownRev == h.Rev })
 					if n == 2 {
-						d.throttles() // from here on there is room
+						d.throttles() // from here on Lambda runs it
 					}
 					d.clock.set(d, aggregate.HeadKey, "SET paused_until = :past", "attribute_exists(paused_until)", nil)
 					d.sweep()
@@ -56,7 +56,8 @@ func TestNoRoomToRun(t *testing.T) {
 	}
 }
 
-// approvedWithoutRoom approves both gates, the second while Lambda refuses to run these functions, and returns the task's run.
+// approvedWithoutRoom approves both gates, the second while Lambda refuses to run these functions, and returns the
+// task's run.
 func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
 	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Eventually("the steps wait", func() bool { return d.Shows("CARD#process#0001", "approve_process") && len(d.Load().Waits) == 1 })
@@ -65,7 +66,7 @@ func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
 	return d.Load().Head.Run
 }
 
-// stands checks that nothing tells people of a failure, and nothing asks them to click.
+// stands checks that nothing reports a failure or asks people to click.
 func (d *scenarioRun) stands() {
 	a := d.Load()
 	if a.Head.Parked != nil || a.Head.Ended != nil || d.Shows("CARD#execution", "retry_execution") || d.Shows("CARD#execution", "❌") {
@@ -80,7 +81,7 @@ func (d *scenarioRun) ended(run int) bool {
 	return err == nil && seen.Status == types.ExecutionStatusFailed
 }
 
-// triesSoon makes the waits between tries a second at most, until the test ends: those of the machine take twelve minutes.
+// triesSoon shortens the waits between tries to a second until the test ends: the state machine's take twelve minutes.
 func (b *harness) triesSoon(t *testing.T) {
 	t.Helper()
 	c, arn := sfn.NewFromConfig(b.AWS), aws.String(b.StateMachineARN("Pipeline"))
@@ -99,7 +100,7 @@ func (b *harness) triesSoon(t *testing.T) {
 	})
 }
 
-// throttles has Lambda refuse to run these functions, and none but these.
+// throttles makes Lambda refuse to run exactly these functions.
 func (t *trace) throttles(functions ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +117,7 @@ func (t *trace) busy(function string) bool {
 	return true
 }
 
-// refusals is how often Lambda refused to run a function.
+// refusals counts how often Lambda refused to run a function.
 func (t *trace) refusals(function string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

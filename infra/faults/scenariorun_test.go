@@ -20,10 +20,10 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// stepTimeout is how long one step of a scenario may take on a busy machine.
+// stepTimeout bounds one step of a scenario on a busy machine.
 const stepTimeout = 100 * time.Second
 
-// harness is a running stack with a fault injector, on which scenarios run side by side.
+// harness is a running stack with a fault injector, on which scenarios run concurrently.
 type harness struct {
 	*stack.Stack
 	injector *injector
@@ -33,23 +33,23 @@ type harness struct {
 	marks    atomic.Int64
 	delivery *delivery
 	once     sync.Once
-	trials   []trial // all of them, when the undisturbed runs are done
+	trials   []trial // all of them, after the undisturbed runs
 	played   playedContest
 }
 
-// scenarioRun is one run of a scenario: one person's request and what becomes of it.
+// scenarioRun is one run of a scenario: one person's request and its result.
 type scenarioRun struct {
 	*harness
 	*trace
 	*driver.Request
 	mark  string
-	asked int // how often a person asked again after an unknown outcome
+	asked int // how often a person retried after an unknown outcome
 }
 
-// failf ends a scenario; run returns why.
+// failf ends a scenario; run returns the reason.
 func failf(format string, args ...any) { driver.Failf(format, args...) }
 
-// run takes a scenario to its end.
+// run runs a scenario to its end.
 func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 	t := newTrace(kills...)
 	t.sweeperOnly = s.sweeperOnly
@@ -77,13 +77,12 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 	return d, err
 }
 
-// contest names the contest that drafts the first version of the policy.
+// contest returns the contest that drafts the policy's first version.
 func (d *scenarioRun) contest() aggregate.Ref {
 	return contest.Ref(d.Ref.Tenant, contest.IDFor(d.Ref, task.PromptKey(1)))
 }
 
-// quietTime is how long nothing may move before a sweep: not long once something died, or
-// where a sweep may not see yet what is due.
+// quietTime is how long nothing may change before a sweep: short after a kill, or if the index may be behind.
 func (d *scenarioRun) quietTime() time.Duration {
 	if len(d.dead()) > 0 || d.injector.lag.Load() != nil {
 		return 3 * time.Second
@@ -91,7 +90,7 @@ func (d *scenarioRun) quietTime() time.Duration {
 	return 8 * time.Second
 }
 
-// sweep lets the sweeper's minute pass.
+// sweep runs the sweeper for the task.
 func (d *scenarioRun) sweep() {
 	if d.sweeperOnly {
 		d.clock.sweepFor(d)
@@ -117,7 +116,7 @@ func (d *scenarioRun) untilEnded() {
 	})
 }
 
-// told reports whether the requester of a task that ended knows it, and everybody else who has a copy of a card.
+// told reports whether the requester of an ended task was told, and everybody else who has a copy of a card.
 func told(a *task.Aggregate) bool {
 	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im"
 	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool { return c.CardType == task.CardOutcome }) {
@@ -128,14 +127,14 @@ func told(a *task.Aggregate) bool {
 	})
 }
 
-// expireClaims lets what a killed process held run out: its lease, its claim on a card.
+// expireClaims expires a killed process's lease and its claim on a card.
 func (d *scenarioRun) expireClaims(c lambda.Call) {
 	if d.Request != nil && (c.Function == execute || c.Function == "UpdateCardFunction") {
 		d.clock.expire(d, c.Function == execute)
 	}
 }
 
-// timeline is where a scenario's time went: the passages of its runs, in seconds from the first.
+// timeline lists the states of a scenario's runs, in seconds from the first, to show where its time went.
 func (d *scenarioRun) timeline() string {
 	view, err := d.Task(context.Background(), d.Ref.ID)
 	if err != nil || len(view.Runs) == 0 {

@@ -7,7 +7,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// scenario is what people do, whatever happens to the processes meanwhile.
+// scenario is what people do, whatever happens to the processes.
 type scenario struct {
 	name string
 	text string
@@ -15,14 +15,14 @@ type scenario struct {
 
 	before      func(*scenarioRun) // the message is written; may be nil
 	sweeperOnly bool               // the relay gets no records: the sweeper has to do everything
-	kills       func(point) bool   // which of its points are tried; nil tries all
+	kills       func(point) bool   // which crash points are tried; nil: all
 }
 
-// The calls of tools that change something outside.
+// Calls of tools that write.
 const (
 	sweeper = "SweepTasksFunction"
-	// The sealer moves no task, and one batch of it has entries of many: which calls it makes for a scenario is chance. Its own test,
-	// TestACrashAnywhereLeavesAChainThatHolds, ends it at each of its calls.
+	// The sealer changes no task, and its batches have many tasks' entries: which of its calls belong to a scenario is
+	// chance. Its own test, TestACrashAnywhereLeavesAChainThatHolds, kills it at each of its calls.
 	sealer    = "SealAuditFunction"
 	execute   = "ExecuteProcessFunction"
 	writeRows = "PUT /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
@@ -65,7 +65,7 @@ func scenarios() []scenario {
 			d.stop("PROCESS#0001")
 			d.sweep() // for the card
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
-			d.sweep() // for the run in place of the one that was stopped
+			d.sweep() // starts a run to replace the stopped one
 			d.Eventually("the work is done", func() bool { return d.Load().Head.Ended != nil })
 			d.sweep()
 			d.untilCompleted()
@@ -91,7 +91,7 @@ func scenarios() []scenario {
 	}
 }
 
-// sweptTo lets the sweeper begin the work, and draw the gate that it comes to.
+// sweptTo sweeps to start the work, and again to draw the gate that it reaches.
 func (d *scenarioRun) sweptTo(gate string) {
 	d.Eventually("the message is kept", func() bool { _, err := d.Store.Head(context.Background(), d.Ref); return err == nil })
 	d.sweep()
@@ -106,8 +106,7 @@ func (d *scenarioRun) approveBoth() {
 	d.untilCompleted()
 }
 
-// untilCompleted waits until the work is done. When a write that was in flight has an
-// unknown outcome, the requester asks for it again.
+// untilCompleted waits until the work is done. If a write in flight has an unknown outcome, the requester retries it.
 func (d *scenarioRun) untilCompleted() {
 	d.Eventually("the work is done", func() bool {
 		if d.Shows("CARD#execution", "結果不明") && d.Shows("CARD#execution", "retry_execution") {

@@ -26,7 +26,7 @@ import (
 // sessionPoints is how many of a conversation's crash points are tried.
 const sessionPoints = 18
 
-// talk is one conversation: somebody asks for a command, approves it, and the agent says what came of it.
+// talk is one conversation: somebody asks for a command, approves it, and the agent reports the result.
 type talk struct {
 	*harness
 	*trace
@@ -35,8 +35,8 @@ type talk struct {
 	thread string
 }
 
-// TestACrashInAConversationRunsNothingTwice kills processes anywhere in a conversation: each ends with its action done, or
-// failed with an outcome that people can trust, and its command was started once at the most.
+// TestACrashInAConversationRunsNothingTwice kills processes anywhere in a conversation: each action is done, or failed
+// with an outcome that people can trust, and its command was started at most once.
 func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	b := running
 	first := b.talks(t)
@@ -86,7 +86,6 @@ func (b *harness) talks(t driver.T, kills ...point) *talk {
 	return b.says(t, "run: echo done", kills...)
 }
 
-// says begins a conversation.
 func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	t.Helper()
 	k := &talk{harness: b, trace: newTrace(kills...), rows: conversations.New(b.db, b.TableName)}
@@ -110,7 +109,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	return k
 }
 
-// started is how often run-action had a sandbox begin.
+// started counts how often run-action started a sandbox.
 func (k *talk) started() (n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -130,7 +129,7 @@ func (k *talk) load(t driver.T) *conversation.Aggregate {
 	return a
 }
 
-// pass lets time pass for one of the session's rows, unless it is not as the condition says.
+// pass makes time pass for one of the session's rows if the condition holds.
 func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]string) {
 	pk, _ := aggregate.Kinds{conversation.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
@@ -144,7 +143,7 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 	}
 }
 
-// end approves what is proposed, waits until all is said and shown, and returns the action.
+// end approves the proposal, waits until everything is said and shown, and returns the action.
 func (k *talk) end(t driver.T) *conversation.Action {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
@@ -181,7 +180,7 @@ func (k *talk) open() bool {
 	return err != nil || slices.ContainsFunc(view.Runs, func(r stack.RunView) bool { return r.Status == "RUNNING" })
 }
 
-// shownOnce: every card is one message of the thread.
+// shownOnce checks that every card is one message of the thread.
 func (k *talk) shownOnce(t driver.T, a *conversation.Aggregate) {
 	n := 0
 	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
@@ -194,7 +193,6 @@ func (k *talk) shownOnce(t driver.T, a *conversation.Aggregate) {
 	}
 }
 
-// sweep lets the sweeper's minute pass.
 func (k *talk) sweep(t driver.T) {
 	k.pass(t, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
 	k.clock.mu.Lock()

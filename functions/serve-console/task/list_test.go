@@ -171,7 +171,7 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 			"%d of %d are on the pages", len(there), want)
 		back := last.Titles()
 		for prev := last.Link("prev"); prev != ""; prev = last.Link("prev") {
-			if last = b.Get(prev); last.Status == http.StatusSeeOther { // at the beginning: the first page, which refreshes itself
+			if last = b.Get(prev); last.Status == http.StatusSeeOther { // at the beginning: the first page
 				expect.Same(t, path, last.To)
 				last = b.Get(last.To)
 			}

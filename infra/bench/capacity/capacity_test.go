@@ -20,7 +20,7 @@ func item(t *testing.T, text string) Item {
 	return it
 }
 
-// of is an item of that many bytes, with the keys of an index when key is not empty.
+// of returns an item of that many bytes; it has an index's keys unless key is empty.
 func of(t *testing.T, size int, key string) Item {
 	t.Helper()
 	it := Item{}

@@ -90,7 +90,7 @@ func TestRowsThatAreWritten(t *testing.T) {
 	}
 }
 
-// metered is a meter and what calls the table that it measures.
+// metered returns a meter, and a function that calls its table.
 func metered(t *testing.T) (m *Meter, call func(operation, body string) (int, string)) {
 	t.Helper()
 	m = &Meter{Endpoint: moto.StartForTest(t), Indexes: map[string]capacity.Index{"GSI1": {PK: "GSI1PK", SK: "GSI1SK"}}}
@@ -107,7 +107,7 @@ func metered(t *testing.T) (m *Meter, call func(operation, body string) (int, st
 	return m, call
 }
 
-// key is the JSON of a row's key. row is the JSON of a row of more than 1 KiB, which costs two write units.
+// key returns a row's key as JSON, and row a row of more than 1 KiB, which costs two write units.
 func key(sk string) string { return `{"PK":{"S":"p"},"SK":{"S":"` + sk + `"}}` }
 
 func row(sk, more string) string {

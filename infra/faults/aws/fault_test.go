@@ -14,21 +14,21 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
-// serviceFaults is what AWS does to the functions' calls. It is decided by the seed and
-// by how many calls of its kind a function made before.
+// serviceFaults makes AWS fail functions' calls. Seed and the number of earlier calls of the same kind decide which
+// fail.
 type serviceFaults struct {
 	seed uint64
 
 	mu     sync.Mutex
 	odds   float64 // of each try
-	whole  float64 // of a call, whose every try fails then
+	whole  float64 // of a call whose every try then fails
 	calls  map[string]int
 	tried  map[string]*fault // of calls that were tried before
 	hit    map[string]int    // faults by kind and name
 	denied func(lambda.Call) *fault
 }
 
-// fault is an answer in the service's place.
+// fault is an answer sent instead of the service's.
 type fault struct {
 	name   string
 	status int
@@ -68,7 +68,7 @@ func (w *serviceFaults) Meet(c lambda.Call) lambda.Fault {
 		}
 		rw.Header().Set("Content-Type", kind)
 		rw.WriteHeader(f.status)
-		_, _ = rw.Write([]byte(f.body)) // whoever asked may be gone
+		_, _ = rw.Write([]byte(f.body)) // the caller may have disconnected
 	})}
 }
 
@@ -108,20 +108,20 @@ func (w *serviceFaults) draw(c lambda.Call, faults []fault) *fault {
 	return nil
 }
 
-// random is a number from 0 to 1 that the seed has for this call.
+// random returns the seed's number from 0 to 1 for this call.
 func (w *serviceFaults) random(c lambda.Call, what string) float64 {
 	kind := c.Function + " " + c.Kind + " " + what
 	w.calls[kind]++
 	h := fnv.New64a()
 	fmt.Fprint(h, w.seed, kind, w.calls[kind])
 	x := h.Sum64()
-	x ^= x >> 33 // the low bits of similar texts are alike
+	x ^= x >> 33 // similar texts hash to similar low bits
 	x *= 0xff51afd7ed558ccd
 	x ^= x >> 33
 	return float64(x>>11) / (1 << 53)
 }
 
-// service is what a call is made to.
+// service returns the service that a call goes to.
 func service(c lambda.Call) string {
 	name, _, _ := strings.Cut(c.Kind, ".")
 	if !slices.Contains([]string{"DynamoDB", "AmazonSQS", "AWSStepFunctions", "TrentService", "secretsmanager"}, name) {
@@ -130,7 +130,7 @@ func service(c lambda.Call) string {
 	return name
 }
 
-// faultsOf are the ways in which AWS fails a call; none if it is not AWS that is called.
+// faultsOf returns the ways in which AWS fails a call; none if the call is not to AWS.
 func faultsOf(c lambda.Call) []fault {
 	name, operation, aws := strings.Cut(c.Kind, ".")
 	json := func(name string, status int) fault {
@@ -164,7 +164,7 @@ func faultsOf(c lambda.Call) []fault {
 	return nil
 }
 
-// isBucket reports whether a call is one of S3: neither Slack's nor a vendor's, nor a moment that is no call.
+// isBucket reports whether a call is to S3, rather than to Slack or a vendor or a moment without a call.
 func isBucket(kind string) bool {
 	_, path, call := strings.Cut(kind, " /")
 	for _, other := range []string{"api/", "freee/", "sheets/"} {
@@ -173,10 +173,10 @@ func isBucket(kind string) bool {
 	return call
 }
 
-// cancelled is a transaction that was refused as a whole, for the first of its actions.
+// cancelled is a refused transaction whose first action gets this code as its reason.
 func cancelled(body []byte, code string) fault {
 	var in struct{ TransactItems []json.RawMessage }
-	_ = json.Unmarshal(body, &in) // then there are no actions, and no reasons
+	_ = json.Unmarshal(body, &in) // without actions there are no reasons
 	reasons := make([]map[string]string, len(in.TransactItems))
 	for i := range reasons {
 		reasons[i] = map[string]string{"Code": "None"}

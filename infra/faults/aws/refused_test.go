@@ -9,8 +9,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// TestCredentialsThatMayNotBeOpened: the key's policy refuses; the card says that
-// the tool could not be called, and after the policy was mended a retry works.
+// TestCredentialsThatMayNotBeOpened: the key's policy denies decryption. The card says that the tool could not be
+// called; once the policy is fixed a retry works.
 func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 	s := start(t)
 	faulty.set(0, 0, func(c lambda.Call) *fault {
@@ -37,11 +37,10 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 	d.Until("done", completed)
 }
 
-// TestABucketThatIsSlowOrDown: a result of many rows goes to S3, which answers late
-// or not at all, for longer than the client tries. It is kept once S3 is well again:
-// the vendor is not called a second time.
+// TestABucketThatIsSlowOrDown: a result of many rows goes to S3, which answers late or not at all, for longer than the
+// client retries. Once S3 works again the result is saved without calling the vendor again.
 func TestABucketThatIsSlowOrDown(t *testing.T) {
-	const failures = 6 // twice what the client tries
+	const failures = 6 // twice the client's tries
 	for name, f := range map[string]fault{
 		"slow": {name: "late", status: 503, body: "<Error><Code>SlowDown</Code></Error>", delay: 1500 * time.Millisecond},
 		"down": {name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code></Error>"},
@@ -49,7 +48,7 @@ func TestABucketThatIsSlowOrDown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			met := 0
-			faulty.set(0, 0, func(c lambda.Call) *fault { // under the lock of faulty
+			faulty.set(0, 0, func(c lambda.Call) *fault { // holds the lock of faulty
 				if !isBucket(c.Kind) || met == failures {
 					return nil
 				}

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// What is planted, and must be found nowhere.
+// Planted secrets that the test must find nowhere.
 const (
 	signingSecret = "planted0signing0secret0aa11bb22"
 	botToken      = "xoxb-planted-bot-token"
@@ -29,7 +29,7 @@ const (
 
 var face = driver.Face
 
-// tokens are the task tokens with which runs waited.
+// tokens are the task tokens of waiting runs.
 type tokens struct {
 	mu   sync.Mutex
 	list []string
@@ -43,8 +43,7 @@ func (k *tokens) keep(token string) {
 
 var planted = &tokens{}
 
-// checkLeaks: no line that a function printed and no event of a run's history holds
-// a secret, a token or what people wrote.
+// checkLeaks: no line that a function printed and no event of a run's history has a secret, a token or people's texts.
 func checkLeaks(t *testing.T, told []*driver.Request) {
 	s := running
 	if len(told) == 0 || len(planted.list) == 0 {
@@ -69,7 +68,7 @@ func checkLeaks(t *testing.T, told []*driver.Request) {
 	}
 	lines := printed.String()
 	holds("what was printed", lines, `"decided"`, `"called"`, "_aws", d.Ref.ID)
-	// Whatever touches content has printed something that was searched.
+	// Every function that handles content has printed something, so the search covers it.
 	for _, name := range []string{
 		"ReceiveEvent", "ReceiveInteraction", "ResumeTask", "ExtractTask", "DraftPrompt", "RequestApproval", "PlanProcess", "ExecuteProcess", "UpdateCard",
 	} {
@@ -102,7 +101,7 @@ func checkLeaks(t *testing.T, told []*driver.Request) {
 	}
 }
 
-// everyRow is the table, as anybody reads it who may.
+// everyRow returns all rows of the table.
 func everyRow(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -118,18 +117,18 @@ func everyRow(t *testing.T) string {
 	return all.String()
 }
 
-// messages are what anybody sees in Slack.
+// messages returns everything that is visible in Slack.
 func messages() string {
 	var all strings.Builder
 	for _, c := range running.Sandbox.Workspace().Channels() {
-		found, _ := running.Sandbox.Workspace().Everything(c.ID) // none in a channel that has gone
+		found, _ := running.Sandbox.Workspace().Everything(c.ID) // none in a deleted channel
 		fmt.Fprintf(&all, "%+v\n", found)
 	}
 	return all.String()
 }
 
-// renewed is a task for which vendors' tokens are renewed, one whose token was
-// revoked, and one whose renewal is lost: whatever they print is looked through.
+// renewed runs three tasks: one refreshes the vendors' tokens, one has its token revoked, and one loses the answer to
+// its refresh. The test searches all that they print.
 func renewed(t *testing.T) {
 	s := running
 	connect := func() {
@@ -149,8 +148,8 @@ func renewed(t *testing.T) {
 	}
 }
 
-// history is every event of every run, as the console shows them. A task token is
-// in the input of the call that carries it, where AWS itself puts it.
+// history returns every event of every run, as the console shows them. AWS itself puts task tokens there, in the input
+// of the calls that carry them.
 func history(t *testing.T) string {
 	t.Helper()
 	client := sfn.NewFromConfig(running.AWS)

@@ -1,5 +1,5 @@
-// Package aws lets AWS throttle, fail and refuse the functions' calls while
-// people work with Ringi, and reads what was left behind in logs and histories.
+// Package aws makes AWS throttle, fail and refuse the functions' calls while people work with Ringi, and searches logs
+// and histories afterwards for secrets.
 package aws
 
 import (
@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/stack"
 )
 
-// What is asked of the tests: go test ./infra/faults/aws -long -seed 7.
+// Flags of the tests: go test ./infra/faults/aws -long -seed 7.
 var (
 	long = flag.Bool("long", false, "many rounds of every scenario, not one")
 	seed = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
@@ -28,7 +28,7 @@ var (
 	printed = &printedLines{}
 )
 
-// printedLines keeps everything that functions print.
+// printedLines collects everything that functions print.
 type printedLines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	faulty = newServiceFaults(*seed)
 	o := driver.Options()
 	o.Faults, o.FunctionLog, o.SigningSecret = faulty, printed, signingSecret
-	o.Sandbox.AnswerTime = 10 * time.Second // a person waits longer than Slack on a busy machine; what we promise is 3 s
+	o.Sandbox.AnswerTime = 10 * time.Second // longer than Slack's 3 s, because the machine may be busy
 	o.BotToken = botToken
 	code := driver.Run(m, o, func(s *stack.Stack) { running = s })
 	if code != 0 {
@@ -70,7 +70,7 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-// withLongTimeout makes a request wait for what only the next sweep or the end of a lease puts right.
+// withLongTimeout makes a request wait long enough for the next sweep or the end of a lease.
 func withLongTimeout(d *driver.Request) *driver.Request {
 	d.Timeout, d.WhenQuiet = 150*time.Second, d.Sweep
 	return d

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// say is a request that may take its time to be kept.
+// say makes a request, allowing more time until it is stored.
 func say(t *testing.T, s *stack.Stack, user, text string) *driver.Request {
 	t.Helper()
 	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
@@ -23,7 +23,7 @@ func say(t *testing.T, s *stack.Stack, user, text string) *driver.Request {
 	return withLongTimeout(d)
 }
 
-// scenarios are what people do; each returns what its audit log must be, in order.
+// scenarios are what people do; each returns the expected audit log, in order.
 var scenarios = map[string]func(*testing.T, *stack.Stack) (*driver.Request, []string){
 	"done":                doneAtOnce,
 	"rejected, then done": rejectedFirst,
@@ -54,14 +54,14 @@ func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	expect.Eventually(t, "the cancel is taken", func() bool {
-		_ = d.TryCancel(workspace.Sato, d.Root) // what counts are the rows
+		_ = d.TryCancel(workspace.Sato, d.Root) // only the rows count
 		return d.Load().Head.Ended != nil
 	})
 	d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCancelled })
 	return d, []string{"task.created by system", "prompt.approved by " + workspace.Tanaka, "task.cancelled by " + workspace.Sato}
 }
 
-// triedAgain is the only scenario that reads attendance, which fails for anybody at first.
+// triedAgain is the only scenario that reads attendance, because reading it fails at first for everybody.
 func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
 	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて "+markText)
@@ -73,9 +73,8 @@ func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 		"execution.started by system", "execution.failed by system", "execution.retried by "+workspace.Sato, "execution.started by system")
 }
 
-// finish waits until the work is done and returns what the audit log must be, which
-// so far is log. A fault that outlasts a call's tries fails its step: then a person
-// asks for it again, as the card says.
+// finish waits until the work is done and returns the expected audit log, which starts with log. If a fault outlasts a
+// call's tries, its step fails, and a person retries it as the card says.
 func finish(d *driver.Request, log ...string) []string {
 	for {
 		a := d.Until("done or failed", func(a *task.Aggregate) bool {
@@ -86,7 +85,7 @@ func finish(d *driver.Request, log ...string) []string {
 		}
 		attempt := a.Execution().Attempt
 		d.Click(workspace.Sato, "CARD#execution", "retry_execution")
-		if d.Load().Execution().Attempt > attempt { // else the click only uncovered a write with unknown outcome
+		if d.Load().Execution().Attempt > attempt { // else the click only found a write with an unknown outcome
 			log = append(log, "execution.failed by system", "execution.retried by "+workspace.Sato, "execution.started by system")
 		}
 	}
@@ -94,9 +93,8 @@ func finish(d *driver.Request, log ...string) []string {
 
 func completed(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted }
 
-// TestCallsToAWSFailAtRandom: one in ten of all calls to AWS fails, one in fifty with every
-// try of it; every task comes to the end that its people chose, and nothing is left
-// behind that nobody should read.
+// TestCallsToAWSFailAtRandom: one in ten calls to AWS fails, and of one in fifty every try fails. Every task still ends
+// as its people decided, and nothing secret is left in logs.
 func TestCallsToAWSFailAtRandom(t *testing.T) {
 	s := start(t)
 	rounds := 1
@@ -113,7 +111,7 @@ func TestCallsToAWSFailAtRandom(t *testing.T) {
 		for round := range rounds {
 			for name, act := range scenarios {
 				if name == "tried again" && round > 0 {
-					continue // it makes a tool fail for everybody
+					continue // makes a tool fail for everybody
 				}
 				told++
 				t.Run(fmt.Sprint(name, " ", round), func(t *testing.T) {

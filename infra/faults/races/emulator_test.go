@@ -15,8 +15,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestTheEmulatorKeepsItsWord: what the other tests rely on. The plain emulator
-// fails it: there two of 32 clients win, or one wins and leaves two entries.
+// TestTheEmulatorKeepsItsWord checks what the other tests rely on. The unpatched emulator fails it: two of 32 clients
+// win, or one wins and leaves two entries.
 func TestTheEmulatorKeepsItsWord(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
@@ -66,7 +66,7 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 	}
 }
 
-// atOnce lets all clients do the same and counts those whose condition held.
+// atOnce runs do for all clients at once and counts those whose condition held.
 func atOnce(t *testing.T, do func(who int) error) (won int) {
 	t.Helper()
 	var mu sync.Mutex

@@ -26,7 +26,7 @@ import (
 
 const clients = 32
 
-// stages are where rounds begin, and what clients do there besides cancelling.
+// stages are the states in which rounds begin, and the decisions besides cancelling that clients try there.
 var stages = []struct {
 	name  string
 	reach func(t fataler, s *scenario)
@@ -96,8 +96,8 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 	t.Logf("%d rounds of %d clients, %d changes, in %s", rounds, clients, changes, time.Since(began).Round(time.Millisecond))
 }
 
-// TestARaceThatIsLostIsSeen is the control: over a store whose conditions are
-// dropped on the way, the same rounds find what is wrong.
+// TestARaceThatIsLostIsSeen is the control: with a store whose conditions are removed, the same rounds must find
+// violations.
 func TestARaceThatIsLostIsSeen(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
@@ -111,7 +111,7 @@ func TestARaceThatIsLostIsSeen(t *testing.T) {
 	t.Error("40 rounds without conditions, and nothing was seen")
 }
 
-// unconditional makes every condition of a transaction one that holds.
+// unconditional makes every condition of a transaction true.
 type unconditional struct{}
 
 func (unconditional) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -129,20 +129,20 @@ func (unconditional) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(out)
 }
 
-// result is what one round came to.
+// result is the result of one round.
 type result struct {
 	stage   string
 	changes int
 	wrong   []string
 }
 
-// move is a change that its client was told is committed.
+// move is a change whose client was told that it is committed.
 type move struct {
 	by     string
 	change aggregate.Change
 }
 
-// race lets all clients loose on one task and looks at what they left.
+// race lets all clients decide on one task and checks the rows.
 func race(t *testing.T, st *tasks.Store, round int) result {
 	t.Helper()
 	stage := stages[round%len(stages)]
@@ -161,7 +161,7 @@ func race(t *testing.T, st *tasks.Store, round int) result {
 		by := person(fmt.Sprintf("U_%02d", i))
 		moves := append(stage.moves(s, by), s.cancel(by))
 		d := moves[draw.IntN(len(moves))]
-		if draw.IntN(4) > 0 { // a cancel is rare, or nothing else would ever win
+		if draw.IntN(4) > 0 { // cancels are rare, or nothing else would ever win
 			d = moves[draw.IntN(len(moves)-1)]
 		}
 		all.Go(func() {
@@ -192,13 +192,13 @@ func race(t *testing.T, st *tasks.Store, round int) result {
 	return result{stage.name, len(won), wrong}
 }
 
-// violations are the design's promises that the rows break.
+// violations lists the design's invariants that the rows break.
 func violations(before, after *task.Aggregate, won []move) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if want := before.Head.Rev + len(won); after.Head.Rev != want {
 		complain("the head is at rev %d after %d changes of rev %d", after.Head.Rev, len(won), before.Head.Rev)
 	}
-	// Every row is as the last change that wrote it left it, and verdicts are made once.
+	// Every row is as the last change wrote it, and each gate is decided once.
 	writers := map[string][]string{}
 	for _, m := range won {
 		for _, r := range m.change.Rows {
@@ -236,7 +236,7 @@ func violations(before, after *task.Aggregate, won []move) (wrong []string) {
 	return wrong
 }
 
-// verdict is what a gate was decided to be, "" while it is not.
+// verdict returns a gate's decision, or "".
 func verdict(r aggregate.Row) string {
 	status := aggregate.GateStatus("")
 	switch r := r.(type) {
@@ -251,7 +251,7 @@ func verdict(r aggregate.Row) string {
 	return string(status)
 }
 
-// entries are what the changes say that the audit log has.
+// entries returns the audit entries of the changes.
 func entries(won []move) []string {
 	out := []string{}
 	for _, m := range won {
@@ -262,7 +262,7 @@ func entries(won []move) []string {
 	return out
 }
 
-// audit is the task's audit log, oldest first.
+// audit returns the task's audit log, oldest first.
 func audit(t fataler, s *scenario) []string {
 	page := expect.Value(s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "", 100))(t)
 	out := []string{}

@@ -15,8 +15,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// reference is a task as one would explain it at a table: what happened to it so
-// far, in words. Each method says whether its try is granted.
+// reference is the simplest possible model of a task: what has happened so far, in words. Each method reports whether
+// the attempt is allowed.
 type reference struct {
 	Task, Ended        string
 	Prompts, Processes []string // by version
@@ -45,7 +45,7 @@ func (r *reference) extract() bool {
 	return true
 }
 
-// draft writes the next policy, or plan the next steps.
+// draft writes the next policy or the next steps.
 func (r *reference) draft(list *[]string, ready bool) bool {
 	if r.Ended != "" || !ready || newest(*list) != "" && newest(*list) != "rejected" {
 		return false
@@ -76,7 +76,7 @@ func (r *reference) reject(list []string, what, by string) bool {
 	return true
 }
 
-// run executes the newest attempt to its end.
+// run carries out the newest attempt.
 func (r *reference) run(well bool) bool {
 	if r.Ended != "" || newest(r.Executions) != "pending" {
 		return false
@@ -112,7 +112,7 @@ func (r *reference) cancel(by string) bool {
 	return true
 }
 
-// expire is the sweeper, a week later.
+// expire runs the sweeper a week later.
 func (r *reference) expire() bool {
 	if r.Ended != "" || newest(r.Prompts) != "pending_approval" && newest(r.Processes) != "pending_approval" {
 		return false
@@ -138,7 +138,7 @@ func (r *reference) end(as string) {
 	}
 }
 
-// seen is the real task in the reference's words.
+// seen converts the real task to a reference.
 func seen(t fataler, s *scenario) *reference {
 	a := s.load(t)
 	r := &reference{Audit: audit(t, s)}
@@ -161,7 +161,7 @@ func seen(t fataler, s *scenario) *reference {
 	return r
 }
 
-// TestTheStoreDoesWhatTheReferenceDoes, whatever is tried in whatever order.
+// TestTheStoreDoesWhatTheReferenceDoes tries random acts in random order.
 func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 	checks := "35"
 	if *long {
@@ -207,7 +207,7 @@ var attempts = []string{
 	"extract", "draft", "approve prompt", "reject prompt", "plan", "approve process", "reject process", "run", "fail", "retry", "cancel", "expire",
 }
 
-// forward is what leads on from here.
+// forward returns the act that leads on from here.
 func (r *reference) forward() string {
 	switch {
 	case r.Task == "":
@@ -260,7 +260,7 @@ func try(r *reference, name, by string) bool {
 	panic("no such try: " + name)
 }
 
-// grant does to the real task what is tried; several decisions in a row stop at the first that changes nothing.
+// grant tries an act on the real task; of several decisions it stops at the first that changes nothing.
 func grant(s *scenario, name string, by aggregate.Actor) (changed bool, err error) {
 	s.now = s.now.Add(time.Second)
 	several := func(decisions ...decision) (bool, error) {

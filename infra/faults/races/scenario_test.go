@@ -1,5 +1,5 @@
-// Package races lets many clients decide on one task at once, on a database that
-// is shown to keep its word, and holds the store against a reference that anybody can read.
+// Package races lets many clients decide on one task at once, on an emulator whose transactions are checked, and
+// compares the store with a simple reference model.
 package races
 
 import (
@@ -23,7 +23,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// What is asked of the tests: go test ./infra/faults/races -long -seed 7.
+// Flags of the tests: go test ./infra/faults/races -long -seed 7.
 var (
 	long = flag.Bool("long", false, "200 rounds, not 40")
 	seed = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
@@ -42,7 +42,7 @@ const team = "T0RACES"
 var (
 	dawn   = time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)
 	policy = aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-	told   atomic.Int64 // messages so far, so that no two are one task
+	told   atomic.Int64 // messages so far, so that each makes its own task
 )
 
 type decision = task.Decision
@@ -51,7 +51,7 @@ func person(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
 }
 
-// scenario is one task that is taken from state to state.
+// scenario is one task that is moved from state to state.
 type scenario struct {
 	store    *tasks.Store
 	ref      aggregate.Ref
@@ -92,7 +92,7 @@ func (s *scenario) try(d decision) (changed bool, err error) {
 	return changed && err == nil, err
 }
 
-// do is try for what must change something.
+// do calls try for decisions that must change something.
 func (s *scenario) do(t fataler, decisions ...decision) {
 	for i, d := range decisions {
 		if changed, err := s.try(d); err != nil || !changed {
@@ -128,7 +128,7 @@ func (s *scenario) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FinishProcess(a.Head.Run, steps, "", s.settings, s.now)
 }
 
-// start is a run's that was sent to execute: there is an execution.
+// start is what a run decides when it begins to execute: it makes the execution.
 func (s *scenario) start(a *task.Aggregate) (aggregate.Change, error) {
 	if a.Execution() == nil {
 		return aggregate.Change{}, aggregate.ErrMoved
@@ -136,7 +136,7 @@ func (s *scenario) start(a *task.Aggregate) (aggregate.Change, error) {
 	return a.StartExecution(a.Head.Run, s.now)
 }
 
-// claim is a run's that has started its execution.
+// claim is what a run decides after starting its execution.
 func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil || e.Status == task.ExecutionPending || a.NextStep(e) == nil {
@@ -149,7 +149,7 @@ func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 	}, s.now)
 }
 
-// finish ends the call that is out.
+// finish ends the call in flight.
 func (s *scenario) finish(status task.StepStatus) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		for _, x := range a.Steps {
@@ -173,7 +173,7 @@ func (s *scenario) fail(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", s.now)
 }
 
-// Decisions of people, on what is newest when they decide.
+// Decisions of people on the newest version.
 
 func (s *scenario) approvePrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
@@ -219,7 +219,7 @@ func (s *scenario) retryGeneration(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) { return a.RetryGeneration(by, policy, s.now) }
 }
 
-// idOf is a row's id; of none one that no row has.
+// idOf returns a row's id, or an id that no row has if there is no row.
 func idOf(r aggregate.Row) string {
 	switch r := r.(type) {
 	case *task.Prompt:
@@ -238,12 +238,12 @@ func idOf(r aggregate.Row) string {
 	return "01JS0000000000000000000000"
 }
 
-// over is a client of the same server whose calls go through a transport.
+// over returns a client of the same server that uses a transport.
 func over(server *storetest.Server, through http.RoundTripper) *dynamodb.Client {
 	return dynamodb.New(server.DB.Options(), func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: through} })
 }
 
-// expected reports whether an error is one that a loser may get.
+// expected reports whether a losing client may get this error.
 func expected(err error) bool {
 	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrMoved, aggregate.ErrInFlight, task.ErrNothingToRetry, task.ErrMaxRetries, aggregate.ErrNotDue} {
 		if errors.Is(err, known) {

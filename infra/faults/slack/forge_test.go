@@ -22,7 +22,7 @@ import (
 
 type object = map[string]any
 
-// request is what Slack would send, signed.
+// request is a signed request as Slack sends it.
 type request struct {
 	path, kind string
 	body       []byte
@@ -33,7 +33,7 @@ func signed(s *stack.Stack, path, kind string, body []byte) request {
 	return signedAt(time.Now(), s, path, kind, body)
 }
 
-// signedAt is a request that was on its way since then.
+// signedAt signs a request that was sent at a time.
 func signedAt(at time.Time, s *stack.Stack, path, kind string, body []byte) request {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	return request{path, kind, body, http.Header{
@@ -41,20 +41,20 @@ func signedAt(at time.Time, s *stack.Stack, path, kind string, body []byte) requ
 	}}
 }
 
-// interaction is a payload in the form that Slack posts it in.
+// interaction encodes a payload as the form that Slack posts.
 func interaction(t *testing.T, s *stack.Stack, payload object) request {
 	t.Helper()
 	b := expect.Value(json.Marshal(payload))(t)
 	return signed(s, "/slack/interactions", "application/x-www-form-urlencoded", []byte(url.Values{"payload": {string(b)}}.Encode()))
 }
 
-// event is an app_mention as a workspace would send it.
+// event is an app_mention as a workspace sends it.
 func event(t *testing.T, s *stack.Stack, team, ts, text string) request {
 	t.Helper()
 	return eventIn(t, s, team, "", ts, text)
 }
 
-// eventIn is one in a thread; "" is none.
+// eventIn is an event in a thread; "": none.
 func eventIn(t *testing.T, s *stack.Stack, team, thread, ts, text string) request {
 	t.Helper()
 	inner := object{"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": ts, "event_ts": ts, "text": text}
@@ -65,7 +65,7 @@ func eventIn(t *testing.T, s *stack.Stack, team, thread, ts, text string) reques
 	return signed(s, "/slack/events", "application/json", b)
 }
 
-// late is the same request, sent four minutes ago: Slack's signature holds for five.
+// late returns the same request sent four minutes ago: Slack's signature is valid for five.
 func (r request) late(s *stack.Stack) request {
 	return signedAt(time.Now().Add(-4*time.Minute), s, r.path, r.kind, r.body)
 }
@@ -81,7 +81,7 @@ func (r request) send(t *testing.T, s *stack.Stack) (status int, body string) {
 	return res.StatusCode, string(answer)
 }
 
-// deliver sends an event until it is taken, as Slack does.
+// deliver sends an event until it is accepted, as Slack does.
 func (r request) deliver(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	expect.Eventually(t, "the event is taken", func() bool {
@@ -93,8 +93,8 @@ func (r request) deliver(t *testing.T, s *stack.Stack) {
 	})
 }
 
-// answered sends what a person does, again while they are asked to try again: a busy machine may once be too slow,
-// but not always. It is the answer, and what the person was told.
+// answered sends a person's act, and repeats it while they are asked to try again: a busy machine may be too slow once,
+// but not always. It returns the answer and what the person was told.
 func (r request) answered(t *testing.T, s *stack.Stack, user string) (code int, body string, told []string) {
 	t.Helper()
 	for range 5 {
@@ -120,7 +120,7 @@ func click(team, user string, m workspace.Message, taskID, action, value string)
 	}
 }
 
-// press sends a click on a card as it was, whatever it shows by now.
+// press clicks on a card's earlier state, whatever it shows now.
 func press(t *testing.T, d *driver.Request, user string, m workspace.Message, action, value string) int {
 	t.Helper()
 	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.ID, action, value)).send(t, d.S)
@@ -139,7 +139,7 @@ func submission(t *testing.T, team, user string, kind aggregate.CardType, taskID
 	}
 }
 
-// cancellation is the submitted dialog that asks whether a task shall be cancelled.
+// cancellation is the submitted dialog that asks whether to cancel a task.
 func cancellation(t *testing.T, team, user string, c card.Cancellation) object {
 	t.Helper()
 	private := expect.Value(json.Marshal(c))(t)

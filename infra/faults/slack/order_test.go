@@ -14,8 +14,8 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Two messages are written one after the other, and the second's event comes first:
-// each becomes its own task with its own cards, also where the second answers the first.
+// Two messages are written one after the other, and the second's event arrives first: each becomes its own task with
+// its own cards, even if the second replies to the first.
 func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -52,8 +52,8 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 	}
 }
 
-// An event that was four minutes on its way comes after its task has ended: it is
-// answered, and nothing begins anew. One whose message nobody has heard of is a request as ever.
+// An event that took four minutes arrives after its task has ended: it is answered and starts nothing. If its message
+// is unknown, it is a new request as usual.
 func TestAnEventFourMinutesOld(t *testing.T) {
 	d, _ := atGate(t)
 	withdraw(d)
@@ -76,8 +76,7 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 	withdraw(lost)
 }
 
-// Whoever clicks on a card as it was minutes ago is told what became of it; the
-// newest version goes its way as if they had not.
+// A person who clicks on a card's state of minutes ago is told what has changed; the newest version is unaffected.
 func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	d, _ := atGate(t)
 	team := d.S.Sandbox.TeamID()
@@ -115,7 +114,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 		card.Note("ja", aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Process().ApprovedAt}))
 }
 
-// ignored sends what must change nothing, and be answered with a note; "" is none.
+// ignored sends a request that must change nothing and be answered with a note; "": none.
 func ignored(t *testing.T, d *driver.Request, user string, r request, note string) {
 	t.Helper()
 	before, audit := d.Load(), d.Audit()
@@ -136,11 +135,11 @@ func ignored(t *testing.T, d *driver.Request, user string, r request, note strin
 	expect.Same(t, audit, d.Audit())
 }
 
-// Two people decide, and what was sent last arrives first: it counts, and the other is told.
+// Two people decide, and the later request arrives first: it counts, and the other person is told.
 func TestTwoDecisionsArriveSwapped(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // in the order of their arrival
+		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // in order of arrival
 		stands        func(*task.Aggregate) bool
 		decided       func(*task.Aggregate) error // what the other is told
 		more          string
@@ -169,7 +168,7 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 	}
 }
 
-// stamped and sentBack are what became of the first policy.
+// stamped and sentBack check the first policy's decision.
 func stamped(a *task.Aggregate) error {
 	return aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Prompts[0].ApprovedAt}
 }

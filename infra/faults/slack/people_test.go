@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// bad are the ways in which a call to one person goes wrong.
+// bad are the ways in which a call about one person fails.
 var bad = map[string]webapi.Fault{
 	"too many requests":     {Kind: webapi.RateLimited, RetryAfter: time.Second},
 	"HTTP 500":              {Kind: webapi.Unavailable, Status: http.StatusInternalServerError},
@@ -29,8 +29,8 @@ var bad = map[string]webapi.Fault{
 	"token_revoked":         {Kind: webapi.Refused, Code: "token_revoked"},
 }
 
-// Whoever can't be told why is not told, but Slack gets its answer in time, the
-// decision stands, and nobody tries again.
+// If a note can't be shown, the person is not told why, but Slack gets its answer in time, the decision stands, and
+// nothing is retried.
 func TestANoteThatCantBeShown(t *testing.T) {
 	d, _ := atGate(t)
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
@@ -59,7 +59,7 @@ func TestANoteThatCantBeShown(t *testing.T) {
 	}
 }
 
-// A dialog that Slack does not open is said to the person, who clicks again.
+// If Slack doesn't open a dialog, the person is told, and clicks again.
 func TestADialogThatDoesNotOpen(t *testing.T) {
 	faults := map[string]webapi.Fault{"expired_trigger_id": {Kind: webapi.Refused, Code: "expired_trigger_id"}}
 	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds", "token_revoked"} {
@@ -79,7 +79,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 			if !unknown && !slices.Equal(told, []string{card.Note("ja", errorclass.ErrUnavailable)}) {
 				t.Errorf("the person was told %q", told)
 			}
-			for _, v := range d.S.Sandbox.Views(workspace.Suzuki) { // the dialog is there, only we don't know
+			for _, v := range d.S.Sandbox.Views(workspace.Suzuki) { // the dialog is open, but the answer was lost
 				if !unknown {
 					t.Error("a dialog is open")
 				}
@@ -99,13 +99,13 @@ func withdraw2(d *driver.Request) {
 	d.Card("CARD#prompt#0002", "キャンセルされました")
 }
 
-// A step that sends a direct message: a definite failure is tried again by hand;
-// after an unknown one the person is asked to look, and the message is found.
+// A step sends a direct message: after a definite failure a person retries it; after an unknown outcome the person is
+// asked to check, and finds the message.
 func TestADirectMessageThatAStepSends(t *testing.T) {
 	type failure struct {
 		name  string
 		fault webapi.Fault
-		shows string // on the failed card; "" if it does not fail
+		shows string // on the failed card; "" if the step doesn't fail
 	}
 	for _, tt := range first(4, []failure{
 		{"too many requests, for a second", webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second}, ""},
@@ -128,7 +128,7 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 			d.Approve(workspace.Suzuki)
 			calls := 1
 			if tt.fault.Kind == webapi.RateLimited {
-				calls = 2 // Slack has said that it did nothing
+				calls = 2 // Slack said that it did nothing
 			}
 			if tt.shows != "" {
 				d.Card("CARD#execution", "retry_execution")
@@ -157,7 +157,7 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 	}
 }
 
-// outcomes are the messages that told the requester how the task ended.
+// outcomes counts the messages that told the requester how the task ended.
 func outcomes(d *driver.Request) (n int) {
 	for _, c := range d.Load().Copies {
 		if c.CardType == task.CardOutcome && c.MessageTS != "" {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// say is a request whose cards may not be seen.
+// say makes a request whose cards may not be visible.
 func say(t *testing.T, s *stack.Stack) *driver.Request { return sayAs(t, s, workspace.Sato) }
 
 func sayAs(t *testing.T, s *stack.Stack, user string) *driver.Request {
