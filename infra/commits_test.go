@@ -33,7 +33,7 @@ func commitRule(s *stack, wrong report) {
 				continue
 			}
 			needs := map[string][]string{"dynamodb:PutItem": committed(k), "dynamodb:UpdateItem": committed(k)}
-			if k.Name == conversation.Kind.Name { // commits delete answered messages and old actions, and check settings
+			if k.Name == conversation.Kind.Name { // commits delete old messages and actions, and check settings
 				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
 			}
 			if k.Name == task.Kind.Name { // commits check these rows: the task's, settings and tools

@@ -17,7 +17,7 @@ var slackEdge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
 // edge are the functions behind the API.
 var edge = append([]string{"ServeConsoleFunction"}, slackEdge...)
 
-// functionRules are about each function by itself.
+// functionRules check each function by itself.
 func functionRules() []rule {
 	return []rule{aliasRule, folderRule, propertyRule, canaryRule, environmentRule}
 }
@@ -68,9 +68,9 @@ func canaryRule(s *stack, wrong report) {
 	}
 }
 
-// checkNewVersion: a canary's alarm watches the new version alone. CodeDeploy stops at the first alarm that rings, also
-// with AllAtOnce, so an alarm of the version in use would keep its own fix out. An alarm with a name of its own for
-// each version also doesn't begin in the state of the version before.
+// checkNewVersion: a canary's alarm must watch only the new version. CodeDeploy stops at the first alarm that rings,
+// also with AllAtOnce, so an alarm of the version in use would block its own fix. An alarm named after its version also
+// doesn't start in the state of the version before.
 func checkNewVersion(s *stack, id, alarm string, wrong report) {
 	version := id + ".Version.Version"
 	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {
@@ -123,8 +123,8 @@ func aliasRule(s *stack, wrong report) {
 	}
 }
 
-// unversioned are properties that are no part of a version. They take effect whatever the alias points to, so they may
-// have parameters; nothing else in them may change.
+// unversioned are properties outside versions. They take effect whatever the alias points to, so they may have
+// parameters; nothing else in them may change.
 var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
 
 // parametersIn returns the parameters that a value refers to, directly or by a condition.

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// areas are the folders of shared, from the ground up. A package only imports packages of its own area or of areas
-// below it. Each area's doc.go says what belongs there.
+// areas are the folders of shared, lowest first. A package only imports packages of its own area or of areas below it.
+// Each area's doc.go says what belongs there.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
 // withoutSDK are areas and packages that import only the standard library, packages of Ringi and ulid.
@@ -21,7 +21,7 @@ var withoutSDK = []string{
 }
 
 // apart are packages that must not import each other although their areas may: package card neither reads the rows that
-// it draws nor posts the cards.
+// it renders nor posts the cards.
 var apart = map[string][]string{
 	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/conversations", "store/tasks"},
 	"slack/slackapi": {"slack/card"},
@@ -34,8 +34,8 @@ var helpers = map[string]bool{
 	"runtime/metric/metrictest": false, "store/contests/conteststest": false, "serve-console/consoletest": true,
 }
 
-// pagesStandOn are the packages of the console that its pages may import beside those of their own folder. Pages don't
-// import each other; package console puts them together.
+// pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't
+// import each other; package console assembles them.
 var pagesStandOn = []string{"serve-console/web", "serve-console/subject"}
 
 // besidePages reports whether one page of the console imports another.
@@ -48,7 +48,7 @@ func besidePages(importer, importee string) bool {
 	return !within(importee, function+"/"+page) && !slices.Contains(pagesStandOn, importee)
 }
 
-// height is the position of a package's area, counted from 1, or 0 if it is in none.
+// height returns the position of a package's area, from 1, or 0 if it is in none.
 func height(name string) int {
 	area, _, _ := strings.Cut(name, "/")
 	return 1 + slices.Index(areas, area)
@@ -57,7 +57,7 @@ func height(name string) int {
 // within reports whether a package is folder, or below it.
 func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
 
-// own reports whether an import stays within a function.
+// own reports whether importer and imported package belong to the same function.
 func own(from, to string) bool {
 	_, function, _ := strings.Cut(to, "/")
 	function, _, _ = strings.Cut(function, "/")
@@ -69,7 +69,7 @@ func goesBare(name string) bool {
 	return slices.Contains(withoutSDK, area) || slices.Contains(withoutSDK, name)
 }
 
-// forbidden says why a package may not import another, "" if it may.
+// forbidden says why a package may not import another; "" if it may.
 func forbidden(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
@@ -111,7 +111,7 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// forbiddenInTests is forbidden for a package's tests, which may start stand-ins and use areas above.
+// forbiddenInTests applies to a package's tests, which may start stand-ins and use areas above.
 func forbiddenInTests(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	switch {

@@ -40,7 +40,7 @@ func TestNothingAsksForOneLanguage(t *testing.T) {
 	}
 }
 
-// Otherwise a missing prompt would only be noticed when a model is asked in that language.
+// A missing prompt would else only be noticed when a model is asked in that language.
 func TestEachPromptIsInEachLanguage(t *testing.T) {
 	prompts := textsBelow(t, []string{".md"}, "../shared")
 	maps.DeleteFunc(prompts, func(path, _ string) bool { return filepath.Base(filepath.Dir(path)) != "prompts" })

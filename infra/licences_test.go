@@ -13,11 +13,11 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// shippable are the licences under which a binary may be distributed without its source. MPL-2.0 demands the source
-// only of its own files, and only when they were changed; CC-BY-4.0 covers documentation.
+// shippable are the licences under which a binary may be distributed without its source. MPL-2.0 requires only the
+// source of its own files, and only if they were changed; CC-BY-4.0 covers documentation.
 var shippable = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0"}
 
-// materials is a bill of materials, as CycloneDX has it.
+// materials is a bill of materials in CycloneDX format.
 type materials struct {
 	Components []struct {
 		Name, Version string
@@ -50,8 +50,8 @@ func (m materials) faults(modules []string) (all []string) {
 	return all
 }
 
-// Every module of go.mod, those of tests among them, is under a licence that allows to ship it. The bill of materials
-// stays in .ringi-local/sbom.cdx.json.
+// Every module of go.mod, including those of tests, has a licence that allows distribution. The bill of materials stays
+// in .ringi-local/sbom.cdx.json.
 func TestEveryDependencyMayBeShipped(t *testing.T) {
 	expect.Patience(t)
 	syft := samTool(t, "syft")

@@ -59,7 +59,7 @@ func highest(t *testing.T, change func(*tenancy.Settings, int)) int {
 	return low
 }
 
-// grouped is a number as texts write it: 8,736.
+// grouped formats a number as in texts: 8,736.
 func grouped(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Only functions that ask models link the models' SDKs. These are megabytes large, and the functions that Slack waits
+// Only functions that call models link the models' SDKs. These are megabytes large, and the functions that Slack waits
 // for start often.
 func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
 	thinking := []string{"extract-task", "draft-prompt", "plan-process", "execute-process", "answer-message", "run-round"}

@@ -14,7 +14,7 @@ import (
 type machine struct {
 	Comment, StartAt string
 	TimeoutSeconds   int
-	ProcessorConfig  map[string]string // of one that a Map holds
+	ProcessorConfig  map[string]string // of a machine within a Map
 	States           map[string]state
 }
 
@@ -26,7 +26,7 @@ type state struct {
 	TimeoutSeconds              int
 	TimeoutSecondsPath          string
 	SecondsPath                 string
-	ItemsPath                   string // of a Map, as what follows
+	ItemsPath                   string // of a Map, like the following fields
 	MaxConcurrency              int
 	ItemSelector                map[string]string
 	ItemProcessor               *machine

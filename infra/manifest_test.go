@@ -122,7 +122,7 @@ func TestManifestOffersWhatTheCodeAnswers(t *testing.T) {
 	expect.That(t, !m.Settings.OrgDeployEnabled, "an installation for a whole organization is refused by every function")
 }
 
-// source is the text of some Go files, but for tests.
+// source returns the text of some Go files, without tests.
 func source(t *testing.T, pattern string) string {
 	t.Helper()
 	var b strings.Builder
@@ -134,7 +134,7 @@ func source(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-// eventScopes are the events that the code takes, with the scope that Slack demands for each.
+// eventScopes are the events that the code accepts, with the scope that Slack requires for each.
 var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": "", "agent_session_stopped": ""}
 
 // methodScopes are the scopes, by Slack's reference, of each method that the code calls

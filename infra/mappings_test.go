@@ -6,7 +6,7 @@ import (
 	"ringi/infra/local/mapping"
 )
 
-// eventRules are about what calls the functions.
+// eventRules check what invokes the functions.
 func eventRules() []rule {
 	return []rule{apiTimeoutRule, streamRule, queueRule}
 }
@@ -63,7 +63,7 @@ func queueRule(s *stack, wrong report) {
 	}
 }
 
-// checkPatterns reads filters as Lambda does when the mapping is made.
+// checkPatterns parses filters as Lambda does when it makes the mapping.
 func checkPatterns(id string, patterns []string, wrong report) {
 	if _, err := mapping.ParseFilter(patterns); err != nil {
 		wrong("%s: %v", id, err)

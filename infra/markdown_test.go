@@ -51,7 +51,7 @@ func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
 const (
 	mostLine   = 120 // characters of a line, but for rows of tables, literals and addresses
 	mostCell   = 200 // characters of a table's cell; whatever is longer is a list
-	mostReadme = 150 // lines: what an engineer needs later stands beside its code
+	mostReadme = 150 // lines: details belong next to their code
 )
 
 var address = regexp.MustCompile(`https?://\S+`)

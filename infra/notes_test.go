@@ -19,9 +19,9 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// noted has, by function, the attributes of the write by which the store notes that a tool has changed, and for
-// execute-process also of the write that notes a tenant's agent. IAM has the same in dynamodb:Attributes: those of the
-// key and of both expressions.
+// noted has, by function, the attributes that the store writes when it records that a tool has changed and, for
+// execute-process, also when it records a tenant's agent. IAM counts the same in dynamodb:Attributes: those of the key
+// and of both expressions.
 var noted = sync.OnceValues(func() (map[string][]string, error) { return recordNotes(context.Background()) })
 
 func recordNotes(ctx context.Context) (map[string][]string, error) {

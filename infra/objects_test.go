@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// objectRule is about who reads the bucket and deletes from it. Whoever may not list the bucket gets 403 AccessDenied
-// for an object that is gone, not 404 NoSuchKey (API reference, GetObject, "Permissions"). Arguments that wait for a
+// objectRule checks who reads the bucket and deletes from it. Without the right to list the bucket, a missing object
+// gives 403 AccessDenied instead of 404 NoSuchKey (API reference, GetObject, "Permissions"). Arguments that wait for a
 // person may have keys of an earlier release, which don't begin with arguments/.
 func objectRule(s *stack, wrong report) {
 	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
@@ -22,7 +22,7 @@ func objectRule(s *stack, wrong report) {
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
 				"%s may not find and delete results that were kept under older keys", id)
 		}
-		// The files of contests are in a bucket outside of the stack, whose name comes from a parameter.
+		// Contest files are in a bucket outside the stack, which a parameter names.
 		elsewhere := func(st statement) bool {
 			return st.effect == "Allow" && slices.Contains(st.actions, "s3:ListBucket") && slices.Contains(st.resources, "")
 		}
@@ -52,8 +52,8 @@ func objectRule(s *stack, wrong report) {
 	}
 }
 
-// chatObjects: functions for agents reach just the objects that they need, such as payloads among the arguments; files
-// of conversations are for run-action alone, and the objects of contests for the functions of contests.
+// chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
+// only run-action reaches files of conversations, and only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
@@ -77,8 +77,8 @@ func chatObjects(s *stack, id string, wrong report) {
 		"%s may not keep the answers that a round goes on from", id)
 }
 
-// forgettingRule: objects that are only needed for a time expire after so many days, and so do their older versions. A
-// model's answer outlives its row, which expires after seven.
+// forgettingRule: objects that are only needed for a time expire after some days, with their older versions. A model's
+// answer outlives its row, which expires after seven.
 func forgettingRule(s *stack, wrong report) {
 	for prefix, forget := range map[string]struct{ days, what string }{
 		"exports/": {"1", "exports of the audit log for more than a day"},

@@ -69,14 +69,14 @@ func (s *stack) role(function string) string {
 
 func (s *stack) allows(role, action string) bool { return s.allowsOn(role, action, "") }
 
-// allowsOn is allows, on one resource unless that is empty.
+// allowsOn is like allows, for one resource unless that is empty.
 func (s *stack) allowsOn(role, action, resource string) bool {
 	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
 		return st.effect == "Allow" && slices.Contains(st.actions, action) && (resource == "" || slices.Contains(st.resources, resource))
 	})
 }
 
-// allowsIn is allowsOn, on one resource or a part of it: a bucket's objects.
+// allowsIn is like allowsOn, for a resource or a part of it, such as a bucket's objects.
 func (s *stack) allowsIn(role, action, resource string) bool {
 	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
 		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
@@ -90,7 +90,7 @@ func (s *stack) allowsIn(role, action, resource string) bool {
 var needs = []struct {
 	variable string
 	actions  []string // any of them
-	on       string   // this resource, when not empty
+	on       string   // the resource, or "" for any
 }{
 	{"TABLE_NAME", []string{"dynamodb:PutItem", "dynamodb:GetItem"}, ""},
 	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "SlackSecret"},
@@ -132,7 +132,7 @@ func actionRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::IAM::Role") {
 		for _, st := range s.statements(id) {
 			if st.effect == "Deny" || id == sandboxRole {
-				continue // of the sandbox's rights sandboxRule says more
+				continue // sandboxRule checks the sandbox's rights
 			}
 			for _, a := range st.actions {
 				anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") || slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
@@ -215,7 +215,8 @@ func checkCalls(s *stack, id string, wrong report) {
 	}
 }
 
-// rewriting are the actions that change or remove a row. IAM can't tell a PutItem over a row from one that makes it.
+// rewriting are the actions that change or remove a row. IAM can't tell a PutItem that replaces a row from one that
+// adds it.
 var rewriting = []string{
 	"dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem",
 	"dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete",
@@ -254,11 +255,11 @@ var reading = []string{
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
-// administered are the rows that administrators change at the console, and DEPLOYMENT, which an installation or a
-// sign-in brings up to date.
+// administered are the rows that administrators change in the console, and DEPLOYMENT, which an installation or a
+// sign-in updates.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
-// hears reports whether a statement only lets receive-event keep messages to agents and stop agents: it has just the
+// hears reports whether a statement only lets receive-event save messages to agents and stop agents: it has just the
 // rows of commits to conversations, or reads them and the settings.
 func hears(st statement, action string) bool {
 	switch action {
@@ -352,7 +353,7 @@ func kindRule(s *stack, wrong report) {
 	}
 }
 
-// sealRule: only one function writes and signs the chain of the audit log, and heads that are put away stay.
+// sealRule: only one function writes and signs the audit log's chain, and saved heads can't be changed.
 func sealRule(s *stack, wrong report) {
 	for id := range s.functions {
 		seals := id == "SealAuditFunction"

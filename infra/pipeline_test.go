@@ -94,7 +94,7 @@ func routeRule(s *stack, wrong report) {
 	}
 }
 
-// errorRule: errors that may pass are tried again, all others are caught.
+// errorRule: temporary errors are retried, all others are caught.
 func errorRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		if st.Type != "Task" {
@@ -166,7 +166,8 @@ func waitRule(s *stack, wrong report) {
 	}
 }
 
-// callRule: each state calls the function of its name, with ids only, and for a little longer than it may take.
+// callRule: each state calls the function of its name, with ids only, and with a timeout slightly longer than the
+// function's.
 func callRule(s *stack, wrong report) {
 	for name, st := range s.states() {
 		if st.Type != "Task" {
@@ -206,9 +207,9 @@ func callRule(s *stack, wrong report) {
 	}
 }
 
-// placeRule: a team for which Lambda has no room waits on average twice as long as a running team may take. Otherwise
-// it would fail before it began, just because others play. The end of a contest waits as long, or the contest would
-// fail and be abandoned.
+// placeRule: a team that Lambda has no capacity for waits on average twice as long as a running team may take; else it
+// would fail before it began, just because others play. The end of a contest waits as long, or the contest would fail
+// and be abandoned.
 func placeRule(s *stack, wrong report) {
 	const refused = "Lambda.TooManyRequestsException"
 	for name, st := range s.states() {

@@ -20,7 +20,7 @@ import (
 // repository is the root of the module, seen from this package's folder.
 const repository = ".."
 
-// anyAccount are the names in which the template is resolved where it matters to nobody whose stack it is.
+// anyAccount resolves the template for tests that don't depend on an account.
 var anyAccount = template.Names{
 	Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566",
 }
@@ -30,7 +30,7 @@ func textOf(t *testing.T, path string) string {
 	return string(expect.Value(os.ReadFile(path))(t))
 }
 
-// says wants some texts on a page.
+// says checks that a page has some texts.
 func says(t *testing.T, path string, parts ...string) {
 	t.Helper()
 	page := textOf(t, path)
@@ -60,7 +60,7 @@ func textsBelow(t *testing.T, extensions []string, roots ...string) map[string]s
 	return texts
 }
 
-// codeBelow returns the Go files below some folders by path, but for tests.
+// codeBelow returns the Go files below some folders by path, without tests.
 func codeBelow(t *testing.T, roots ...string) map[string]string {
 	t.Helper()
 	code := textsBelow(t, []string{".go"}, roots...)
@@ -68,18 +68,17 @@ func codeBelow(t *testing.T, roots ...string) map[string]string {
 	return code
 }
 
-// joined is one text of many.
 func joined(texts map[string]string) string {
 	return strings.Join(slices.Collect(maps.Values(texts)), "\n")
 }
 
-// listed is a package of this module as go list describes it; Deps are also what its imports import.
+// listed is a package of this module as go list prints it; Deps includes indirect imports.
 type listed struct {
 	ImportPath, Dir                                   string
 	GoFiles, Imports, Deps, TestImports, XTestImports []string
 }
 
-// packages are all of this module.
+// packages returns all packages of this module.
 var packages = sync.OnceValues(func() (all []listed, err error) {
 	c := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,GoFiles,Imports,Deps,TestImports,XTestImports", "./...")
 	c.Dir, c.Stderr = repository, os.Stderr

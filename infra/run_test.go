@@ -219,7 +219,7 @@ var journeys = []journey{
 	},
 }
 
-// The whole path, and each way off it.
+// The complete path, and each way off it.
 func TestRunsGoWhereTheRowsSay(t *testing.T) {
 	expect.Patience(t)
 	i := startInterpreter(t)

@@ -16,12 +16,12 @@ const (
 	sandboxCondition = "HasSandbox"
 )
 
-// interfaces are the actions that Lambda itself needs of the role of a function in a network.
+// interfaces are the actions that Lambda itself needs in the role of a function in a VPC.
 var interfaces = []string{
 	"ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DeleteNetworkInterface", "ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses",
 }
 
-// sandboxRule: unknown code runs in this function. It has no rights, reaches only the files of conversations in S3, and
+// sandboxRule: this function runs unknown code. It has no rights, reaches only the files of conversations in S3, and
 // finds nothing that another action left.
 func sandboxRule(s *stack, wrong report) {
 	f := s.resources[sandboxFunction].Properties
@@ -96,7 +96,8 @@ func checkSandboxNetwork(s *stack, wrong report) {
 	}
 }
 
-// The template has no sandbox unless a parameter asks for it. Its function then outlasts the longest command.
+// The template has no sandbox unless a parameter asks for it. Its function's timeout is longer than the longest
+// command's.
 func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
 	for value, want := range map[string]bool{"": false, "off": false, "on": true} {
 		parameters := map[string]string{"Stage": "dev"}

@@ -11,8 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The page that somebody reads before they let people's words in fits one screen, names whom these go to, and for how
-// long.
+// The page that people read before they let others' words in fits one screen, and says who gets these and for how long.
 func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 	page := textOf(t, "security.md")
 	expect.That(t, strings.Count(page, "\n") <= 80, "it has more lines than a screen")

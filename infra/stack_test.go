@@ -1,5 +1,5 @@
-// Package infra_test checks template.yaml, and the files that it refers to, by rules that linters don't know and a
-// deployment would break late.
+// Package infra_test checks template.yaml, and the files that it refers to, by rules that linters don't know and whose
+// violation a deployment would only show late.
 package infra_test
 
 import (
@@ -53,13 +53,13 @@ type resource struct {
 	Properties                          map[string]any
 }
 
-// rule reports what is wrong with a stack.
+// rule reports a stack's faults.
 type rule func(s *stack, wrong report)
 
-// report takes what is wrong, as fmt.Sprintf does.
+// report takes a fault's description, like fmt.Sprintf.
 type report func(format string, args ...any)
 
-// where reports something if a rule is broken.
+// where reports a fault if a rule is broken.
 func (wrong report) where(broken bool, format string, args ...any) {
 	if broken {
 		wrong(format, args...)

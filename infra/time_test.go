@@ -6,8 +6,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// What a fresh invocation of execute-process needs beside its first call: the rows, the
-// settings and large arguments are read before it, the result is kept and committed after it.
+// besideACall is the time that a fresh invocation of execute-process needs besides its first call: it reads rows,
+// settings and large arguments before, and stores and commits the result afterwards.
 const besideACall = 40 * time.Second
 
 // timeRules: a fresh invocation gives any tool its whole timeout.

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// tries is a row of the design's table: how often a state is tried again after some errors.
+// tries is a row of the design's table: how often a state is retried after some errors.
 type tries struct {
 	errors, states         []string
 	most                   int

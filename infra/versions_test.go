@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// samTool returns the path of a program of the environment that .ci/run makes for SAM.
+// samTool returns the path of a program in the environment that .ci/run makes for SAM.
 func samTool(t *testing.T, name string) string {
 	t.Helper()
 	expect.Patience(t)
@@ -39,8 +39,8 @@ func transformed(t *testing.T, arguments ...string) []byte {
 	return out
 }
 
-// SAM transforms the template, and the roles that come out are those by which the local stack judges calls: SAM adds no
-// role and no right to a function.
+// SAM transforms the template. The resulting roles must be those by which the local stack judges calls: SAM adds no
+// role and no right.
 func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expanded.json")
 	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))
@@ -54,8 +54,8 @@ func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	}
 }
 
-// By SAM's own transformation, only the functions behind the API have versions. A change of such a function publishes
-// one, a parameter does not.
+// In SAM's own transformation, only the functions behind the API have versions. A change of such a function publishes
+// one; a parameter's change doesn't.
 func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
 	out := transformed(t, filepath.Join(repository, templateFile))
 	var got struct {

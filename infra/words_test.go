@@ -10,8 +10,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// out are words that say nothing to a stranger, or for which the glossary (infra/design.md) has another word. Pages and
-// packages' comments must not use them, except as named beside each.
+// out are words that mean nothing to a stranger, or for which the glossary (infra/design.md) has another word. Pages
+// and packages' comments must not use them, except in the phrases in but.
 var out = []struct{ word, but, instead string }{
 	{`shel(?:f|ves)`, ``, "say what keeps it"},
 	{`rooms?`, `meeting rooms?|(?:no|has|for|want of|is|without) room|lets rooms be booked|rooms to book`, "isolation, package or area"},
@@ -26,7 +26,7 @@ var out = []struct{ word, but, instead string }{
 	{`twins?`, ``, "say what is alike"},
 }
 
-// literal matches what pages and comments quote: code, addresses and indented lines.
+// literal matches quoted text in pages and comments: code, addresses and indented lines.
 var literal = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!-- bench -->.*<!-- /bench -->|(?m:^\t.*$)")
 
 // identifier matches the beginning of a package's comment.

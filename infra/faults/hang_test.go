@@ -104,7 +104,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 					d.clock.expire(d, tt.at.function == execute)
 				}
 				<-l.gone
-				if l.lived > tt.left+patience || time.Since(began) < tt.left { // the timeout counts from the start of the invocation
+				if l.lived > tt.left+patience || time.Since(began) < tt.left { // the timeout starts with the invocation
 					failf("it was killed %s after its call, %s after all began, not %s", l.lived, time.Since(began), tt.left)
 				}
 				if tt.at.function == execute {

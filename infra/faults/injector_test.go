@@ -64,7 +64,7 @@ type trace struct {
 	died        []point
 	refuse      map[string]int           // calls of this kind get this status
 	hold        map[string]chan struct{} // calls of this kind, or at this moment, wait until it is closed
-	held        map[string]chan struct{} // calls waiting at a moment, by invocation and body: a retry waits for the same
+	held        map[string]chan struct{} // waiting calls, by invocation and body: a retry waits for the same
 	freeze      map[string]lambda.Fault  // processes hang at this moment; their timeout is that much later
 	instead     map[string]http.Handler  // answers at this moment instead of the service
 	dying       func(lambda.Call)        // may be nil

@@ -12,13 +12,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// happyEnd is what the happy scenario comes to undisturbed.
+// happyEnd returns the result of the undisturbed happy scenario.
 func (b *harness) happyEnd(t *testing.T) end {
 	t.Helper()
 	return b.undisturbed(t)[0].base
 }
 
-// runHappy runs a variant of the happy scenario and fails the test unless it ends as that does.
+// runHappy runs a variant of the happy scenario and fails the test if its result differs.
 func (b *harness) runHappy(t *testing.T, act func(*scenarioRun)) {
 	t.Helper()
 	want := b.happyEnd(t)
@@ -31,8 +31,8 @@ func (b *harness) runHappy(t *testing.T, act func(*scenarioRun)) {
 	}
 }
 
-// invokeAgain invokes a function for the task's run once more, as the state machine
-// does when it has given the first invocation up.
+// invokeAgain invokes a function for the task's run once more, as the state machine does after giving up the first
+// invocation.
 func (d *scenarioRun) invokeAgain(function string) {
 	payload, err := json.Marshal(map[string]any{"tenant": d.Ref.Tenant, "task": d.Ref.ID, "run": d.Load().Head.Run})
 	if err != nil {
@@ -44,8 +44,8 @@ func (d *scenarioRun) invokeAgain(function string) {
 	}
 }
 
-// TestASuccessorReadsAgain: an invocation hangs in a read, past its lease; its
-// successor reads again and goes on, and what the first brings in the end changes nothing.
+// TestASuccessorReadsAgain: an invocation hangs in a read, past its lease; its successor repeats the read and goes on.
+// The first one's late result changes nothing.
 func TestASuccessorReadsAgain(t *testing.T) {
 	t.Parallel()
 	running.runHappy(t, func(d *scenarioRun) {
@@ -64,9 +64,9 @@ func TestASuccessorReadsAgain(t *testing.T) {
 	})
 }
 
-// TestASuccessorNeverWritesAgain: an invocation hangs in a write, past its lease;
-// its successor says 結果不明 and leaves it alone. What the first brings is recorded
-// late, and a person who asks again gets it without a second write.
+// TestASuccessorNeverWritesAgain: an invocation hangs in a write, past its lease; its successor reports 結果不明 and does
+// not repeat the write. The first one's late result is recorded, and a person who retries gets it without a second
+// write.
 func TestASuccessorNeverWritesAgain(t *testing.T) {
 	t.Parallel()
 	b := running
@@ -104,8 +104,8 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	}
 }
 
-// TestTwoRunsAtOnce: a run hangs at a commit; twenty minutes later the sweeper
-// starts another. When the first goes on, its commit is refused, and it ends.
+// TestTwoRunsAtOnce: a run hangs at a commit; twenty minutes later the sweeper starts another. When the first
+// continues, its commit is refused, and it ends.
 func TestTwoRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	commit := "DynamoDB.TransactWriteItems"

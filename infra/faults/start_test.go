@@ -1,5 +1,5 @@
-// Package faults breaks the running system at every place where it can break,
-// and holds what comes of it against an undisturbed run.
+// Package faults breaks the running system at every place where it can break, and compares the result with an
+// undisturbed run.
 package faults
 
 import (
@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/sandbox"
 )
 
-// What is asked of the tests: go test ./infra/faults -long -seed 7.
+// Flags of the tests: go test ./infra/faults -long -seed 7.
 var (
 	long   = flag.Bool("long", false, "try every point, not a sample")
 	seed   = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
@@ -28,7 +28,7 @@ var (
 	beside = flag.Int("beside", 4, "how many scenarios run side by side")
 )
 
-// running is the one stack of this package's tests.
+// running is the only stack of this package's tests.
 var running *harness
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	// Tests that wait most of their time, and in which nothing happens to others' scenarios, run side by side when the rest is done.
+	// Parallel tests, which mostly wait and don't affect others' scenarios, run after the rest.
 	if err := flag.Set("test.parallel", strconv.Itoa(*beside)); err != nil {
 		log.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// open starts a stack of a template, "" being this module's, whose every call the injector sees; its sweeper runs only when
-// told. Its functions are in a folder, or compiled if that is "".
+// open starts a stack whose calls the injector sees and whose sweeper runs only when told. template "" is this
+// module's; artifacts is a folder with compiled functions, or "" to compile them.
 func open(ctx context.Context, template, artifacts string) (*harness, error) {
 	w := newInjector()
 	p := &delivery{lost: func(record []byte) bool {

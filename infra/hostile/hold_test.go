@@ -23,10 +23,10 @@ import (
 	"ringi/shared/tool"
 )
 
-// must checks what has to hold for one attack.
+// must checks what one attack must not change.
 type must func(w *walk)
 
-// refused: the answer is not taken, and the model is told why.
+// refused: the answer is rejected, and the model is told why.
 func refused(why string) must {
 	return func(w *walk) {
 		told := ""
@@ -62,7 +62,7 @@ func isHeld(w *walk) {
 		"called with %s: %v, %v", args.JSON(), e, err)
 }
 
-// isWhole: whoever stamps the policy sees all of it.
+// isWhole: the card shows the complete policy to the person who stamps it.
 func isWhole(w *walk) {
 	shown := ""
 	for _, b := range w.cards["policy CARD#prompt#0002"].Attachments[0].Blocks.BlockSet {
@@ -98,7 +98,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// fenced: texts of others reach a model as data in one fence, and the rules are the same as ever.
+// fenced: other people's texts reach a model as data in one fence, and its rules stay the same.
 func (w *walk) fenced(calm *walk) {
 	w.Helper()
 	rules := map[model.Purpose]string{}
@@ -129,7 +129,7 @@ func (w *walk) bound() {
 	}
 }
 
-// clean: texts of models show something, and have no invisible characters.
+// clean: models' texts are visible, without invisible characters.
 func (w *walk) clean() {
 	w.Helper()
 	for _, text := range w.made {
@@ -144,7 +144,7 @@ func (w *walk) clean() {
 	}
 }
 
-// drawn: Slack accepts the cards, and they say the same as without the attack.
+// drawn: Slack accepts the cards, and apart from quoted texts they are the same as without the attack.
 func (w *walk) drawn(calm *walk) {
 	w.Helper()
 	for _, name := range slices.Sorted(maps.Keys(w.cards)) {
@@ -158,7 +158,7 @@ func (w *walk) drawn(calm *walk) {
 		steps := strings.Contains(name, "CARD#process") || strings.Contains(name, "CARD#execution")
 		if d := cmp.Diff(frame(before, steps), frame(m, steps)); d != "" {
 			w.Errorf("%s claims something else: %s", name, d)
-			return // more failures would hardly say anything new
+			return // further failures would add little
 		}
 	}
 }
@@ -175,14 +175,15 @@ var (
 	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> \([UW][A-Z0-9]+\)`) // in texts of others, people are named with their id; in Ringi's, without
 )
 
-// part is a block of a card without texts of others.
+// part is a block of a card without quoted texts.
 type part struct {
 	Kind  slack.MessageBlockType
 	Texts []string
 	Lines int // of a list of steps
 }
 
-// partOf returns a block in the form that frame compares, and all of its text. Of a list of steps it counts the lines.
+// partOf returns a block in the form that frame compares, and its complete text. For a list of steps it counts the
+// lines.
 func partOf(b slack.Block, list bool) (p part, all string, err error) {
 	p.Kind = b.BlockType()
 	switch b := b.(type) {
@@ -214,8 +215,8 @@ func partOf(b slack.Block, list bool) (p part, all string, err error) {
 	return p, all, nil
 }
 
-// frame is a card without texts of others: its colour, headers, buttons and contexts, and how often it has each mark
-// and each command of Slack.
+// frame is a card without quoted texts: its colour, headers, buttons and contexts, and how often it has each mark and
+// each Slack command.
 func frame(m card.Message, steps bool) any {
 	var parts []part
 	all := ""

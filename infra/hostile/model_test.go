@@ -48,7 +48,7 @@ func (o *obedient) Say(_ context.Context, r model.Request, _ func(string)) (mode
 	return model.Response{Text: answer(o.words(r.Purpose, text)), Stop: model.StopEnd}, nil
 }
 
-// words is a valid answer with the text in every place for one.
+// words returns a valid answer with the text in every text field.
 func (o *obedient) words(p model.Purpose, text string) any {
 	switch p {
 	case model.Extracting:
@@ -84,7 +84,7 @@ func notice(n int, text string) map[string]any {
 	return step(n, text, "send_slack_dm", map[string]any{"recipient": requester, "text": "完了しました", "details": []any{}})
 }
 
-// step is a step that notifies the requester, with the attack's members or its reference.
+// step returns a step that notifies the requester, with the attack's members or reference.
 func (a attack) step() map[string]any {
 	s := notice(2, "完了通知")
 	if a.who == aReference {
@@ -114,7 +114,7 @@ func answer(v any) string {
 	return b.String()
 }
 
-// tools are Ringi's own, and a tool of an MCP server that an administrator allowed.
+// tools returns Ringi's own tools, and one of an MCP server that an administrator allowed.
 func (a attack) tools(t *testing.T) *tool.Catalog {
 	t.Helper()
 	c := expect.Value(tool.Builtin())(t)

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// walk takes one request through all layers by the domain's decisions.
+// walk takes one request through all layers, using only the domain's decisions.
 type walk struct {
 	*testing.T
 	attack attack
@@ -32,7 +32,7 @@ var (
 	rules    = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
 )
 
-// do commits a decision, and draws every card as it is then.
+// do commits a decision, and renders every card afterwards.
 func (w *walk) do(stage string, c aggregate.Change, err error) {
 	w.Helper()
 	expect.Must(w, err == nil, "%s: %v", stage, err)
@@ -42,7 +42,7 @@ func (w *walk) do(stage string, c aggregate.Change, err error) {
 	}
 }
 
-// said is the attacker's text if the attack speaks as who, otherwise something harmless.
+// said returns the attacker's text if the attack speaks as who, otherwise a harmless one.
 func (w *walk) said(who speaker) string {
 	if w.attack.who == who {
 		return w.attack.text
@@ -109,7 +109,8 @@ func (w *walk) plan() {
 	w.do("steps", c, err)
 }
 
-// execute runs the steps. The second waits for a person; the third fails, and from the same state also completes.
+// execute runs the steps. The second waits for a person; the third first fails and, from the same state, also
+// completes.
 func (w *walk) execute() {
 	w.Helper()
 	c, err := w.a.Approve(w.a.Process().ID, approver, rules, w.now)

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// connected makes the workspace's integrations new.
+// connected restores the workspace's integrations.
 func connected(t *testing.T, s *stack.Stack) *tasks.Store {
 	t.Helper()
 	expect.NoError(t, admin.Connect(t.Context(), s, s.Sandbox.TeamID()))
@@ -57,8 +57,8 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	d.Card("CARD#execution", "✅ 実行完了")
 }
 
-// TestAnUninstallationEndsAllIntegrations: the event comes five times at once, and
-// again after the app is back.
+// TestAnUninstallationEndsAllIntegrations: the event arrives five times at once, and again after the app was
+// reinstalled.
 func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
@@ -83,7 +83,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	if recorded != 4 {
 		t.Errorf("%d entries", recorded)
 	}
-	d.Approve(workspace.Suzuki) // this Slack delivers all the same
+	d.Approve(workspace.Suzuki) // unlike Slack, the sandbox still delivers
 	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee人事労務 との接続は解除されています。")
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
@@ -95,7 +95,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	d.Card("CARD#execution", "✅ 実行完了")
 }
 
-// integrations are a tenant's, each with how it stands and why.
+// integrations lists a tenant's integrations with status and reason.
 func integrations(t *testing.T, rows *tasks.Store, tenant string) (all []string) {
 	t.Helper()
 	list := expect.Value(rows.Integrations(t.Context(), tenant))(t)

@@ -141,8 +141,8 @@ func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 	}
 }
 
-// What stood in a tab below the table stays, and everybody who reads the finished card learns of it.
-// tabOf is the tab that the planned steps write to.
+// Rows of a tab below the written table stay, and the finished card says so. tabOf returns the tab that the planned
+// steps write to.
 func tabOf(t *testing.T, d *driver.Request) string {
 	t.Helper()
 	var to struct {

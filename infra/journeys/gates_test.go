@@ -106,7 +106,8 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	}
 }
 
-// Everybody in the channel may approve; who is of another department is not in it, however they come by the button.
+// Everybody in the channel may approve; a person from another department, who is not in it, may not, however they got
+// the button.
 func TestAnOutsiderCantStamp(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
@@ -128,7 +129,8 @@ func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 	t.Error("somebody is never answered in time")
 }
 
-// oneDecision reports whether everybody who pressed was answered in time, else nobody knows what they are told.
+// oneDecision reports whether everybody who pressed was answered in time; if not, the test can't know what they were
+// told.
 func oneDecision(t *testing.T, s *stack.Stack) (answered bool) {
 	t.Helper()
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
@@ -171,7 +173,7 @@ func TestAnApprovalExpires(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Sweep() // not yet: time never approves, and ends nothing early
+	d.Sweep() // not yet: time never approves, and nothing ends early
 	if a := d.Load(); a.Head.Ended != nil {
 		t.Fatalf("ended as %s before its time", a.Head.Ended.As)
 	}

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The samples of what Slack sends carry no signature; invoking them signs them.
+// The samples of Slack's requests have no signature; invoking them signs them.
 func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 	s := start(t)
 	for sample, function := range map[string]string{
@@ -38,7 +38,7 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 	}
 }
 
-// What `go run ./infra/local event` prints is believed by the stack as it is.
+// The stack accepts the signature that `go run ./infra/local event` prints.
 func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
 	s := start(t)
 	sample := expect.Value(os.ReadFile(filepath.Join("..", "events", "url_verification.json")))(t)

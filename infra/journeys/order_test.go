@@ -16,8 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The data model's writing order, one line a commit: rows that belong together
-// are written together, each with the audit row that records it.
+// The data model's order of writes, one line per commit: related rows are written together, each with its audit row.
 var writingOrder = []string{
 	"slack_messages task",
 	"tasks extracted; task.created",
@@ -39,17 +38,17 @@ func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 	expect.Same(t, writingOrder, commits(d))
 }
 
-// commits reads the task's commits off the table's stream: the seed's tables that
-// each wrote, without the calls of steps and without bookkeeping.
+// commits returns the tables that each of the task's commits wrote, from the table's stream, without the calls of steps
+// and without bookkeeping.
 func commits(d *driver.Request) []string {
 	d.T.Helper()
 	byRev := map[int][]string{}
-	seen := map[string]bool{} // a claim writes the running execution again: its status does not move
+	seen := map[string]bool{} // a claim rewrites the running execution without changing its status
 	last := 0
 	for _, r := range stream(d) {
 		image := r.Dynamodb.NewImage
 		what := described(image, r.EventName)
-		rev := last // an audit row carries no revision: it is beside its task's rows
+		rev := last // an audit row has no revision: it follows its task's rows
 		if n, ok := image["rev"].(*types.AttributeValueMemberN); ok {
 			rev, _ = strconv.Atoi(n.Value)
 		}
@@ -72,7 +71,7 @@ func commits(d *driver.Request) []string {
 	return out
 }
 
-// described names the row that a record wrote; empty for what is not data.
+// described names the kind of row that a record wrote; "" for bookkeeping.
 func described(image map[string]types.AttributeValue, event types.OperationType) string {
 	get := func(name string) string {
 		v, _ := image[name].(*types.AttributeValueMemberS)
@@ -96,7 +95,7 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 	return ""
 }
 
-// stream reads the records of this task's rows and audit entries, oldest first.
+// stream returns the records of this task's rows and audit entries, oldest first.
 func stream(d *driver.Request) []types.Record {
 	d.T.Helper()
 	ctx := context.Background()

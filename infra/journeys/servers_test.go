@@ -18,7 +18,7 @@ import (
 
 var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
 
-// allow does what an administrator does who has looked at a tool of the MCP server.
+// allow allows a tool of the MCP server, as an administrator who has read it.
 func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 	t.Helper()
 	office, tenant := admin.MCP(s), aggregate.TenantID(s.Sandbox.TeamID())

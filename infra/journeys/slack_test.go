@@ -26,7 +26,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// deliver sends an event to the front door so many times at once, each time until it is taken, as Slack does.
+// deliver sends this many copies of an event at once, each until it is accepted, as Slack does.
 func deliver(t *testing.T, s *stack.Stack, body []byte, times int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -44,7 +44,6 @@ func deliver(t *testing.T, s *stack.Stack, body []byte, times int) {
 	all.Wait()
 }
 
-// post sends a signed event once.
 func post(s *stack.Stack, body []byte) (int, error) {
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(s.SigningSecret))
@@ -110,8 +109,7 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 	}
 }
 
-// Another Slack: a second sandbox stands for it, on its own address, with a team
-// that the stack has never heard of.
+// Another Slack: a second sandbox plays it, at its own address, with a team that the stack doesn't know.
 func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	slack := sandbox.New(sandbox.Options{SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token", TeamID: "T0ANOTHER"})
 	defer slack.Close()
@@ -126,7 +124,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	defer s.Close()
 	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
-	s.Sandbox = slack // the acts of people go through the other Slack
+	s.Sandbox = slack // people act through the other Slack
 
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)

@@ -1,5 +1,5 @@
-// Package journeys walks through Ringi as its users do: signed HTTP in at the
-// front door, Slack's Web API out, everything between as it runs in AWS.
+// Package journeys uses Ringi as its users do: signed HTTP requests in, Slack's Web API out, and everything between as
+// it runs in AWS.
 package journeys
 
 import (
@@ -13,10 +13,10 @@ import (
 	"ringi/infra/local/stack"
 )
 
-// running is the one stack of this package's tests; each leaves it as it found it.
+// running is the only stack of this package's tests; each test leaves it as it found it.
 var running *stack.Stack
 
-// short is what is walked where only short tests are asked for: one request, from its message to its end.
+// short matches what runs with -short: one request, from its message to its end.
 const short = "^TestARequestBecomesDoneWork$"
 
 func TestMain(m *testing.M) {

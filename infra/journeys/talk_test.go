@@ -62,7 +62,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	if said := reason.Cards("CARD#task"); len(said) != 1 || !strings.Contains(said[0].Text, "実行方針 v1 の却下理由になりました · <@"+workspace.Suzuki+">") || b.Task != nil {
 		t.Errorf("%+v", said)
 	}
-	// What it was beside has been sent back meanwhile: as a reason it comes too late, as a request it does not.
+	// The policy was rejected meanwhile: the message comes too late as a reason, but not as a request.
 	request.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
 	if notes := request.Told(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下済みです") {
 		t.Errorf("told %q", notes)
@@ -128,8 +128,8 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 	}
 }
 
-// A correction that mentions Ringi in a direct message's thread is asked about as in a
-// channel's, also where a hint was given before; what waits can't be stamped unawares.
+// If a reply in a direct message's thread mentions Ringi while a policy waits, the person is asked what it is meant to
+// be, as in a channel, even if a hint was given before. The policy can't be stamped until they answer.
 func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
 	waits := driver.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")

@@ -28,7 +28,7 @@ func sealed(t *testing.T, s *tasks.Store, row string) error {
 	return seal.Of(s.Table()).AppendLink(t.Context(), l)
 }
 
-// anew is a table with a chain of three links, and another where the chain has begun anew.
+// anew makes a table with a chain of three links, and another whose chain has started again.
 func anew(t *testing.T) (server *storetest.Server, is *tasks.Store, from, table string) {
 	t.Helper()
 	server = storetest.Start(t)
@@ -41,7 +41,7 @@ func anew(t *testing.T) (server *storetest.Server, is *tasks.Store, from, table 
 	return server, is, from, table
 }
 
-// bring puts the rows of one table into another.
+// bring copies rows from one table to another.
 func bring(t *testing.T, server *storetest.Server, from, table string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -54,8 +54,7 @@ func drop(t *testing.T, server *storetest.Server, table, pk, sk string) {
 	expect.Value(server.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}}))(t)
 }
 
-// A stack of its own begins a chain of its own, with a key of its own, as soon as the first row of the log is brought
-// over.
+// A new stack starts a chain of its own, with its own key, as soon as the first audit row is copied.
 func TestAChainGoesOnAfterAnothersRowsCame(t *testing.T) {
 	server, is, from, table := anew(t)
 	bring(t, server, from, table)
@@ -79,7 +78,7 @@ func TestAChainComesBack(t *testing.T) {
 	expect.That(t, n == 2, "%d links of a chain of 2", n)
 }
 
-// Whoever signed out stays signed out.
+// A person who signed out stays signed out.
 func TestNoSessionComesBack(t *testing.T) {
 	server := storetest.Start(t)
 	was, from := server.Store(t)

@@ -22,7 +22,7 @@ func TestAContestThatHangsIsClosedByHand(t *testing.T) {
 	})
 	values := map[string]string{"TableName": running.TableName, "tenant": ref.Tenant, "execution": ref.ID}
 	commands := runbook(t, "contest", values)
-	for _, look := range commands[:2] { // also with -apply: it has time
+	for _, look := range commands[:2] { // even with -apply: the contest has time left
 		said := rescue(t, look)
 		expect.That(t, strings.Contains(said, `team 1 "team-1": running`) && strings.Contains(said, "let them play"),
 			"said %q", said)

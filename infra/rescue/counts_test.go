@@ -8,8 +8,8 @@ import (
 	"ringi/shared/store/sums"
 )
 
-// Rounds that are put back are counted while the rescue still runs: a sum of some of them and what was counted of the
-// others don't go together.
+// Rounds that are put back are counted while the rescue still runs: a sum of some restored rounds must not be added to
+// old counts of the others.
 func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
 	server := storetest.Start(t)
 	was, from := server.Store(t)

@@ -26,7 +26,7 @@ func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
 	r := ask(t)
 	r.spoil(driver.PromptCard)
 	dead := running.QueueURL("CardDeadLetters")
-	for i := range 2 { // the same card may have died twice
+	for i := range 2 { // the same card may be in the dead letters twice
 		expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(t.Context(), &sqs.SendMessageInput{
 			QueueUrl: &dead, MessageGroupId: &r.Ref.ID, MessageDeduplicationId: aws.String(fmt.Sprint(i)),
 			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q}`, r.Ref.Tenant, r.Ref.ID)),
@@ -58,7 +58,7 @@ func TestDeadChangesAreLookedAtAgain(t *testing.T) {
 	expect.That(t, len(had) != 0 && slices.Equal(has, had), "Insights know %v of the task, and knew %v", has, had)
 }
 
-// trimmed is a stream that has forgotten what it is asked for.
+// trimmed is a stream that no longer has the requested records.
 type trimmed struct{ reader }
 
 func (trimmed) GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
@@ -109,7 +109,7 @@ func TestMissingRowsComeBack(t *testing.T) {
 	expect.That(t, strings.HasPrefix(said, "0 rows"), "a second time said %q", said)
 	r.asks(task.CardPrompt)
 	r.Eventually("the card asks again", func() bool { return strings.Contains(r.shows(driver.PromptCard), "approve_prompt") })
-	r.finish(1) // the lost process's card stays; nothing is behind it
+	r.finish(1) // the lost process's card stays, without its row
 }
 
 func TestATaskIsSetBackUnlessItsStepsWereCalled(t *testing.T) {
@@ -146,7 +146,7 @@ func TestWhatIsNoStateOfATaskIsNotSetBack(t *testing.T) {
 	}
 }
 
-// What alarms and the dashboard are made of comes from running functions.
+// Alarms and the dashboard use metrics that running functions write.
 func TestFunctionsCountWhatIsWatched(t *testing.T) {
 	r := ask(t)
 	r.approve(driver.PromptCard, "approve_prompt")
@@ -210,8 +210,7 @@ func TestSequenceNumbersAreLongerThanIntegers(t *testing.T) {
 	}
 }
 
-// finish stamps what is left; the thread then has the request, four cards, and
-// those that were left over.
+// finish stamps what is left; the thread then has the request, four cards, and left others.
 func (r *request) finish(left int) {
 	r.Helper()
 	r.approve(driver.PromptCard, "approve_prompt")

@@ -21,15 +21,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// running is the one stack of this package's tests; its sweeper runs only when told.
+// running is the only stack of this package's tests; its sweeper runs only when told.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
 	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 
-// runbook reads the commands of this program from the runbook, in its order, and puts the stack's values in the place
-// of <…>.
+// runbook returns this program's commands from the runbook, in order, with <…> replaced by values.
 func runbook(t *testing.T, kind string, values map[string]string) [][]string {
 	t.Helper()
 	b := expect.Value(os.ReadFile("../runbook.md"))(t)
@@ -49,7 +48,7 @@ func runbook(t *testing.T, kind string, values map[string]string) [][]string {
 	return all
 }
 
-// rescue runs a command and returns what it said.
+// rescue runs a command and returns its output.
 func rescue(t *testing.T, args []string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -64,7 +63,7 @@ type request struct {
 	*driver.Request
 }
 
-// ask makes a task and waits until its policy asks for approval. The sweeper is told nothing while somebody waits.
+// ask makes a task and waits until its policy asks for approval. The sweeper doesn't run meanwhile.
 func ask(t *testing.T) *request {
 	t.Helper()
 	r := &request{t, driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")}
@@ -96,7 +95,7 @@ func (r *request) asks(kind aggregate.CardType) {
 	})
 }
 
-// message is the newest message that shows the card with this key.
+// message returns the newest message that shows the card with this key.
 func (r *request) message(key string) workspace.Message {
 	r.Helper()
 	cards := r.Cards(key)
@@ -106,14 +105,14 @@ func (r *request) message(key string) workspace.Message {
 
 func (r *request) shows(key string) string { return driver.Face(r.message(key)) }
 
-// approve presses a button until the card has it no more: told that nothing was saved, a person presses again.
+// approve presses a button until the card no longer has it: if nothing was saved, a person presses again.
 func (r *request) approve(key, action string) {
 	r.Helper()
 	press := func() { _ = running.Sandbox.Click(workspace.Suzuki, workspace.HR, r.message(key).TS, action) }
 	driver.UntilTaken(r.T, action, press, func() bool { return !strings.Contains(r.shows(key), action) })
 }
 
-// spoil makes a card's message show something else, and its row forget what it showed, as after a lost update.
+// spoil makes a card's message show something else, and removes its hash from the row, as after a lost update.
 func (r *request) spoil(key string) {
 	r.Helper()
 	stale := "stale"

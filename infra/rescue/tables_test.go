@@ -27,7 +27,7 @@ func restore(t *testing.T) string {
 	return name
 }
 
-// items are the task's rows as they are stored.
+// items returns the task's rows as they are stored.
 func (r *request) items() []item {
 	r.Helper()
 	out := expect.Value(dynamodb.NewFromConfig(running.AWS).Query(r.Context(), &dynamodb.QueryInput{
@@ -45,7 +45,7 @@ func (r *request) drop() {
 	}
 }
 
-// giveUp sends what Lambda says of a range of the stream that a function could not handle.
+// giveUp sends the dead letter that Lambda sends about a stream range that a function could not handle.
 func (r *request) giveUp(b batch) {
 	r.Helper()
 	dead := running.QueueURL("ChangeDeadLetters")
@@ -53,7 +53,7 @@ func (r *request) giveUp(b batch) {
 	expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(r.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String(string(body))}))(r)
 }
 
-// inStream is where the task's records are in the table's stream.
+// inStream returns where the task's records are in the table's stream.
 func (r *request) inStream() batch {
 	r.Helper()
 	client := dynamodbstreams.NewFromConfig(running.AWS)
@@ -79,7 +79,7 @@ func (r *request) inStream() batch {
 	return b
 }
 
-// facts are what Insights counted of the task's cost: keys of rows, and in each what it was counted from.
+// facts returns what Insights counted for the task's cost: keys of rows, and in each what it was counted from.
 func (r *request) facts() (counted []string) {
 	r.Helper()
 	db := dynamodb.NewFromConfig(running.AWS)
@@ -98,7 +98,7 @@ func (r *request) facts() (counted []string) {
 	return counted
 }
 
-// losesFacts deletes the facts of the request once all of its calls have theirs, and returns what they counted.
+// losesFacts waits until all calls of the request have facts, deletes these, and returns what they counted.
 func (r *request) losesFacts() (counted []string) {
 	r.Helper()
 	used := len(expect.Value(r.Store.Load(r.Context(), r.Ref))(r.T).Uses)

@@ -20,11 +20,11 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// deployed stands in for sam: it "deploys" the local stack, and writes down what it was told.
+// deployed stands in for sam: it "deploys" the local stack, and records its commands.
 type deployed struct {
 	outputs map[string]map[string]string // by kind of stack: main or slack
 	told    []string
-	fails   string // the beginning of what fails
+	fails   string // prefix of the command that fails
 	log     func(function string) []string
 }
 
@@ -53,7 +53,7 @@ func (d *deployed) run(_ context.Context, name string, args ...string) ([]byte, 
 	return json.Marshal(list)
 }
 
-// kinds are the commands in short: what is done to which stack.
+// kinds lists the recorded commands, shortened to the act and the stack.
 func (d *deployed) kinds(name string) (out []string) {
 	for _, line := range d.told {
 		words := strings.Fields(strings.ReplaceAll(line, name, "S"))
@@ -70,13 +70,13 @@ func (d *deployed) kinds(name string) (out []string) {
 	return out
 }
 
-// inProject runs a test where a person runs the program.
+// inProject runs a test in the folder where people run the program.
 func inProject(t *testing.T) {
 	t.Helper()
 	t.Chdir("../..")
 }
 
-// The whole program, against the local stack in place of what sam deploys.
+// The whole program, with the local stack instead of a deployment by sam.
 func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	expect.Patience(t)
 	inProject(t)
@@ -112,7 +112,7 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	expect.That(t, err == nil && len(tables.TableNames) == 0, "the table is still there: %v %v", tables, err)
 }
 
-// A deployment that fails is taken away, too, and so is the stand-in for Slack.
+// A failed deployment is deleted too, and so is the stand-in for Slack.
 func TestAFailedDeploymentIsDeleted(t *testing.T) {
 	inProject(t)
 	d := &deployed{fails: "sam deploy --stack-name ringi-smoke", outputs: map[string]map[string]string{}}

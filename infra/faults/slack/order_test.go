@@ -139,7 +139,7 @@ func ignored(t *testing.T, d *driver.Request, user string, r request, note strin
 func TestTwoDecisionsArriveSwapped(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // in order of arrival
+		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // by arrival
 		stands        func(*task.Aggregate) bool
 		decided       func(*task.Aggregate) error // what the other is told
 		more          string

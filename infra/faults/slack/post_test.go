@@ -75,8 +75,8 @@ func TestAPostThatFailsOnceIsOneMessage(t *testing.T) {
 	}
 }
 
-// What Slack refuses for good is not asked again until something moves; the
-// requester hears of it once; and when the cards can be shown they are.
+// A post that Slack refuses for good is not repeated until something changes. The requester is told once, and once
+// cards can be shown they are.
 func TestAPostThatIsRefusedForGood(t *testing.T) {
 	for _, code := range []string{"msg_too_long", "channel_not_found", "not_in_channel", "is_archived", "restricted_action"} {
 		t.Run(code, func(t *testing.T) {
@@ -101,9 +101,9 @@ func TestAPostThatIsRefusedForGood(t *testing.T) {
 	}
 }
 
-// A token that is refused reaches nobody: work that was accepted goes on to where it needs
-// a person (here Slack still says who asks), and the gate that opens there is shown once Slack takes the token, though
-// nothing moves and nobody does anything. Meanwhile the app knocks ever more rarely.
+// While Slack refuses the app's token, accepted work continues until it needs a person (here Slack still says who
+// asks). The gate that opens then is shown once Slack accepts the token, without any change or act. Meanwhile the app
+// tries less and less often.
 func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 	for _, code := range []string{"token_revoked", "invalid_auth"} {
 		t.Run(code, func(t *testing.T) {
@@ -140,14 +140,13 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 	}
 }
 
-// A request that is made while Slack refuses the app waits until Slack says who asks, and
-// goes on by itself: nobody has to press anything.
+// A request that is made while Slack refuses the app waits until Slack says who asks, and then continues by itself.
 func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
 	s := start(t)
 	for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info", "users.conversations", "auth.test"} {
 		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
 	}
-	d := sayAs(t, s, workspace.Tanaka) // whom nobody has asked about within the last minute
+	d := sayAs(t, s, workspace.Tanaka) // not looked up within the last minute
 	expect.Eventually(t, "the request waits", func() bool {
 		a, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil && a.Head.PausedUntil != nil && a.Task == nil && a.Head.Parked == nil
@@ -157,7 +156,7 @@ func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
 	d.Approve(workspace.Suzuki)
 }
 
-// direct are the texts that the bot has sent to the requester.
+// direct returns the texts that the bot has sent to the requester.
 func direct(s *stack.Stack) (out []string) {
 	for _, m := range s.Sandbox.Messages(workspace.DirectMessage(workspace.Sato), "") {
 		out = append(out, m.Text)

@@ -12,8 +12,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// Whoever has caught a signed request may send it again for five minutes. It is
-// answered, and does nothing more.
+// Anyone who has intercepted a signed request can repeat it for five minutes. It is answered, and changes nothing more.
 func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	d, _ := atGate(t)
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
@@ -53,7 +52,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	}
 }
 
-// The front door takes a megabyte, what Slack signed, and nothing else.
+// The front door accepts requests of up to a megabyte that Slack signed, and nothing else.
 func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
 	s := start(t)
 	kinds := map[string]string{"/slack/events": "application/json", "/slack/interactions": "application/x-www-form-urlencoded"}

@@ -1,5 +1,4 @@
-// Package slack lets Slack fail in every way that it has while people work with
-// Ringi, and lets strangers send what Slack would not.
+// Package slack makes Slack fail in every way that it can while people work with Ringi, and sends forged requests.
 package slack
 
 import (
@@ -20,10 +19,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// long is asked for with go test ./infra/faults/slack -long.
+// long is set with go test ./infra/faults/slack -long.
 var long = flag.Bool("long", false, "every kind of fault everywhere, not the first few")
 
-// first is all faults of a list with -long, else those at its beginning.
+// first returns all faults of a list with -long, else the first n.
 func first[T any](n int, faults []T) []T {
 	if *long {
 		return faults
@@ -31,7 +30,7 @@ func first[T any](n int, faults []T) []T {
 	return faults[:n]
 }
 
-// running is the one stack of this package's tests; each leaves it as it found it.
+// running is the only stack of this package's tests; each test leaves it as it found it.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
@@ -45,7 +44,7 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-// callCounter counts what the app asks of Slack from a moment on.
+// callCounter counts the app's calls to Slack from a moment on.
 type callCounter struct {
 	s     *stack.Stack
 	since time.Time
@@ -53,7 +52,7 @@ type callCounter struct {
 
 func listen(s *stack.Stack) callCounter { return callCounter{s, time.Now()} }
 
-// count is how often a method was called about a channel; "" is any.
+// count returns how often a method was called about a channel; "": any.
 func (e callCounter) count(method, channel string) (n int) {
 	for _, c := range e.s.Sandbox.Calls() {
 		if c.Method == method && (channel == "" || c.Channel == channel) && !c.At.Before(e.since) {
@@ -63,8 +62,7 @@ func (e callCounter) count(method, channel string) (n int) {
 	return n
 }
 
-// untilQueueEmpty waits until no message about cards is left: what has not happened by then
-// does not happen by itself any more.
+// untilQueueEmpty waits until no message about cards is left: from then on nothing happens by itself.
 func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
@@ -78,8 +76,8 @@ func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 	})
 }
 
-// clicks presses a button of the policy's card while a call goes wrong, and is what had been heard and noted before. The call
-// must be made, and Slack be answered in time; a busy machine may once be too slow for that, but not always.
+// clicks presses a button of the policy's card while a call fails, and returns what was counted before. The call must
+// be made and Slack answered in time; a busy machine may be too slow once, but not always.
 func clicks(d *driver.Request, action string, fault webapi.Fault) (heard callCounter, noted int) {
 	d.T.Helper()
 	m := d.Card("CARD#prompt#0001", action)
@@ -96,7 +94,7 @@ func clicks(d *driver.Request, action string, fault webapi.Fault) (heard callCou
 	return heard, noted
 }
 
-// always is a fault that lasts until it is cleared.
+// always makes a fault last until it is cleared.
 func always(f webapi.Fault) webapi.Fault {
 	f.Times = -1
 	return f

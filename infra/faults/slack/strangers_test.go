@@ -28,21 +28,21 @@ import (
 
 const stranger = "T0STRANGER" // another workspace that has installed the app
 
-// belonging is a task of one workspace, and a card of it.
+// belonging is a task of one workspace, and one of its cards.
 type belonging struct {
 	*driver.Request
 	a    *task.Aggregate
 	card workspace.Message
 }
 
-// Two workspaces have installed one app. What the one sends with the other's ids,
-// wherever it puts them, changes nothing there and finds nothing.
+// Two workspaces have installed one app. If one sends the other's ids, in any place, nothing changes there and nothing
+// is found.
 func TestIdsOfAnotherWorkspace(t *testing.T) {
 	d, _ := atGate(t)
 	a := d.Load()
 	victim := belonging{d, a, d.Card("CARD#prompt#0001", "approve_prompt")}
 	own := strangersTask(t, d)
-	running := finished(t) // so that execution ids are there as well
+	running := finished(t) // so that there are execution ids too
 	metadata := func(taskID string) object {
 		return object{"event_type": "ringi_card", "event_payload": object{"task": taskID, "card": "CARD#prompt#0001"}}
 	}
@@ -81,14 +81,13 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkNotFound(t, tt.name, tt.payload, victim, running) })
 	}
-	withdraw(d) // the control: what was compared does see a change
+	withdraw(d) // the control: the comparison does see a change
 	if cmp.Equal(a, d.Load(), equal) {
 		t.Error("a cancel is not seen")
 	}
 }
 
-// checkNotFound sends what a stranger does with the ids of what belongs to others: they
-// learn nothing of it but that it was not found.
+// checkNotFound sends a stranger's acts with other people's ids: they only learn that nothing was found.
 func checkNotFound(t *testing.T, name string, payload object, all ...belonging) {
 	d := all[0]
 	code, body, notes := interaction(t, d.S, payload).answered(t, d.S, workspace.Tanaka)
@@ -116,10 +115,10 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 	}
 }
 
-// equal compares what a task is, not what has been shown of it.
+// equal compares a task without what records its display.
 var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws", "DrawAt"), cmpopts.IgnoreFields(task.Aggregate{}, "Cards"), cmpopts.IgnoreFields(aggregate.Shared{}, "Copies")}
 
-// TestAnEventOfAnUnknownWorkspaceMakesNoTenant: it is recorded, refused and costs nothing.
+// TestAnEventOfAnUnknownWorkspaceMakesNoTenant: the event is recorded, refused and costs nothing.
 func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	s := start(t)
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
@@ -151,11 +150,12 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	}
 }
 
-// strangersTask is a task of the other workspace, at its first gate. That workspace has connected Slack itself; Slack tells ours nothing of its people.
+// strangersTask makes a task of the other workspace, at its first gate. That workspace connected Slack itself; our
+// Slack knows nothing about its people.
 func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
 	expect.Value(like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now()))(t)
-	// The local stack connects a workspace that arrives, as one of the deployment's: what is kept after that is its own.
+	// The local stack connects a new workspace as one of the deployment's; later rows are its own.
 	arrives := object{"type": "shortcut", "team": object{"id": stranger}, "user": object{"id": workspace.Alex, "team_id": stranger}}
 	if code, body := interaction(t, like.S, arrives).send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
@@ -179,7 +179,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	return &own
 }
 
-// finished is a task that failed at its second step: it can be tried again.
+// finished makes a task that failed at its second step and can be retried.
 func finished(t *testing.T) belonging {
 	t.Helper()
 	s := start(t)

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Who may decide is asked of Slack at the click. While Slack does not say, nobody
-// decides, and the person is told to try again, within the three seconds that Slack waits.
+// At each click Slack is asked who may decide. If Slack doesn't answer, nobody decides, and the person is told to try
+// again within the three seconds that Slack allows.
 func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 	d, _ := atGate(t)
 	before := d.Load().Head.Rev

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// atGate is a request whose run waits for the policy's stamp, with all cards shown.
+// atGate makes a request whose run waits for the policy's stamp, with all cards shown.
 func atGate(t *testing.T) (*driver.Request, callCounter) {
 	t.Helper()
 	s := start(t)
@@ -51,7 +51,7 @@ func TestAnUpdateThatFailsIsDoneAgain(t *testing.T) {
 	}
 }
 
-// A card that somebody deleted is posted anew, once; one that can't be changed any more as well.
+// A deleted card is posted again, once; so is one that can't be updated any more.
 func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 	t.Run("deleted by a person", func(t *testing.T) {
 		d, heard := atGate(t)
@@ -77,8 +77,8 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 	}
 }
 
-// An archived channel: what was shown stays as it was and the work goes on. Once the
-// channel is open again, a click on what is still there makes every card true.
+// An archived channel: its messages stay as they are and the work continues. Once the channel is open again, a click on
+// an old card updates every card.
 func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 	for _, code := range []string{"is_archived", "channel_not_found", "not_in_channel", "msg_too_long"} {
 		t.Run(code, func(t *testing.T) {

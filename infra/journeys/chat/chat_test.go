@@ -1,5 +1,5 @@
-// Package chat talks with agents through the front door: what people write, approve, refuse and stop in Slack, and what
-// they see of it there.
+// Package chat has conversations with agents through the front door: what people write, approve, refuse and stop in
+// Slack, and what they see there.
 package chat
 
 import (
@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// running is the one stack of this package's tests.
+// running is the only stack of this package's tests.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func begin(t *testing.T, text string) *driver.Dialogue {
 	return driver.Talk(t, running, workspace.Sato, text)
 }
 
-// What an agent wants to do is done after a person's yes alone, and it knows what came of it.
+// An agent's action runs only after a person's approval, and the agent learns the result.
 func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	d := begin(t, "codex: ファイルを作って")
 	d.Shows("見本のファイルを 2 つ提案します")
@@ -59,13 +59,13 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	d.Shows("結果を受け取りました", "操作 #3 は取り消されました")
 	d.Status("active")
 	for _, what := range []string{"操作 #1 完了", "操作 #2 は却下されました", "操作 #3 は取り消されました"} {
-		if n := d.Count(what); n == 0 || n > 2 { // a card's header is its text for notifications, too
+		if n := d.Count(what); n == 0 || n > 2 { // a card's header is also its text for notifications
 			t.Errorf("%q stands %d times in the thread", what, n)
 		}
 	}
 }
 
-// Messages that come while the agent answers are answered next, and none is answered twice or lost.
+// Messages that arrive while the agent answers are answered next; none is answered twice or lost.
 func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 	d := begin(t, "claude: こんにちは")
 	for range 4 {
@@ -83,7 +83,7 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 	other.Shows("タスク")
 }
 
-// A command runs once, after a yes; its output is on the card while it runs and afterwards, and it is stopped at a word.
+// A command runs once, after an approval; the card shows its output during and after the run, and one click stops it.
 func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo done > here")
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
@@ -107,7 +107,8 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Status("active")
 }
 
-// What a conversation asks for is in the sandbox's list of whoever may stamp it, and of nobody else, until it is decided.
+// Until it is decided, an agent's proposal is in the sandbox's list of the people who may stamp it, and in nobody
+// else's.
 func TestAProposalWaitsForWhoMayStampIt(t *testing.T) {
 	d := begin(t, "codex: ファイルを作って")
 	asks := d.Shows("操作 #1 の確認")

@@ -20,7 +20,7 @@ import (
 
 const rounds = 3
 
-// shows: the card and the page say the same of an action.
+// shows checks the action's status on the card and on the page.
 func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage string) {
 	t.Helper()
 	d.Shows("操作 #1", onCard)
@@ -30,8 +30,8 @@ func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage st
 	}
 }
 
-// An approval in Slack and a cancellation in the console, at the same instant: what is cancelled first is never run, and both
-// surfaces say the same.
+// An approval in Slack and a cancellation in the console, at the same instant: a cancelled action never runs if the
+// cancellation wins, and both surfaces show the same.
 func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 	ends := map[conversation.ActionStatus]int{}
 	for range rounds {
@@ -61,7 +61,7 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 	t.Logf("the ends: %v", ends)
 }
 
-// Two approvers at once, one in Slack and one in the console, make one decision; whoever is second learns who was first.
+// Two approvers at once, one in Slack and one in the console, make one decision; the second learns who was first.
 func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 	driver.Leave(t, running)
 	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
@@ -102,8 +102,8 @@ func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 	t.Logf("first were %v", first)
 }
 
-// What an agent wants to do reaches the listed approvers in their direct messages; one decides there, and the thread and the
-// other's message follow.
+// The listed approvers get the action in their direct messages; one decides there, and the thread and the other's
+// message follow.
 func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 	d := begin(t, "codex: こんにちは")
 	d.Shows("デモのエージェントです")
@@ -136,7 +136,7 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 	copyOf(workspace.Tanaka, "操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
 }
 
-// What is agreed in a conversation becomes a task by a word: one, in the same thread, and each leads to the other.
+// A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.
 func TestAConversationHandsOver(t *testing.T) {
 	d := begin(t, "codex: 今月の勤怠をまとめて")
 	d.Shows("デモのエージェントです")
@@ -168,7 +168,7 @@ func TestAConversationHandsOver(t *testing.T) {
 	}
 }
 
-// What an administrator's rule names begins without a person, and nothing else does, nor elsewhere.
+// Only the tests that an administrator's rule names begin without a person.
 func TestATestBeginsByARule(t *testing.T) {
 	folder := running.Sandbox.TeamID() + "/" + workspace.DirectMessage(workspace.Sato)
 	driver.Settings(t, running, func(x *tenancy.Settings) {

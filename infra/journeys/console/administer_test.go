@@ -15,21 +15,21 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// administering is an administrator at the console, at a desk or on a phone.
+// administering is an administrator at the console, on a desktop or a phone.
 type administering struct {
 	t   *testing.T
 	tab *browser.Tab
-	at  string // the window's name, for pictures
+	at  string // the window's name, for screenshots
 }
 
-// go to a page by its address, and wait until it is there.
+// visit opens a page by its address, and waits until it has loaded.
 func (a administering) visit(path string) {
 	a.t.Helper()
 	a.tab.Visit(running.URL + path)
 	a.tab.Until(`document.querySelector("main h1")`)
 }
 
-// look holds what is seen to what people can read.
+// look checks that people can read the page.
 func (a administering) look(name string) {
 	a.t.Helper()
 	looks(a.t, a.tab, a.at+"-"+name)
@@ -44,8 +44,8 @@ func (a administering) shows(selector string, texts ...string) {
 	}
 }
 
-// TestAnAdministratorChangesWhatHolds: each act of the pages for administrators, pressed, refused and done, at a desk in Japanese
-// and on a phone in English.
+// TestAnAdministratorChangesWhatHolds: each act of the administrators' pages, done and refused, on a desktop in
+// Japanese and on a phone in English.
 func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 	driver.Leave(t, running)
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 	}
 }
 
-// changesSettings types two values that won't do and learns of both, each at its field; then two that will.
+// changesSettings types two invalid values and sees an error at each field, then two valid ones.
 func changesSettings(a administering, i int) {
 	versions, days := fmt.Sprint(4+i), fmt.Sprint(60+i)
 	a.visit("/console/settings")
@@ -99,8 +99,8 @@ func changesSettings(a administering, i int) {
 	a.look("settings-in-the-log")
 }
 
-// changesAdministrators makes somebody an administrator, who then reads the log, and whose acts are refused at once afterwards; a guest can't be chosen, and
-// somebody is left.
+// changesAdministrators makes a person an administrator, who reads the log, and removes them, after which their acts
+// are refused at once. A guest can't be chosen, and the last administrator can't be removed.
 func changesAdministrators(a administering, i int) {
 	user, name := [2]string{workspace.Tanaka, workspace.Sato}[i], [2]string{"田中", "佐藤"}[i]
 	button := func(id string) string {
@@ -130,7 +130,7 @@ func changesAdministrators(a administering, i int) {
 	}
 }
 
-// choosesSelfApproval answers what the first administrator is asked.
+// choosesSelfApproval answers the first administrator's question.
 func choosesSelfApproval(a administering, i int) {
 	a.visit("/console/settings")
 	if asked := browser.Read[bool](a.tab, `!!document.querySelector(".notice.choose")`); asked != (i == 0) {
@@ -144,7 +144,8 @@ func choosesSelfApproval(a administering, i int) {
 	a.tab.Until(fmt.Sprintf(`document.querySelector('input[name="allow_self_approval"]:checked').value === %q`, choice))
 }
 
-// carriesSettings takes the settings away as a file and brings them back: with mistakes, which are named by their lines, and well.
+// carriesSettings downloads the settings as a file and uploads it: first with mistakes, which are reported with their
+// lines, then without.
 func carriesSettings(a administering, i int) {
 	a.visit("/console/settings")
 	folder := a.t.TempDir()
@@ -175,7 +176,7 @@ func carriesSettings(a administering, i int) {
 	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === "%d" && document.getElementById("s-retain-results-days").value === "45"`, 7+i))
 }
 
-// limitsTools forbids a tool that nobody's request needs meanwhile, and bounds another after learning what a bound may not be.
+// limitsTools forbids a tool that no running request needs, and limits another after trying an invalid limit.
 func limitsTools(a administering, i int) {
 	tool, allowed := `details[id="list_departments"] `, [2]string{"false", "true"}[i]
 	a.visit("/console/tools")
@@ -203,7 +204,7 @@ func limitsTools(a administering, i int) {
 	a.tab.Until(fmt.Sprintf(`!document.querySelector('%s[open]') && document.querySelector('%s').value === ""`, strings.TrimSpace(tool), bound))
 }
 
-// allowsToolsOfServers lets a server's tool be used as it stands there, and no longer.
+// allowsToolsOfServers allows a server's tool as it is, until it changes.
 func allowsToolsOfServers(a administering, _ int) {
 	tool := `details[id="rooms.house_rules"] `
 	a.visit("/console/tools/servers/rooms")

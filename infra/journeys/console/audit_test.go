@@ -27,13 +27,13 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// reader reads pages without a script.
+// reader reads pages without JavaScript.
 type reader struct {
 	t    *testing.T
 	http *http.Client
 }
 
-// read signs somebody in as a browser without a script would.
+// read signs a person in without JavaScript.
 func read(t *testing.T, user string) reader {
 	t.Helper()
 	r := reader{t, &http.Client{Jar: expect.Value(cookiejar.New(nil))(t)}}
@@ -62,7 +62,7 @@ func (r reader) text(a *http.Response) string {
 	return body
 }
 
-// hidden is a value that a form of a page carries.
+// hidden returns a hidden value of a page's form.
 func hidden(t *testing.T, page, name string) string {
 	t.Helper()
 	m := regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(page)
@@ -72,7 +72,7 @@ func hidden(t *testing.T, page, name string) string {
 	return m[1]
 }
 
-// TestTheAuditLogIsTakenAwayAndCounted: what happened stands in the log, in a file, and in the numbers of the day.
+// TestTheAuditLogIsTakenAwayAndCounted: events appear in the log, in an exported file, and in the numbers of the day.
 func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 	t.Parallel()
 	done := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
@@ -87,7 +87,7 @@ func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 		})
 	}
 	r := read(t, workspace.Suzuki)
-	// Who looks too early sees the day as it was for a minute.
+	// The page may show numbers that are up to a minute old.
 	done.Timeout, done.Poll = 3*time.Minute, time.Second
 	done.Eventually("the day's numbers have the decisions and what the models cost", func() bool {
 		page := r.get("/console/insights")
@@ -95,7 +95,7 @@ func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 	})
 }
 
-// takesAway has the entries of one request written to a file, waits for it on its page, and counts what is in it.
+// takesAway exports the entries of one request, waits for the file on its page, and counts its entries.
 func takesAway(a administering, done *driver.Request, as string) {
 	a.tab.Type("#resource", done.Ref.ID)
 	a.tab.Press(".filters button")
@@ -116,7 +116,8 @@ func takesAway(a administering, done *driver.Request, as string) {
 	a.tab.Until(`document.querySelector("table.audit tbody tr")`)
 }
 
-// TestAnExportThatCantBeginKeepsNoPlace: the console may say so by its own role; otherwise three of them lock everybody out.
+// TestAnExportThatCantBeginKeepsNoPlace: the console's role may mark the export as failed; otherwise three such exports
+// would block everybody's.
 func TestAnExportThatCantBeginKeepsNoPlace(t *testing.T) {
 	t.Parallel()
 	as := running.AWS.Copy()

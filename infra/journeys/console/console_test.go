@@ -1,4 +1,4 @@
-// Package console uses the console as people do, in a browser, beside the sandbox that plays Slack.
+// Package console uses the console as people do, in a browser, next to the sandbox that plays Slack.
 package console
 
 import (
@@ -16,8 +16,8 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// running is the one stack of this package's tests. Those that leave the workspace as it is for others are parallel, and
-// begin when the others are over.
+// running is the only stack of this package's tests. Tests that don't change the workspace for others are parallel, and
+// run after the others.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// windows are those that every page is looked at in.
+// windows are the windows in which every page is checked.
 var windows = []struct {
 	name string
 	browser.Window
@@ -40,7 +40,7 @@ var (
 	phone = browser.Window{Width: 390, Height: 844, Phone: true, Dark: true, Language: "en", Hasty: true, Calm: true}
 )
 
-// signIn goes to a page as somebody who has to sign in first, by Slack's own page.
+// signIn opens a page as a person who first has to sign in with Slack.
 func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path string) *browser.Tab {
 	t.Helper()
 	tab := b.Open(t, running.URL+path, w)
@@ -56,14 +56,15 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 	return tab
 }
 
-// pages are the addresses in the menu, and those of one task and one conversation.
+// pages returns the addresses in the menu, and those of one task and of others.
 func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []string {
 	t.Helper()
 	found := browser.Read[string](tab, `[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
 	return append(append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task), others...)
 }
 
-// TestEveryPageCanBeReadByEverybody: in both languages, light and dark, at a desk and on a phone, with rows and without.
+// TestEveryPageCanBeReadByEverybody: in both languages, light and dark, on a desktop and on a phone, with rows and
+// without.
 func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	t.Parallel()
 	done := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")

@@ -12,7 +12,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// TestAnAdministratorBeginsAContestAndReadsWhatItCameTo: from the form to the end, and every page about it in both windows.
+// TestAnAdministratorBeginsAContestAndReadsWhatItCameTo: from the form to the end, with every page about the contest in
+// both windows.
 func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	t.Parallel()
 	driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて") // so that the workspace is known
@@ -38,7 +39,7 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	}
 }
 
-// look holds a page against what every page has to be, and keeps a picture where one is wanted.
+// look checks a page's readability, and takes a screenshot if wanted.
 func look(t *testing.T, tab *browser.Tab, name string) {
 	t.Helper()
 	tab.Fits()

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// filled is the form of an act as the page of the task has it.
+// filled returns the form of an act from the task's page.
 func filled(t *testing.T, d *driver.Request, act aggregate.Act, reason string) url.Values {
 	t.Helper()
 	all := d.Load().Offers()
@@ -34,7 +34,6 @@ func filled(t *testing.T, d *driver.Request, act aggregate.Act, reason string) u
 	return url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {reason}}
 }
 
-// send sends it.
 func send(at driver.Desk, d *driver.Request, form url.Values) (status int) {
 	at.T.Helper()
 	status, _ = at.Post("/console/tasks/"+d.Ref.ID+"/act", form)
@@ -43,7 +42,7 @@ func send(at driver.Desk, d *driver.Request, form url.Values) (status int) {
 
 const rounds = 5
 
-// TestACardFollowsTheConsoleAsFastAsAClick prints how much longer it takes.
+// TestACardFollowsTheConsoleAsFastAsAClick prints how much longer the card takes after a decision in the console.
 func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 	driver.Leave(t, running)
 	var slack, console []time.Duration
@@ -75,14 +74,14 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 			d.Card(driver.ProcessCard, "キャンセル")
 		}
 	}
-	a, b := slices.Min(slack), slices.Min(console) // what a busy machine held up says nothing
+	a, b := slices.Min(slack), slices.Min(console) // slower ones were delayed by a busy machine
 	t.Logf("from the click to the card: in Slack %s, in the console %s, ratio %.2f", a.Round(time.Millisecond), b.Round(time.Millisecond), float64(b)/float64(a))
 	if b > 3*a+time.Second {
 		t.Errorf("a card follows the console too late: %s, after a click on it %s", b, a)
 	}
 }
 
-// copyOf waits until a person's direct messages have something about a row that says this.
+// copyOf waits until a person's direct messages have a card of a row with this text.
 func copyOf(t *testing.T, user, row, says string) {
 	t.Helper()
 	expect.Eventually(t, "the copy of "+user+" says "+says, func() bool {
@@ -93,8 +92,8 @@ func copyOf(t *testing.T, user, row, says string) {
 	})
 }
 
-// TestTwoPeopleInTwoPlacesMakeOneDecision: whoever is second learns who was first, and the card and every copy of it show
-// the same.
+// TestTwoPeopleInTwoPlacesMakeOneDecision: the second person learns who was first, and the card and all copies show the
+// same.
 func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 	driver.Leave(t, running)
 	approvers := []string{workspace.Suzuki, workspace.Tanaka}
@@ -139,7 +138,7 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 	}
 }
 
-// TestAPersonDecidesOnThePageOfATask: with the keyboard and without, in both languages, and the page follows what happens.
+// TestAPersonDecidesOnThePageOfATask: with the keyboard and without, in both languages, and the page refreshes itself.
 func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	t.Parallel()
 	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
@@ -180,14 +179,14 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	withdraws(t, b)
 }
 
-// reads opens what waits for a decision by now, once this has come on the page: it is offered, and takes no other's place.
+// reads waits until the page offers the next decision, and opens it; the page must not show it by itself.
 func reads(tab *browser.Tab, js string) {
 	tab.Until(js + ` && document.querySelector(".since").innerText.includes("判断を待っています") && !document.querySelector('input[value="approve"]')`)
 	tab.Click(".since a")
 	tab.Until(`document.querySelector('input[value="approve"]')`)
 }
 
-// withdraws cancels a request on its page, on a phone in English, after saying yes.
+// withdraws cancels a request on its page, on a phone in English, after confirming.
 func withdraws(t *testing.T, b *browser.Browser) {
 	t.Helper()
 	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
@@ -204,7 +203,7 @@ func withdraws(t *testing.T, b *browser.Browser) {
 	d.Card(driver.PromptCard, "キャンセル")
 }
 
-// shot keeps what a page looks like, when that was asked for.
+// shot takes a screenshot if wanted.
 func shot(tab *browser.Tab, name string) {
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 		tab.Whole(filepath.Join(dir, "story-"+name+".png"))

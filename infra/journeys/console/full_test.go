@@ -52,7 +52,7 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 	}
 }
 
-// took prints how long the page took that is shown, until its first byte and until it stood there.
+// took prints how long the current page took, until its first byte and until it had loaded.
 func (a administering) took(what string) {
 	a.t.Helper()
 	took := browser.Read[[]float64](a.tab, `(() => { const n = performance.getEntriesByType("navigation")[0]; return [n.responseStart - n.requestStart, n.domContentLoadedEventEnd - n.requestStart, n.decodedBodySize]; })()`)
@@ -113,7 +113,7 @@ func readsALongStory(a administering, d *driver.Request, i int) {
 	}
 }
 
-// rewritten gives a task that is over earlier versions of its policy, n together, each sent back for a reason.
+// rewritten gives a finished task earlier versions of its policy, n in total, each rejected for a reason.
 func rewritten(t *testing.T, d *driver.Request, n int) {
 	t.Helper()
 	db, key := dynamodb.NewFromConfig(running.AWS), text("TASK#"+d.Ref.Tenant+"#"+d.Ref.ID)
@@ -137,7 +137,7 @@ func rewritten(t *testing.T, d *driver.Request, n int) {
 	write(t, puts)
 }
 
-// logged puts n entries of May 2025 into the log.
+// logged adds n entries of May 2025 to the log.
 func logged(t *testing.T, n int) {
 	t.Helper()
 	tenant := aggregate.TenantID(running.Sandbox.TeamID())
@@ -159,7 +159,7 @@ func logged(t *testing.T, n int) {
 	write(t, puts)
 }
 
-// counted keeps the facts of so many days of 2025.
+// counted adds facts for this many days of 2025.
 func counted(t *testing.T, days int) {
 	t.Helper()
 	var all []daily.Fact
@@ -175,7 +175,7 @@ func counted(t *testing.T, days int) {
 	expect.NoError(t, sums.Of(table.New(dynamodb.NewFromConfig(running.AWS), running.TableName), nil).PutFacts(t.Context(), all))
 }
 
-// TestANewWorkspaceSeesWhatIsMissing: where nothing was asked, connected or counted yet, each page says so.
+// TestANewWorkspaceSeesWhatIsMissing: each page says if nothing was requested, connected or counted yet.
 func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	rows, now := tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName), time.Now().UTC()

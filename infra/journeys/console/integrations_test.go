@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// An administrator ends a connection and makes it again, by the vendor's own page, and the work goes on.
+// An administrator disconnects a vendor and connects it again on the vendor's page, and the work continues.
 func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 	driver.Leave(t, running)
 	t.Cleanup(func() { _ = admin.Connect(context.Background(), running, running.Sandbox.TeamID()) })

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// mostOfAShape is how many addresses of one shape are opened: lists link to many of each.
+// mostOfAShape bounds the addresses of one shape that are opened: lists link to many.
 const mostOfAShape = 2
 
 var (
@@ -22,8 +22,8 @@ var (
 	anID       = regexp.MustCompile(`[0-9A-Z]{8,}|[0-9a-f]{8,}[0-9a-f-]*|[0-9]+`)
 )
 
-// followLinks opens pages, and whatever they and the pages behind them link to: each is there, and the console may read what
-// it shows. It returns the shapes of the addresses that it opened.
+// followLinks opens pages, and everything that they and the pages behind them link to. Each must exist, and the console
+// must be allowed to read what it shows. It returns the shapes of the opened addresses.
 func followLinks(t *testing.T, from ...string) map[string]int {
 	t.Helper()
 	r, opened, seen := read(t, workspace.Suzuki), map[string]int{}, map[string]bool{}
@@ -46,7 +46,7 @@ func followLinks(t *testing.T, from ...string) map[string]int {
 	return opened
 }
 
-// shapeOf is an address without what differs between pages of one kind.
+// shapeOf returns an address without what differs between pages of one kind.
 func shapeOf(t *testing.T, at string) string {
 	t.Helper()
 	u := expect.Value(url.Parse(at))(t)

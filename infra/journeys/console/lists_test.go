@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// looks takes a picture where RINGI_SCREENSHOTS names a folder for them, and holds the page to what people can read.
+// looks checks that people can read the page, and takes a screenshot if RINGI_SCREENSHOTS names a folder.
 func looks(t *testing.T, tab *browser.Tab, name string) {
 	t.Helper()
 	tab.Fits()
@@ -30,8 +30,8 @@ func looks(t *testing.T, tab *browser.Tab, name string) {
 	}
 }
 
-// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and among what waits; filters and pages
-// work by hand; a thousand rows stay readable.
+// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and among what waits; filters and
+// paging work by hand; a thousand rows stay readable.
 func TestTheListsFollowWhatHappens(t *testing.T) {
 	driver.Leave(t, running)
 	nothingWaits(t, driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて"))
@@ -59,7 +59,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	})
 }
 
-// nothingWaits ends whatever other tests left waiting: what waits longest stands first, and only a few are shown.
+// nothingWaits ends everything that other tests left waiting: the lists show only a few items, longest waiting first.
 func nothingWaits(t *testing.T, d *driver.Request) {
 	t.Helper()
 	team := running.Sandbox.TeamID()
@@ -71,7 +71,7 @@ func nothingWaits(t *testing.T, d *driver.Request) {
 	}
 }
 
-// thousand looks at a list of many requests, finds one by hand, and goes through pages.
+// thousand opens a list of many requests, finds one by hand, and pages.
 func thousand(t *testing.T, tab *browser.Tab) {
 	fill(t, 1000)
 	tab.Visit(running.URL + "/console/tasks?to=2020-12-31")
@@ -95,7 +95,7 @@ func thousand(t *testing.T, tab *browser.Tab) {
 	tab.Clean()
 }
 
-// fill puts the rows of requests of the year 2020 into the table, for the time of the test.
+// fill puts the rows of n requests of 2020 into the table until the test ends.
 func fill(t *testing.T, n int) {
 	t.Helper()
 	tenant := aggregate.TenantID(running.Sandbox.Workspace().TeamID())
@@ -120,7 +120,7 @@ func fill(t *testing.T, n int) {
 	t.Cleanup(func() { write(t, deletes) })
 }
 
-// write puts or deletes rows, as many at a time as a batch takes.
+// write puts or deletes rows in batches of DynamoDB's maximum size.
 func write(t *testing.T, all []types.WriteRequest) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(running.AWS)
@@ -129,5 +129,4 @@ func write(t *testing.T, all []types.WriteRequest) {
 	}
 }
 
-// text is a value of a row.
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

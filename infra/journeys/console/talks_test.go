@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// talk is a conversation in #人事 in which the demo agent proposes to write files, behind so many messages.
+// talk makes a conversation in #人事 in which the demo agent proposes to write files after this many messages.
 func talk(t *testing.T, messages int) aggregate.Ref {
 	t.Helper()
 	all := conversations.Of(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, kinds.All()...))
@@ -46,8 +46,8 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 	return ref
 }
 
-// TestAPersonDecidesOnThePageOfAConversation: among a thousand messages what is to be written is read whole, approved, and
-// its result appears without reloading.
+// TestAPersonDecidesOnThePageOfAConversation: among a thousand messages a person reads the complete proposal and
+// approves it, and its result appears without reloading.
 func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	driver.Leave(t, running)
 	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known

@@ -1,4 +1,4 @@
-// Package contest walks through a request whose policy teams compete to draft.
+// Package contest tests requests whose policy is drafted by competing teams.
 package contest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// running is the one stack of this package's tests; each leaves it as it found it.
+// running is the only stack of this package's tests; each test leaves it as it found it.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
@@ -72,14 +72,14 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	named(t, d, task.AuditPromptApproved, *n.Entry)
 }
 
-// shows reports whether the dialog that is open shows a text.
+// shows reports whether the open dialog has a text.
 func shows(s *stack.Stack, text string) bool {
 	all := s.Sandbox.Views(workspace.Suzuki)
 	b, err := json.Marshal(all)
 	return len(all) == 1 && err == nil && strings.Contains(string(b), text)
 }
 
-// named asserts that the audit log has an entry of an action with a team and its score.
+// named checks that the audit log has an entry of an action with a team and its score.
 func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.Entry) {
 	t.Helper()
 	for _, e := range d.AuditRows() {

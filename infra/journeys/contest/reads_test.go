@@ -22,8 +22,8 @@ import (
 	"ringi/shared/store/large"
 )
 
-// TestAMemberReadsByAToolThatAnAdministratorLists goes the whole way at the console: a tool is allowed and listed, a member of a
-// contest reads by it, what was read stands in the draft, and once the tool is off the list the leader is told so.
+// TestAMemberReadsByAToolThatAnAdministratorLists, all in the console: a tool is allowed and listed for contests, a
+// member calls it, the draft has the result, and once the tool is removed from the list the leader is told so.
 func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	s := start(t)
 	desk := driver.Administrator(t, s, workspace.Suzuki)
@@ -44,7 +44,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 			}
 		}
 	}
-	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // the call, and what came of it
+	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // the call and its result
 		t.Errorf("%d parts are of the tool: %s", calls, text)
 	}
 	_, page := desk.Get("/console/contests/" + id)
@@ -62,7 +62,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	says(t, "the page", page, []string{why})
 }
 
-// decide does one act about the tool on its server's page, as it is shown there.
+// decide sends one act about the tool from its server's page.
 func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 	t.Helper()
 	const path = "/console/tools/servers/" + vendors.RoomsServer
@@ -82,7 +82,7 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 	}
 }
 
-// searched has teams draft a policy in one round, and is what the member that searches submitted.
+// searched has teams draft a policy in one round, and returns what the searching member submitted.
 func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberSubmission) {
 	t.Helper()
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 2 })

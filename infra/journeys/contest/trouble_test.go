@@ -19,15 +19,15 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// trouble is a request in whose contest something goes wrong, and what people see of it.
+// trouble is a request whose contest fails in some way, and what people see of that.
 type trouble struct {
 	name, text string
-	seconds    int // for the whole contest; 0: enough
+	seconds    int // for the whole contest; 0: no limit needed
 	rounds     int // at most; 0: two
 	status     contest.SummaryStatus
 	exits      map[string]contest.ExitReason // of teams, by their ids
 	scored     int                           // teams that have a result
-	card, page []string                      // what the policy's card and the console's page of the contest say
+	card, page []string                      // texts of the policy's card and of the contest's page
 }
 
 func troubles() []trouble {
@@ -62,7 +62,8 @@ func troubles() []trouble {
 	}
 }
 
-// TestPeopleSeeWhatWentWrongInAContestAndGoOn has all contests at once: most of it is waiting for a team's time to end.
+// TestPeopleSeeWhatWentWrongInAContestAndGoOn runs all contests at once, because it mostly waits for teams' time
+// limits.
 func TestPeopleSeeWhatWentWrongInAContestAndGoOn(t *testing.T) {
 	s := start(t)
 	var asked []*driver.Request
@@ -84,7 +85,7 @@ func TestPeopleSeeWhatWentWrongInAContestAndGoOn(t *testing.T) {
 	}
 }
 
-// seen waits until people can approve the policy, and looks at what they see and at what the rows have.
+// seen waits until people can approve the policy, and checks what they see and what the rows have.
 func (x trouble) seen(t *testing.T, d *driver.Request) {
 	face := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
 	a := d.Load()
@@ -113,7 +114,7 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 	d.Card("CARD#process#0001", "approve_process")
 }
 
-// paid is what a task was charged for a contest.
+// paid returns what a task was charged for a contest.
 func paid(a *task.Aggregate, execution string) (sum aggregate.MicroUSD) {
 	for _, u := range a.Uses {
 		if u.ID == execution {

@@ -14,8 +14,8 @@ const (
 	submit = modal + ` button[type="submit"]`
 )
 
-// complaint is where the page tells a person to try again, "" while it does not: in a "form" that can be sent once
-// more, in a dialog that can only be "closed", in a "whisper", or by a "mark" at a message that the app gave no answer about.
+// complaint returns where the page tells a person to try again, or "": in a "form" that can be sent again, in a dialog
+// that can only be "closed", in a "whisper", or by a "mark" at a message that the app didn't answer.
 const complaint = `((says) => {
   const dialog = [...document.querySelectorAll("dialog.modal[open]")].at(-1);
   if (dialog && (says(dialog) || dialog.querySelector(".trouble:not([hidden])"))) return dialog.querySelector("[type=submit]") ? "form" : "closed";
@@ -23,8 +23,8 @@ const complaint = `((says) => {
   return [...document.querySelectorAll(".msg:has(.card) .mark")].some((m) => +m.dataset.attempt > (window.heard || 0)) ? "mark" : "";
 })((x) => /もう一度(お試し|押して)ください|(try|press) again/.test(x.innerText))`
 
-// Until waits until something holds on the page. A person who is told to try again, as a machine that stands still for
-// seconds makes Ringi and Slack tell, does.
+// Until waits until a condition holds on the page. If the page says to try again, as it may when a machine stalls for
+// seconds, the person does.
 func (v *visitor) Until(js string) {
 	v.t.Helper()
 	for range 8 {
@@ -39,7 +39,7 @@ func (v *visitor) Until(js string) {
 	v.Tab.Until(js)
 }
 
-// tries does again what a complaint was about, unless what it was to bring has come meanwhile.
+// tries repeats the act that a complaint was about, unless its result has arrived meanwhile.
 func (v *visitor) tries(where, js string) {
 	v.t.Helper()
 	switch where {
@@ -61,24 +61,24 @@ func (v *visitor) tries(where, js string) {
 	}
 }
 
-// presses a card's button, once it is there.
+// presses waits for a card's button and presses it.
 func (v *visitor) presses(action string) {
 	v.t.Helper()
 	button := v.button(action)
 	v.Until(fmt.Sprintf(`document.querySelector(%q)`, button))
 	v.does(func() {
-		if v.has(button) { // or it was taken the time before
+		if v.has(button) { // or the earlier click was accepted
 			v.opens(button)
 		}
 	})
 }
 
-// has reports whether something is on the page now.
+// has reports whether the page has a matching element now.
 func (v *visitor) has(selector string) bool {
 	return browser.Read[bool](v.Tab, fmt.Sprintf(`!!document.querySelector(%q)`, selector))
 }
 
-// does something now, and again when told to.
+// does does something now, and again if told to.
 func (v *visitor) does(what func()) {
 	v.again = what
 	what()
@@ -95,7 +95,7 @@ func (v *visitor) opens(selector string) {
 	v.Keys(kb.Enter)
 }
 
-// turns to another page of a dialog, by a button that is there as before where nothing came of it.
+// turns goes to another page of a dialog, by a button that stays if nothing happened.
 func (v *visitor) turns(selector, js string) {
 	v.t.Helper()
 	v.Until(fmt.Sprintf(`document.querySelector(%q)`, selector))

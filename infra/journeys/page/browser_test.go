@@ -26,7 +26,7 @@ type words struct {
 	question, help                                  string
 	check, faster, odd, notTaken                    string
 	nowhere, expired, tooMuch, quiet, page          string
-	settings                                        string // headline of the console's page
+	settings                                        string // heading of the console's page
 }
 
 var japanese = words{
@@ -61,7 +61,7 @@ var stories = []struct {
 	live func(*visitor)
 }{
 	{"the first page", func(v *visitor) {
-		v.becomes(v.words.newcomer) // to whom Ringi never wrote: the person is greeted, and may pick a request
+		v.becomes(v.words.newcomer) // new to Ringi: the person is greeted, and may choose a sample request
 		v.Press(v.menu(`[data-focus="` + workspace.DirectMessage(v.words.newcomer) + `"]`))
 		v.Until(`[...document.querySelectorAll(".text-body")].some((m) => m.innerText.includes(` + browser.Quote(v.words.welcome) + `))`)
 		v.Until(`document.querySelectorAll(".suggestion").length === 4 && document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
@@ -243,7 +243,7 @@ var stories = []struct {
 	}},
 }
 
-// toSettings follows the gear's link, in a window of its own as the browser does, to the console's settings.
+// toSettings follows the gear's link, which opens a new window, to the console's settings.
 func toSettings(v *visitor) {
 	at := browser.Read[string](v.Tab, `(({ href, target }) => target === "_blank" ? href : "")(document.querySelector("#console-settings"))`)
 	console := v.Beside(at)
@@ -255,8 +255,8 @@ func toSettings(v *visitor) {
 	console.Clean()
 }
 
-// TestInTheBrowser: Japanese on a phone and English on a desktop; where
-// RINGI_SCREENSHOTS names a folder for pictures, each on both.
+// TestInTheBrowser: Japanese on a phone and English on a desktop; if RINGI_SCREENSHOTS names a folder for screenshots,
+// both on both.
 func TestInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
@@ -274,7 +274,7 @@ func TestInTheBrowser(t *testing.T) {
 					v := visit(t, b, s, w, window)
 					for _, story := range stories {
 						if !t.Run(story.name, func(t *testing.T) { story.live(v.with(t)) }) {
-							return // the page is where the story left it
+							return // the page is in an unknown state
 						}
 					}
 					v.Clean()

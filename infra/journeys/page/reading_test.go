@@ -14,13 +14,13 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// said writes a request of several lines, which the keyboard would send at the first.
+// said writes a request of several lines at once; typed, the first line break would send it.
 func (v *visitor) said(text string) {
 	v.t.Helper()
 	v.d = driver.Say(v.t, v.s, v.requester, v.channel, "<@"+workspace.Bot+"> "+text)
 }
 
-// shows waits until the open dialog shows a text.
+// shows waits until the open dialog has a text.
 func (v *visitor) shows(text string) {
 	v.t.Helper()
 	v.Until(shown(text))
@@ -40,7 +40,7 @@ func (v *visitor) reads(action string) {
 	v.lacks(submit)
 }
 
-// toTheEnd turns the pages of a dialog until there is a last one, which can be submitted.
+// toTheEnd pages through a dialog to its last page, which can be submitted.
 func (v *visitor) toTheEnd() {
 	v.t.Helper()
 	for page := 2; page < 20; page++ {
@@ -53,10 +53,10 @@ func (v *visitor) toTheEnd() {
 	v.t.Fatal("the dialog has no end")
 }
 
-// aLongGateIsReadToItsEnd: what a card can't show whole is approved on the last page of
-// its dialog and nowhere else; who comes later is told that somebody was faster.
+// aLongGateIsReadToItsEnd: content too long for a card can only be approved on the last page of its dialog; later
+// people are told who decided first.
 func aLongGateIsReadToItsEnd(v *visitor) {
-	v.t.Cleanup(v.s.Vendors.AddEmployees(258)) // 300 people: more rows than a card's table has
+	v.t.Cleanup(v.s.Vendors.AddEmployees(258)) // 300 people: more rows than a card's table shows
 	v.said(v.words.quiet + " demo: human check")
 	v.becomes(v.approver)
 	v.presses("approve_prompt")
@@ -65,7 +65,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	v.lacks(v.button("approve_step"))
 	v.looks("long-gate")
 
-	late := []string{v.requester, v.third} // who have read it too, and have the dialog open
+	late := []string{v.requester, v.third} // have read it too, and have the dialog open
 	for _, user := range late {
 		v.hasRead(user, "CARD#step#0001#001#02")
 	}
@@ -93,7 +93,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	}
 
 	faster := `[...document.querySelectorAll(".whisper")].some(w => w.innerText.includes(` + browser.Quote(v.words.faster) + `))`
-	for _, user := range late { // whoever is told that nothing was saved has no button to read it again: then the next is told
+	for _, user := range late { // a person whose decision could not be saved can't open it again: ask the next
 		v.becomes(user)
 		v.Press(submit)
 		v.Until(`(` + faster + `) || (` + complaint + `) === "closed"`)
@@ -108,7 +108,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	v.t.Error("nobody was told that somebody was faster")
 }
 
-// approves sends the dialog that was read to its end; and reads it again where nothing was saved.
+// approves submits the dialog that was read to its end; if nothing was saved, it reads the dialog again.
 func (v *visitor) approves() {
 	v.t.Helper()
 	v.again = func() {
@@ -119,7 +119,6 @@ func (v *visitor) approves() {
 	v.Press(submit)
 }
 
-// rejects with a reason.
 func (v *visitor) rejects(action, reason string) {
 	v.t.Helper()
 	v.presses(action)
@@ -148,7 +147,7 @@ func (v *visitor) hasRead(user, key string) {
 	})
 }
 
-// cardsOfOtherKinds are those that no other story comes to.
+// cardsOfOtherKinds checks the cards that no other story reaches.
 func cardsOfOtherKinds(v *visitor) {
 	v.becomes(v.requester)
 	expect.NoError(v.t, driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`))
@@ -197,7 +196,7 @@ func cardsOfOtherKinds(v *visitor) {
 	driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{} })
 }
 
-// TestReadingInTheBrowser: as TestInTheBrowser, of what people have to read.
+// TestReadingInTheBrowser is like TestInTheBrowser, for what people have to read.
 func TestReadingInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)

@@ -1,5 +1,4 @@
-// Package page walks through Ringi on the page of the sandbox, in a browser: on a phone and at a
-// desk, in both languages.
+// Package page uses Ringi on the sandbox's page in a browser: on a phone and on a desktop, in both languages.
 package page
 
 import (
@@ -11,7 +10,7 @@ import (
 	"ringi/infra/local/stack"
 )
 
-// running is the one stack of this package's tests; each leaves it as it found it.
+// running is the only stack of this package's tests; each test leaves it as it found it.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// visitor is a person at the sandbox, and what they read there in their language.
+// visitor is a person at the sandbox, with the texts of their language.
 type visitor struct {
 	*browser.Tab
 	d *driver.Request // of the request at hand
@@ -26,14 +26,14 @@ type visitor struct {
 	words     words
 	phone     bool
 	channel   string
-	requester string // nobody else acts as these two, who share nothing with another visitor: a person's forms open in all of their windows
+	requester string // nobody else acts as these two, since a person's forms open in all of their windows
 	approver  string
 	third     string // who may read, too
-	again     func() // does what the person did last at a card or its dialog, for when they are told to try again
-	shots     string // the beginning of a screenshot's path, "" to take none
+	again     func() // repeats the person's last act at a card or its dialog, for when they are told to try again
+	shots     string // prefix of screenshots' paths; "": take none
 }
 
-// asks writes a request as people do, with the mention picked from the list.
+// asks writes a request as people do, picking the mention from the list.
 func (v *visitor) asks(text string) {
 	v.t.Helper()
 	before := len(v.s.Sandbox.Messages(v.channel, ""))
@@ -50,7 +50,7 @@ func (v *visitor) asks(text string) {
 	v.d = driver.At(v.t, v.s, v.channel, said[len(said)-1].TS)
 }
 
-// replies writes in the thread of the request at hand, and turns to that message.
+// replies writes in the current request's thread, and continues with that message.
 func (v *visitor) replies(text string) {
 	v.t.Helper()
 	ts := expect.Value(v.s.Sandbox.Reply(v.requester, v.channel, v.d.Root, text))(v.t)
@@ -59,14 +59,14 @@ func (v *visitor) replies(text string) {
 	v.d.Root = root // where its cards are
 }
 
-// becomes acts as another person, whom a phone keeps behind the menu.
+// becomes switches to another person; a phone has them in the menu.
 func (v *visitor) becomes(user string) {
 	v.t.Helper()
 	v.Press(v.menu(fmt.Sprintf(`[data-person=%q]`, user)))
 	v.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q && !document.querySelector(".drawer-open")`, user))
 }
 
-// menu opens the sidebar on a phone, and is the selector of what is in it.
+// menu opens the sidebar on a phone, and returns the selector of an element in it.
 func (v *visitor) menu(selector string) string {
 	v.t.Helper()
 	if v.phone {
@@ -75,13 +75,12 @@ func (v *visitor) menu(selector string) string {
 	return "#sidebar " + selector
 }
 
-// sees waits until a card or note of the request shows a text.
+// sees waits until a card or note of the request has a text.
 func (v *visitor) sees(text string) {
 	v.t.Helper()
 	v.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-root=%q] :is(.card, .text-body)')].some((c) => c.innerText.includes(%s))`, v.d.Root, browser.Quote(text)))
 }
 
-// button selects a card's button by its action.
 func (v *visitor) button(action string) string {
 	return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, v.d.Ref.ID, action)
 }
@@ -92,8 +91,7 @@ func (v *visitor) lacks(selector string) {
 	v.Until(fmt.Sprintf(`!document.querySelector(%q)`, selector))
 }
 
-// looks checks that all of the page can be read and reached, and keeps a picture
-// where RINGI_SCREENSHOTS asks for that.
+// looks checks that everything on the page can be read and reached, and takes a screenshot if RINGI_SCREENSHOTS is set.
 func (v *visitor) looks(name string) {
 	v.t.Helper()
 	v.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
@@ -103,11 +101,11 @@ func (v *visitor) looks(name string) {
 	}
 }
 
-// visit opens the sandbox in a language, as somebody who was never here.
+// visit opens the sandbox in a language, as a first-time visitor.
 func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window browser.Window) *visitor {
 	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki, third: workspace.Tanaka, Tab: b.Open(t, s.URL, window)}
 	name := w.locale + "-desktop-"
-	if v.phone { // a channel of its own: nobody else moves what is shown
+	if v.phone { // its own channel, so that nobody else scrolls it
 		v.channel, v.requester, v.approver, v.third, name = workspace.General, workspace.Alex, workspace.Tanaka, workspace.Suzuki, w.locale+"-phone-"
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
 	}
@@ -119,7 +117,7 @@ func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window bro
 	return v
 }
 
-// with is the same visitor in another test.
+// with returns the same visitor for another test.
 func (v *visitor) with(t *testing.T) *visitor {
 	fresh := *v
 	fresh.t, fresh.Tab, fresh.d = t, v.For(t), nil
@@ -135,7 +133,7 @@ func (v *visitor) with(t *testing.T) *visitor {
 	return &fresh
 }
 
-// tells writes down what became of the request at hand, for whoever reads of a failed test.
+// tells logs the current request's state for the reader of a failed test.
 func (v *visitor) tells() {
 	if v.d == nil {
 		return

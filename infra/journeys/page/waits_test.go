@@ -4,8 +4,8 @@ import (
 	"ringi/infra/local/browser"
 )
 
-// whatWaits: an approver finds in their list what was asked for, goes there, stamps it, and sees in the
-// panel what the model was sent, word for word.
+// whatWaits: an approver finds a request in their list, opens it, stamps it, and sees in the panel the prompt exactly
+// as it was sent.
 func whatWaits(v *visitor) {
 	v.asks(v.words.staff)
 	card := v.d.Card("CARD#prompt#0001", "approve_prompt")
@@ -18,7 +18,7 @@ func whatWaits(v *visitor) {
 	v.Until(`document.querySelector('.msg.flash[data-ts="` + card.TS + `"]')`)
 	v.presses("approve_prompt")
 	v.sees(v.words.steps)
-	if v.phone { // where the list lay over the conversation, and went away
+	if v.phone { // where the list covered the conversation, and closed
 		v.Press("#open-waits")
 	}
 	v.lacks(entry)

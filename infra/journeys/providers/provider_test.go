@@ -1,5 +1,5 @@
-// Package providers walks the happy path, and what is special about models, with
-// every provider: through the front door, with the vendors' wires at the back.
+// Package providers tests the happy path and models' peculiarities with every provider: real requests at the front
+// door, fake vendors at the back.
 package providers
 
 import (
@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 	return driver.Run(m, o, func(s *stack.Stack) { running = s })
 }
 
-// The first of all here: afterwards functions know Anthropic's key for a while.
+// Must run first: afterwards functions cache Anthropic's key for a while.
 func TestTheHappyPathOnEveryProvider(t *testing.T) {
 	t.Run("anthropic", func(t *testing.T) {
 		driver.Leave(t, running)
@@ -82,8 +82,7 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 	}
 }
 
-// finish stamps everything and sees that the work was done, with four calls of this
-// vendor since before.
+// finish stamps everything and checks that the work was done with four calls of this vendor since before.
 func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 	t.Helper()
 	d.Approve(workspace.Suzuki)
@@ -94,7 +93,7 @@ func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 	}
 }
 
-// A vendor that asks for time is given it, and the card says so.
+// If a vendor asks to wait, Ringi waits, and the card says so.
 func TestABusyVendorIsWaitedFor(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
@@ -126,7 +125,7 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 	}
 }
 
-// A request in a thread goes with what was said there before, and not with our own cards.
+// A request in a thread is sent with the thread's earlier messages, without our own cards.
 func TestAThreadGoesWithTheRequest(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
@@ -136,7 +135,7 @@ func TestAThreadGoesWithTheRequest(t *testing.T) {
 		d := driver.At(t, running, workspace.HR, ts)
 		d.Root = root
 		d.Card("CARD#prompt#0001", "approve_prompt")
-		d.Cancel(workspace.Sato, ts) // while it waits the next mention would be asked what it is meant to be
+		d.Cancel(workspace.Sato, ts) // while it waits, the next mention would ask what it is meant to be
 	}
 	if !vendors.Heard(`"text": "営業部の有給の残りが合わないようです"`) || !vendors.Heard("従業員一覧を取得して\"\n  }\n ],") {
 		t.Error("the vendor did not hear what was said before")
@@ -146,7 +145,7 @@ func TestAThreadGoesWithTheRequest(t *testing.T) {
 	}
 }
 
-// After all that: no key and nothing that people or models said stands in the logs.
+// Runs last: the logs have no key and nothing that people or models said.
 func TestTheLogsHoldNoKeyAndNoContent(t *testing.T) {
 	text := logged.String()
 	if !strings.Contains(text, `"message":"model call"`) || !strings.Contains(text, `"prompt":"plan.ja.`) {

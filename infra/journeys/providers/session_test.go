@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// managed stands beside Anthropic's other wires.
+// managed adds Managed Agents to Anthropic's other endpoints.
 func managed(others http.Handler) http.Handler {
 	sessions = agents.New()
 	sessions.Key = vendors.Key
@@ -32,7 +32,7 @@ func setManaged(t *testing.T, model string) {
 	driver.Settings(t, running, func(x *tenancy.Settings) { x.Executor, x.Model = tenancy.ExecutorManaged, model })
 }
 
-// newest is the session of a task.
+// newest returns a task's newest session.
 func newest(t *testing.T, d *driver.Request) *agents.Session {
 	t.Helper()
 	var found *agents.Session

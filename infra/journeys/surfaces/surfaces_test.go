@@ -1,5 +1,5 @@
-// Package surfaces asks and stamps from other places in Slack than a request's thread. Its stack is its own: a Home tab
-// draws what waits longest, whoever left it waiting.
+// Package surfaces asks and stamps from other places in Slack than a request's thread. It has its own stack because a
+// Home tab shows what waits longest, whichever test left it waiting.
 package surfaces
 
 import (
@@ -17,14 +17,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// running is the one stack of this package's tests.
+// running is the only stack of this package's tests.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
 	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 
-// newest waits for the bot's newest message in a channel that says this.
+// newest waits for the bot's newest message in a channel with this text.
 func newest(t *testing.T, s *stack.Stack, channel, text string) workspace.Message {
 	t.Helper()
 	var found workspace.Message
@@ -39,7 +39,7 @@ func newest(t *testing.T, s *stack.Stack, channel, text string) workspace.Messag
 	return found
 }
 
-// homeShows waits until a person's Home tab has, or has not, a text.
+// homeShows waits until a person's Home tab has, or lacks, a text.
 func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
 	t.Helper()
 	expect.Eventually(t, "the Home tab of "+user, func() bool {
@@ -48,7 +48,7 @@ func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
 	})
 }
 
-// A request typed as a command is stamped on the Home tab, then in a copy; every place shows it.
+// A request typed as a command is stamped on the Home tab, then in a copy; every place shows that.
 func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 	driver.Leave(t, running)
 	s := running

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// longAgo puts so many messages of so many bytes before what was said, as if people had talked for long.
+// longAgo puts this many earlier messages of this size before the conversation.
 func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 	t.Helper()
 	ref, now := d.Ref(), time.Now()
@@ -33,8 +33,8 @@ func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 	}
 }
 
-// A conversation of a thousand messages, or of very long ones, costs and takes no more than one at the limit: what is older is
-// folded once, and the page has the newest.
+// A conversation of a thousand messages, or of very long ones, costs and takes no more than one at the limit: older
+// messages are summarized once, and the page shows the newest.
 func TestAThousandMessagesStayBounded(t *testing.T) {
 	for name, size := range map[string]struct{ messages, bytes int }{"many": {1500, 60}, "long": {400, 2000}} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package wires talks with agents whose models are vendors': through the front door, with the vendors' streams at the back.
+// Package wires has conversations with agents of real vendors: real requests at the front door, the vendors' streaming
+// protocols at the back.
 package wires
 
 import (
@@ -42,10 +43,10 @@ func run(m *testing.M) int {
 	return driver.Run(m, o, func(s *stack.Stack) { running = s })
 }
 
-// agents are the built-in ones, by the vendor whose wire they speak.
+// agents are the built-in ones, by the vendor whose API they use.
 var agents = map[string]string{"anthropic": "claude", "openai": "codex"}
 
-// eachWire tests something with every vendor.
+// eachWire runs a test with every vendor.
 func eachWire(t *testing.T, test func(t *testing.T, agent, vendor string)) {
 	for vendor, agent := range agents {
 		t.Run(vendor, func(t *testing.T) {
@@ -60,7 +61,7 @@ func begin(t *testing.T, agent, text string) *driver.Dialogue {
 	return driver.Talk(t, running, workspace.Sato, agent+": "+text)
 }
 
-// call is one of a tool, in pieces that end in the middle of a character's escape.
+// call returns a tool call split into pieces, one of which ends inside an escaped character.
 func call(id, name, input string) llm.ScriptedCall {
 	half := len(input) / 2
 	for input[half]&0xc0 == 0x80 {
@@ -69,10 +70,10 @@ func call(id, name, input string) llm.ScriptedCall {
 	return llm.ScriptedCall{ID: id, Name: name, Input: []string{input[:half], input[half:]}}
 }
 
-// heard are the requests since so many.
+// heard returns the requests after the first since.
 func heard(since int) []string { return vendors.Asked()[since:] }
 
-// What an agent proposes is done as it was approved, once, and the model is told what came of it and nothing that is secret.
+// An approved action is executed exactly as approved, once, and the model learns the result and no secret.
 func TestAConversationOnEachWire(t *testing.T) {
 	eachWire(t, func(t *testing.T, agent, vendor string) {
 		before := len(vendors.Asked())
@@ -123,7 +124,7 @@ func TestAConversationOnEachWire(t *testing.T) {
 	})
 }
 
-// An answer that is none is said in words, and what can be mended is asked for again.
+// A broken answer is explained in words, and repeated if that can help.
 func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 	overloaded := map[string]string{"anthropic": "overloaded_error", "openai": "server_error"}
 	eachWire(t, func(t *testing.T, agent, vendor string) {
@@ -165,13 +166,13 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 	})
 }
 
-// A vendor that is down for long is said to be, in words and in the console; nothing is lost, and a word is enough when it
-// is back.
+// If a vendor is down for long, the conversation and the console say so; nothing is lost, and one message is enough
+// once it is back.
 func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	driver.Leave(t, running)
 	vendors.Fail(slices.Repeat([]llm.Failure{{Status: 503}}, 5)...)
 	d := begin(t, "codex", "最初のお願いです")
-	d.Timeout *= 3 // of which the tries take more than one
+	d.Timeout *= 3 // whose tries take longer than one timeout
 	d.Shows("AI モデルから応答がないため、答えられませんでした。書いた内容は残っています。")
 	if a := d.Rests(); a.Session.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
 		t.Errorf("%+v", a.Session)
@@ -192,7 +193,8 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	}
 }
 
-// A rejection's reason is heard, in Slack and in the console, and what is proposed instead waits for a yes of its own.
+// The agent receives a rejection's reason, given in Slack or in the console, and its new proposal needs its own
+// approval.
 func TestARejectionsReasonIsHeard(t *testing.T) {
 	eachWire(t, func(t *testing.T, agent, vendor string) {
 		before := len(vendors.Asked())

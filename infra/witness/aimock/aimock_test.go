@@ -1,5 +1,5 @@
-// Package aimock holds our clients against somebody else's stand-in for the vendors of
-// models: its authors and ours have not agreed on anything but the vendors' documents.
+// Package aimock tests our clients against an independent fake of the models' vendors: its authors and ours share only
+// the vendors' documentation.
 package aimock
 
 import (
@@ -31,7 +31,7 @@ import (
 //go:embed package.json package-lock.json .npmrc fixtures
 var files embed.FS
 
-// start starts it on a free port and waits until it answers.
+// start starts the fake on a free port and waits until it answers.
 func start(t *testing.T) (url string) {
 	t.Helper()
 	expect.Patience(t)

@@ -1,4 +1,4 @@
-// Package bolt keeps the witness on Bolt for JavaScript, Slack's own framework.
+// Package bolt has the witness that uses Bolt for JavaScript, Slack's own framework.
 package bolt
 
 import (
@@ -30,7 +30,7 @@ func TestBoltUnderstandsTheSandbox(t *testing.T) { witness.Walk(t, app(t)) }
 
 func TestBoltRefusesAForeignSignature(t *testing.T) { witness.CheckForgeryRefused(t, app(t)) }
 
-// The lock pins contents, not the place that they come from.
+// The lock file pins contents, not the registry that they come from.
 func TestTheLockNamesNoRegistry(t *testing.T) {
 	lock := expect.Value(files.ReadFile("package-lock.json"))(t)
 	expect.That(t, !bytes.Contains(lock, []byte(`"resolved"`)) && bytes.Contains(lock, []byte(`"integrity": "sha512-`)),

@@ -25,7 +25,7 @@ type opinion struct {
 	Blocks   int      `json:"blocks"`
 }
 
-// opinions are what slack_sdk's models have to say of each message or modal.
+// opinions returns the errors of slack_sdk's models for each message or modal.
 func opinions(t *testing.T, all []content) map[string]opinion {
 	t.Helper()
 	var in bytes.Buffer
@@ -49,7 +49,7 @@ func opinions(t *testing.T, all []content) map[string]opinion {
 	return said
 }
 
-// Every card and form that Ringi can show, as the card package's tests keep them.
+// Every card and form that Ringi can show, from the card package's golden files.
 func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 	root := expect.Value(process.ModuleRoot())(t)
 	var all []content
@@ -71,7 +71,7 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 	t.Logf("%d cards and forms of %d blocks", len(all), blocks)
 }
 
-// A witness that accepts everything says nothing.
+// A witness that accepts everything proves nothing.
 func TestSlackSDKRefusesWhatSlackRefuses(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("長", n) }
 	text := func(kind, s string) map[string]any { return map[string]any{"type": kind, "text": s} }

@@ -11,8 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// command runs one of the package's programs; without a Python the test is
-// skipped on a laptop and fails when CI is set.
+// command runs one of the package's programs; without Python the test is skipped on a laptop and fails if CI is set.
 func command(t *testing.T, name string) func(testing.TB) *exec.Cmd {
 	t.Helper()
 	expect.Patience(t)
