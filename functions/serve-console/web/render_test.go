@@ -18,7 +18,7 @@ import (
 func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	w := consoletest.Start(t)
 	morning := w.Now().In(web.Zone).Truncate(time.Hour).AddDate(0, 0, 1)
-	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, web.Zone) // in London still the day before
+	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, web.Zone) // yesterday in London
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "朝の依頼", After: morning.Sub(w.Now())})
 	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
 	b := w.As(workspace.Suzuki)

@@ -30,8 +30,8 @@ func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage st
 	}
 }
 
-// An approval in Slack and a cancellation in the console, at the same instant: a cancelled action never runs if the
-// cancellation wins, and both surfaces show the same.
+// An approval in Slack and a cancellation in the console, at the same instant: if the cancellation wins, the action
+// never runs, and both surfaces show the same.
 func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 	ends := map[conversation.ActionStatus]int{}
 	for range rounds {

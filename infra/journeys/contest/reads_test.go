@@ -44,7 +44,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 			}
 		}
 	}
-	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // the call and its result
+	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // its call and result
 		t.Errorf("%d parts are of the tool: %s", calls, text)
 	}
 	_, page := desk.Get("/console/contests/" + id)
