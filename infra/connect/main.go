@@ -1,21 +1,20 @@
-// Command connect gives a deployed Ringi what a workspace's tools call a vendor with,
-// and takes it back. It seals credentials with the deployment's key before they are kept:
+// Command connect connects a deployed Ringi's workspace with vendors, and disconnects it. It seals credentials with the
+// deployment's key before it stores them:
 //
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD freee
 //
-// asks a person's consent in the browser; the app's client id and secret, as the vendor
-// gave them, are in the environment: FREEE_CLIENT_ID, FREEE_CLIENT_SECRET, GOOGLE_….
-// slack needs neither: it says that the app is installed again.
+// asks for a person's consent in the browser. The vendor's client id and secret are in the environment: FREEE_CLIENT_ID,
+// FREEE_CLIENT_SECRET, GOOGLE_…. slack needs neither: it records that the app is installed again.
 //
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp:rooms < token
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp tools rooms
 //
-// keep the token of an MCP server for its present address, and show and allow its tools; mcp alone says how.
+// save an MCP server's token for its present address, and show its tools. mcp without arguments lists its commands.
 //
 //	go run ./infra/connect -table … -team T0123ABCD -by U0123ABCD settings set max_cost_usd=5
 //
-// changes what a workspace's administrator decides otherwise, without any credential:
-// settings, tool and tenant alone say how.
+// changes settings that administrators otherwise change in the console. It needs no key. settings, tool and tenant
+// without arguments list their commands.
 package main
 
 import (

@@ -1,15 +1,14 @@
-// Command smoke tries this deployment in a real AWS account: it deploys the template to
-// a stack of its own beside a stand-in for Slack, lets one request be stamped twice and
-// carried out, opens a Home tab, types /ringi list, looks at the audit log, and deletes everything:
+// Command smoke tries this deployment in a real AWS account: it deploys the template as a new stack with a stand-in for
+// Slack, makes and stamps one request, opens a Home tab, types /ringi list, reads the audit log, and deletes everything:
 //
 //	AWS_DEFAULT_REGION=us-east-1 go run ./infra/smoke
 //
-// It has not been run against AWS yet. Its test runs all that follows the deployment against the local stack. Only an
+// It has not been run against AWS yet. Its test runs everything after the deployment against the local stack. Only an
 // account can show one thing: that IAM judges the items of a transaction one by one, as the local stack does, and so
 // lets transactions put audit entries although updates on AUDIT#* are denied.
 //
-// It needs the SAM CLI, Go, make and credentials that may deploy. It takes about ten
-// minutes and costs some cents. No Slack, no vendor and no model is called.
+// It needs the SAM CLI, Go, make and credentials that may deploy. It takes about ten minutes and costs a few cents. It
+// calls neither Slack nor a vendor nor a model.
 package main
 
 import (

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// said is the one request; the demo model makes one direct message of it.
+// said is the text of the request; the demo model plans one direct message for it.
 const said = "<@" + standin.Bot + "> <@" + standin.Stamper + "> さんに「動作確認です」と DM して"
 
 // request is a message in Slack and the task that is made from it.
