@@ -219,9 +219,9 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 // few is how many keys list prints of each kind.
 const few = 20
 
-// report checks a receipt and prints first the faults (those in wrong, then its own), then what is proved. It returns errFound
-// if anything is wrong. It spells out invisible characters and line breaks, so that no text of a receipt can hide or
-// add a line.
+// report checks a receipt and prints first the faults (those in wrong, then its own), then what is proved. It returns
+// errFound if anything is wrong. It spells out invisible characters and line breaks, so that no text of a receipt can
+// hide or add a line.
 func report(r Receipt, wrong []string, out io.Writer) error {
 	checked, err := r.check()
 	if err != nil {
