@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the tables of shared/tool/README.
 
 const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
 
-// The table of tools in shared/tool/README.md is the catalog's.
+// The table of tools in shared/tool/README.md lists the catalog.
 func TestReadmeListsTheTools(t *testing.T) {
 	path := filepath.Join(repository, "shared", "tool", "README.md")
 	before, rest, begins := strings.Cut(textOf(t, path), tableBegins)

@@ -51,7 +51,7 @@ func (unlisted) Users(context.Context) iter.Seq2[slackapi.User, error] {
 	return func(yield func(slackapi.User, error) bool) { yield(slackapi.User{}, errors.New("no")) }
 }
 
-// Anyone may choose a name that is taken.
+// The filter adds ids to equal names, because anyone may choose a name that is taken.
 func TestTheFilterTellsPeopleOfOneNameApart(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}

@@ -76,7 +76,7 @@ var stages = []struct {
 	},
 }
 
-// TestThirtyTwoClientsAtOnce decide, cancel and try again on one task, round after round.
+// TestThirtyTwoClientsAtOnce lets clients decide, cancel and retry on one task, round after round.
 func TestThirtyTwoClientsAtOnce(t *testing.T) {
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
