@@ -255,8 +255,8 @@ func toSettings(v *visitor) {
 	console.Clean()
 }
 
-// TestInTheBrowser: Japanese on a phone and English on a desktop; if RINGI_SCREENSHOTS names a folder for screenshots,
-// both on both.
+// TestInTheBrowser: Japanese on a phone and English on a desktop; if RINGI_SCREENSHOTS names a folder, both languages on
+// both devices.
 func TestInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
