@@ -53,7 +53,7 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 		fields []string
 	}{
 		"AgentDefinition": {reflect.TypeFor[agent.Definition](), []string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
-		"AgentSession":    {reflect.TypeFor[conversation.Session](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
+		"AgentSession":    {reflect.TypeFor[conversation.Conversation](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
 		"SessionMessage":  {reflect.TypeFor[conversation.Message](), []string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
 		// Every item has an attribute called type, so an action's type has another name.
 		"ActionRequest":     {reflect.TypeFor[conversation.Action](), []string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by", "started_at", "completed_at", "result_summary", "error_detail"}},

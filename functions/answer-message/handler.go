@@ -125,13 +125,13 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return t.refused(ctx, why, err)
 	}
 	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
-	d, known := agent.Find(defs, t.a.Session.AgentID)
+	d, known := agent.Find(defs, t.a.Conversation.AgentID)
 	if !known {
-		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "",
+		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "",
 			conversation.CodeAgentNotFound, "the settings have no such agent")
 		return t.refused(ctx, &conversation.Refusal{
-			Reason: conversation.ReasonNoAgent, Detail: t.a.Session.AgentID,
-			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
+			Reason: conversation.ReasonNoAgent, Detail: t.a.Conversation.AgentID,
+			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Conversation.AgentID), Failed: true,
 		}, nil)
 	}
 	wire, err := t.Open(d, t.settings)
@@ -217,7 +217,7 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 			return t.counted(c, err)
 		})
 		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
-			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(reasonTooLong),
+			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(reasonTooLong),
 				long.Error())
 			return t.say(ctx, conversation.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
 		}
@@ -294,7 +294,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
 		Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Session.WorkspacePath); i >= 0 &&
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
@@ -309,7 +309,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 // other error with a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
 	f := model.Failure(err)
-	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
+	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason), err.Error())
 	if f.Transient {
 		return t.tried(ctx, f.Reason, x, err)
 	}

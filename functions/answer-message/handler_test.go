@@ -310,7 +310,7 @@ func testFiles(t *testing.T, w *world) {
 
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+	if m := w.said(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -322,14 +322,14 @@ func testDown(t *testing.T, w *world) {
 	}
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Session; m.Sender != conversation.FromSystem || m.Content == "" || s.Status != conversation.Failing || s.Error == "" {
+	if m, s := w.said(), w.load().Conversation; m.Sender != conversation.FromSystem || m.Content == "" || s.Status != conversation.Failing || s.Error == "" {
 		t.Fatalf("%+v %+v", m, s)
 	}
 	w.vendor.err = nil
 	w.tell("1775034001.000100", "U1", "again?")
 	w.wake()
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Session; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
+	if m, s := w.said(), w.load().Conversation; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }
@@ -345,7 +345,7 @@ func testUnreached(t *testing.T, w *world) {
 	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
 	}))(t)
-	if m, s := w.said(), w.load().Session; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "could not be reached") || s.Status != conversation.Failing || s.TriedError != "" {
+	if m, s := w.said(), w.load().Conversation; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "could not be reached") || s.Status != conversation.Failing || s.TriedError != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // messages that are answered now. It loads the rows again after the messages, so that it knows every message that came
 // meanwhile as waiting.
 func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
-	s := t.a.Session
+	s := t.a.Conversation
 	t.from = s.From()
 	said, err := t.Store.Messages(ctx, t.in.Tenant, s.ID, t.from)
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *answering) told(ctx context.Context, all []conversation.Message) ([]tur
 			people = append(people, m.User)
 		}
 	}
-	names := t.Names(ctx, t.ref, t.a.Session.TeamID, people...)
+	names := t.Names(ctx, t.ref, t.a.Conversation.TeamID, people...)
 	actions, err := t.actions(ctx, all)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (t *answering) actions(ctx context.Context, all []conversation.Message) (ma
 	if !slices.ContainsFunc(all, func(m conversation.Message) bool { return m.ActionID != "" && out[m.ActionID] == nil }) {
 		return out, nil
 	}
-	old, err := t.Store.Archived(ctx, t.in.Tenant, t.a.Session.ID)
+	old, err := t.Store.Archived(ctx, t.in.Tenant, t.a.Conversation.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read old actions: %w", err)
 	}
@@ -216,7 +216,7 @@ func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.
 	p := &turn.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
 	if p.Payload == "" {
 		p.Payload = "{}"
-		if text, err := t.Payloads.Open(ctx, t.ref, x.Payload); err == nil && x.Number > t.a.Session.Actions-3 {
+		if text, err := t.Payloads.Open(ctx, t.ref, x.Payload); err == nil && x.Number > t.a.Conversation.Actions-3 {
 			p.Payload = string(text)
 		}
 	}

@@ -29,7 +29,7 @@ func testTried(t *testing.T, w *world) {
 		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
 	}
 	w.wake()
-	before, calls := w.load().Session.Usage.Cost, len(w.vendor.requests)
+	before, calls := w.load().Conversation.Usage.Cost, len(w.vendor.requests)
 	paid := model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
 	w.vendor.says.Usage = paid
 	w.vendor.asked = func() {
@@ -40,13 +40,13 @@ func testTried(t *testing.T, w *world) {
 	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
-	s := w.load().Session
+	s := w.load().Conversation
 	if s.Usage.Cost != before+2*3000 || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != conversation.Open || len(w.load().Inbox) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	w.vendor.err, w.vendor.asked = nil, nil
 	expect.Value(w.handle())(t)
-	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Session.TriedError != "" {
+	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Conversation.TriedError != "" {
 		t.Errorf("%d calls, the last message is %+v", n, w.said())
 	}
 	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)), "summary") {
@@ -60,7 +60,7 @@ func testSummaryGone(t *testing.T, w *world) {
 		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
 	}
 	expect.Value(w.handle())(t)
-	key := w.load().Session.SummaryKey
+	key := w.load().Conversation.SummaryKey
 	expect.Must(t, key != "", "nothing was folded")
 	pk := conversation.MessagesList + w.ref.Tenant + "#" + w.ref.ID
 	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{

@@ -99,7 +99,7 @@ func testLateForTheBeginning(t *testing.T, w *world) {
 
 func testLateForTheSummary(t *testing.T, w *world) {
 	w.long(1)
-	folded := w.load().Session.CollapsedThrough
+	folded := w.load().Conversation.CollapsedThrough
 	expect.Must(t, folded != "", "nothing was folded")
 	for i, late := range []string{"1775034000.900000", "1775034000.800000"} {
 		w.later(10 + i)
@@ -112,7 +112,7 @@ func testLateForTheSummary(t *testing.T, w *world) {
 	w.tell("1775034000.700000", "U1", "pay invoice 12")
 	w.long(20)
 	summed := string(expect.Value(json.Marshal(w.vendor.requests[before].Messages))(t))
-	if s := w.load().Session; s.CollapsedThrough <= folded || strings.Count(summed, "pay invoice") != 3 {
+	if s := w.load().Conversation; s.CollapsedThrough <= folded || strings.Count(summed, "pay invoice") != 3 {
 		t.Errorf("folded through %s, and then through %s: summed up %.300s", folded, s.CollapsedThrough, summed)
 	}
 	w.says(w.later(30), "and now?")

@@ -44,7 +44,7 @@ func wordsIn(locale string) words { return inEach.In(locale) }
 // outsider refuses messages of guests, and of people who belong to another workspace or have left this one. It asks
 // Slack only about the authors of waiting messages.
 func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error) {
-	team, asked := t.a.Session.TeamID, map[string]bool{"": true}
+	team, asked := t.a.Conversation.TeamID, map[string]bool{"": true}
 	for _, i := range t.seen {
 		if asked[i.User] {
 			continue
@@ -79,7 +79,7 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 	if askers == nil { // only the system's messages wait
 		askers = t.a.LastAskers()
 	}
-	err := t.Approvable(ctx, t.ref, t.a.Session.Origin(), t.settings, askers)
+	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, askers)
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
 	switch {
 	case err == nil:
@@ -101,7 +101,7 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return why, err
 	}
 	w := wordsIn(t.settings.Locale)
-	if limit := t.settings.MaxSessionCost(); limit > 0 && t.a.Session.Usage.Cost >= limit {
+	if limit := t.settings.MaxSessionCost(); limit > 0 && t.a.Conversation.Usage.Cost >= limit {
 		return &conversation.Refusal{Reason: reasonSessionCost, Detail: limit.String(), Text: fmt.Sprintf(w.cost, limit)}, nil
 	}
 	over, err := pipeline.OverBudget(ctx, t.Store, t.in.Tenant, t.settings, t.Now())

@@ -33,7 +33,7 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	}
 	w.vendor.says.Usage = model.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, Unpriced: 1}
 	expect.Value(w.handle())(t)
-	if said := w.said(); said.Reason != task.ReasonModelUnpriced || w.load().Session.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+	if said := w.said(); said.Reason != task.ReasonModelUnpriced || w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%d calls, and it said %+v", len(w.vendor.requests), said)
 	}
 }

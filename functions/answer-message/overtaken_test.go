@@ -68,7 +68,7 @@ func (w *world) costs(name string, output int64) {
 	w.t.Helper()
 	uses := expect.Value(w.rows.Uses(w.t.Context(), w.ref.Tenant, w.ref.ID))(w.t)
 	day := expect.Value(w.Store.Spent(w.t.Context(), w.ref.Tenant, time.Now()))(w.t)
-	if got := w.load().Session.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost || day.Day == 0 {
+	if got := w.load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost || day.Day == 0 {
 		w.t.Errorf("%s: the session cost %+v, with %d calls, and the day %+v", name, got, len(uses), day)
 	}
 }
@@ -82,7 +82,7 @@ func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	if got := w.said(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.load().Inbox) != 0 || len(w.vendor.requests) != 1 {
 		t.Errorf("said %.100q because of %q after %d calls; %d messages wait", got.Content, got.Reason, len(w.vendor.requests), len(w.load().Inbox))
 	}
-	expect.Is(t, w.load().Session.Status, conversation.Open, "the agent counts")
+	expect.Is(t, w.load().Conversation.Status, conversation.Open, "the agent counts")
 	w.costs("too long", 150_000)
 	w.vendor.says.Text = "short"
 	w.tell("1775034001.000100", "U1", "shorter, please")

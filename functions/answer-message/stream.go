@@ -115,7 +115,7 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	if g.row == nil {
 		err = g.begin(ctx, more)
 	} else {
-		err = g.Streamer.AppendStream(ctx, g.a.Session.Channel, g.row.TS, more)
+		err = g.Streamer.AppendStream(ctx, g.a.Conversation.Channel, g.row.TS, more)
 	}
 	g.shown = whole
 	if err != nil {
@@ -141,7 +141,7 @@ func sure(text string) string {
 
 // begin creates the row, posts the message, and then saves the message's timestamp in the row.
 func (g *growing) begin(ctx context.Context, text string) error {
-	s := g.a.Session
+	s := g.a.Conversation
 	row := conversation.NewStream(g.seen[0], g.Now())
 	if err := g.Notes.PutNote(ctx, g.ref, row, row.Of, true); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (g *growing) begin(ctx context.Context, text string) error {
 }
 
 // asker returns the author of the newest message that is answered.
-func asker(seen []*conversation.Inbox, s *conversation.Session) string {
+func asker(seen []*conversation.Inbox, s *conversation.Conversation) string {
 	for _, i := range slices.Backward(seen) {
 		if i.User != "" {
 			return i.User
@@ -179,7 +179,7 @@ func (g *growing) stop(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, streamWithin)
 	defer cancel()
-	if err := g.Streamer.StopStream(ctx, g.a.Session.Channel, g.row.TS); err != nil {
+	if err := g.Streamer.StopStream(ctx, g.a.Conversation.Channel, g.row.TS); err != nil {
 		slog.WarnContext(ctx, "a message still grows", "session", g.ref.ID, "ts", g.row.TS, "err", err)
 	}
 }
@@ -199,7 +199,7 @@ func (t *answering) clear(ctx context.Context) bool {
 	if row.TS != "" {
 		return false
 	}
-	found, err := t.Streamer.FindStreams(ctx, t.a.Session.Channel, t.a.Session.ThreadTS, row.StartedAt)
+	found, err := t.Streamer.FindStreams(ctx, t.a.Conversation.Channel, t.a.Conversation.ThreadTS, row.StartedAt)
 	if found = t.unknown(found); err == nil && len(found) > 0 {
 		next := *row
 		next.TS = found[0]
@@ -234,9 +234,9 @@ func (t *answering) orphaned(ctx context.Context) {
 func (t *answering) discard(ctx context.Context, row *conversation.Stream) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamWithin)
 	defer cancel()
-	channel, found, err := t.a.Session.Channel, []string{row.TS}, error(nil)
+	channel, found, err := t.a.Conversation.Channel, []string{row.TS}, error(nil)
 	if row.TS == "" {
-		found, err = t.Streamer.FindStreams(ctx, channel, t.a.Session.ThreadTS, row.StartedAt)
+		found, err = t.Streamer.FindStreams(ctx, channel, t.a.Conversation.ThreadTS, row.StartedAt)
 		found = t.unknown(found)
 	}
 	for _, ts := range found {

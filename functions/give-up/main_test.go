@@ -24,6 +24,6 @@ func TestGiveUp(t *testing.T) {
 	ref := in.Ref()
 	next := expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1}))(t)
 	a := expect.Value(rows.Load(t.Context(), ref))(t)
-	expect.That(t, next.State == aggregate.StateFinish && a.Head.Resting && a.Session.Status == conversation.Failing &&
-		len(a.Inbox) == 0, "%+v, %+v: the conversation is %s, %d messages wait", next, a.Head, a.Session.Status, len(a.Inbox))
+	expect.That(t, next.State == aggregate.StateFinish && a.Head.Resting && a.Conversation.Status == conversation.Failing &&
+		len(a.Inbox) == 0, "%+v, %+v: the conversation is %s, %d messages wait", next, a.Head, a.Conversation.Status, len(a.Inbox))
 }

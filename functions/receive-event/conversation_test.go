@@ -82,7 +82,7 @@ func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
 				return
 			}
 			s := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
-			if s == nil || len(k.changes) != 0 || s.Session.AgentID != tt.agent || k.said()[0].Content != tt.kept ||
+			if s == nil || len(k.changes) != 0 || s.Conversation.AgentID != tt.agent || k.said()[0].Content != tt.kept ||
 				len(s.Inbox) != 1 {
 				t.Errorf("opened %+v, said %v, made %d tasks", s, k.said(), len(k.changes))
 			}
@@ -156,7 +156,7 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 		Gate:  aggregate.Gate{Status: aggregate.Approved},
 	}
 	a := k.opened[id]
-	a.Session.Actions, a.Session.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
+	a.Conversation.Actions, a.Conversation.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
 	a.Add(x)
 	if got := stop(h, "U0ALICE", root); got != 200 ||
 		k.opened[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.opened[id].Head.Acting != "" {

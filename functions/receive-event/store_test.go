@@ -119,6 +119,6 @@ func testTold(t *testing.T, db *storetest.Server) {
 	}
 	a := expect.Value(opened.Load(t.Context(),
 		conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
-	expect.That(t, a.Head.Rev == 2 && len(a.Inbox) == 2 && a.Session.AgentID == "claude",
+	expect.That(t, a.Head.Rev == 2 && len(a.Inbox) == 2 && a.Conversation.AgentID == "claude",
 		"%+v with %d messages", a.Head, len(a.Inbox))
 }

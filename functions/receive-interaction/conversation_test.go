@@ -214,7 +214,7 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
 	k.quiet(k.confirm(workspace.Sato), workspace.Sato)
 	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
-	expect.That(t, a.Session.Status == conversation.Closed && a.Session.ClosedBy == workspace.Sato, "%+v", a.Session)
+	expect.That(t, a.Conversation.Status == conversation.Closed && a.Conversation.ClosedBy == workspace.Sato, "%+v", a.Conversation)
 }
 
 func testActionCancelled(t *testing.T, db *storetest.Server) {
@@ -269,7 +269,7 @@ func testConversationReopened(t *testing.T, db *storetest.Server) {
 		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
 	k.quiet(k.press(workspace.Sato, card.ReopenConversation, k.of.ID), workspace.Sato)
-	expect.Same(t, conversation.Open, expect.Value(k.rows.Load(t.Context(), k.of))(t).Session.Status)
+	expect.Same(t, conversation.Open, expect.Value(k.rows.Load(t.Context(), k.of))(t).Conversation.Status)
 }
 
 func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {

@@ -39,10 +39,10 @@ func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 		clear(w.archives.trees)
 		w.box.err = isolated.ErrCannot
 		a := w.propose(typ, p)
-		if x := a.Actions[1]; x.Error != reasonRefused || x.ErrorDetail != inEach.In("en").gone || a.Session.WorkspaceVersion != "" {
-			t.Errorf("%s: %+v leaves %q", typ, x, a.Session.WorkspaceVersion)
+		if x := a.Actions[1]; x.Error != reasonRefused || x.ErrorDetail != inEach.In("en").gone || a.Conversation.WorkspaceVersion != "" {
+			t.Errorf("%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
 		}
-		if a := w.propose(conversation.CodeGenerate, files); a.Actions[2].Status != conversation.ActionSucceeded || a.Session.WorkspaceVersion == "" {
+		if a := w.propose(conversation.CodeGenerate, files); a.Actions[2].Status != conversation.ActionSucceeded || a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: after it %+v", typ, a.Actions[2])
 		}
 	}

@@ -56,11 +56,11 @@ type Payloads interface {
 
 // Files stores workspaces. *versions.Store implements it.
 type Files interface {
-	Get(ctx context.Context, of versions.Session, version string) (*conversation.Tree, error)
-	Put(ctx context.Context, of versions.Session, t *conversation.Tree) (version string, err error)
-	Take(ctx context.Context, of versions.Session, action string) (version string, err error)
-	Cancel(ctx context.Context, of versions.Session, action string) error
-	Lend(ctx context.Context, of versions.Session, version string, until time.Time, o *isolated.Order) error
+	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
+	Take(ctx context.Context, of versions.Conversation, action string) (version string, err error)
+	Cancel(ctx context.Context, of versions.Conversation, action string) error
+	Lend(ctx context.Context, of versions.Conversation, version string, until time.Time, o *isolated.Order) error
 }
 
 type Handler struct {
@@ -78,7 +78,7 @@ type Handler struct {
 type job struct {
 	*Handler
 	ref        aggregate.Ref
-	session    *conversation.Session
+	session    *conversation.Conversation
 	action     *conversation.Action
 	payload    conversation.Payload
 	invocation string
@@ -86,7 +86,9 @@ type job struct {
 	noted      []any // further attributes for the log
 }
 
-func (j *job) files() versions.Session { return versions.Session{Tenant: j.ref.Tenant, ID: j.ref.ID} }
+func (j *job) files() versions.Conversation {
+	return versions.Conversation{Tenant: j.ref.Tenant, ID: j.ref.ID}
+}
 
 // Handle executes the conversation's approved action, if there is one, at most once, and returns the run's next state.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
@@ -103,11 +105,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	x := a.Current()
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
-		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN",
+		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Conversation.AgentID, x.ActionID, "OUTCOME_UNKNOWN",
 			"its invocation ended without a result")
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
 	}
-	j := &job{Handler: h, ref: ref, session: a.Session, action: x, invocation: h.NewID()}
+	j := &job{Handler: h, ref: ref, session: a.Conversation, action: x, invocation: h.NewID()}
 	why, err := j.prepare(ctx)
 	if err != nil {
 		return aggregate.Next{}, err
@@ -122,7 +124,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err := j.claim(ctx, in.Run); err != nil {
 		return aggregate.Next{}, err
 	}
-	conversation.Log(ctx, conversation.EventStarted, ref.ID, a.Session.AgentID, x.ActionID, "type", x.ActionType)
+	conversation.Log(ctx, conversation.EventStarted, ref.ID, a.Conversation.AgentID, x.ActionID, "type", x.ActionType)
 	r, err := j.execute(ctx)
 	switch {
 	case errors.Is(err, isolated.ErrNotBegun):
@@ -131,7 +133,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		})
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err), released)
 	case err != nil:
-		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID,
+		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Conversation.AgentID, x.ActionID,
 			string(conversation.ReasonUnknown), err.Error())
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Lost(x.ActionID, j.invocation, h.Now())

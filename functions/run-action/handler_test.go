@@ -62,7 +62,7 @@ type archives struct {
 	told      chan struct{} // gets a value for each cancellation
 }
 
-func (s *archives) Get(_ context.Context, _ versions.Session, version string) (*conversation.Tree, error) {
+func (s *archives) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
 	if version == "" {
 		return &conversation.Tree{}, nil
 	}
@@ -72,7 +72,7 @@ func (s *archives) Get(_ context.Context, _ versions.Session, version string) (*
 	return s.trees[version], nil
 }
 
-func (s *archives) Put(_ context.Context, _ versions.Session, t *conversation.Tree) (string, error) {
+func (s *archives) Put(_ context.Context, _ versions.Conversation, t *conversation.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
@@ -82,14 +82,14 @@ func (s *archives) Put(_ context.Context, _ versions.Session, t *conversation.Tr
 	return version, nil
 }
 
-func (s *archives) Take(ctx context.Context, of versions.Session, _ string) (string, error) {
+func (s *archives) Take(ctx context.Context, of versions.Conversation, _ string) (string, error) {
 	if s.uploaded == nil {
 		return "", versions.ErrGone
 	}
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Cancel(_ context.Context, _ versions.Session, action string) error {
+func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, action)
@@ -107,7 +107,7 @@ func (s *archives) stopped() []string {
 	return slices.Clone(s.cancelled)
 }
 
-func (s *archives) Lend(context.Context, versions.Session, string, time.Time, *isolated.Order) error {
+func (s *archives) Lend(context.Context, versions.Conversation, string, time.Time, *isolated.Order) error {
 	return nil
 }
 
@@ -209,8 +209,8 @@ func testRuns(t *testing.T, w *world) {
 	if x.Status != conversation.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 || x.StartedAt == nil || x.CompletedAt == nil {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
-	if a.Session.WorkspaceVersion != x.Version || w.archives.trees[x.Version] == nil || a.Session.Status != conversation.Open || a.Head.Acting != "" {
-		t.Errorf("version %q of %q, %s", a.Session.WorkspaceVersion, x.Version, a.Session.Status)
+	if a.Conversation.WorkspaceVersion != x.Version || w.archives.trees[x.Version] == nil || a.Conversation.Status != conversation.Open || a.Head.Acting != "" {
+		t.Errorf("version %q of %q, %s", a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
 	}
 	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
@@ -262,7 +262,7 @@ func testCrash(t *testing.T, w *world) {
 		return a.Finish(a.Actions[0].ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"}, w.now)
 	})
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
-	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || a.Session.WorkspaceVersion != "v1" {
+	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || a.Conversation.WorkspaceVersion != "v1" {
 		t.Errorf("the truth came late, and it is %+v", x)
 	}
 }
@@ -300,8 +300,8 @@ func testCancelled(t *testing.T, w *world) {
 	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
 		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
-	expect.That(t, a.Session.WorkspaceVersion == "" && a.Session.Status == conversation.Open,
-		"the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
+	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,
+		"the workspace is %q, the session %s", a.Conversation.WorkspaceVersion, a.Conversation.Status)
 }
 
 func testWrites(t *testing.T, w *world) {

@@ -71,7 +71,7 @@ type folders struct {
 	err error
 }
 
-func (f folders) Get(context.Context, versions.Session, string) (*conversation.Tree, error) {
+func (f folders) Get(context.Context, versions.Conversation, string) (*conversation.Tree, error) {
 	if f.err != nil {
 		return nil, f.err
 	}

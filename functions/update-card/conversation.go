@@ -31,7 +31,7 @@ type conversationCards struct {
 }
 
 func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
-	s := conversationOf(a).Session
+	s := conversationOf(a).Conversation
 	if s == nil {
 		return Place{}, false
 	}
@@ -143,14 +143,14 @@ func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus,
 	t := conversationOf(a)
 	x := t.Current()
 	switch {
-	case t.Session.Status == conversation.Closed:
-		return slackapi.AgentClosed, t.Session.Title
+	case t.Conversation.Status == conversation.Closed:
+		return slackapi.AgentClosed, t.Conversation.Title
 	case x != nil && x.Status == conversation.ActionPending && len(t.Inbox) == 0:
-		return slackapi.AgentSuspended, t.Session.Title
+		return slackapi.AgentSuspended, t.Conversation.Title
 	case !t.Head.Resting:
-		return slackapi.AgentProcessing, t.Session.Title
+		return slackapi.AgentProcessing, t.Conversation.Title
 	}
-	return slackapi.AgentActive, t.Session.Title
+	return slackapi.AgentActive, t.Conversation.Title
 }
 
 // withStatus is a kind whose threads show an agent's state.
@@ -169,7 +169,7 @@ func (d *drawing) status(ctx context.Context) {
 		return
 	}
 	st, title := k.Status(d.a)
-	err := d.Slack.SetAgentStatus(ctx, conversationOf(d.a).Session.Channel, d.place.Thread, st, title)
+	err := d.Slack.SetAgentStatus(ctx, conversationOf(d.a).Conversation.Channel, d.place.Thread, st, title)
 	if d.heard(ctx, err); err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
 	}

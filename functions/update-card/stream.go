@@ -34,7 +34,7 @@ type withLeftover interface {
 // Leftover returns a message that was streamed for an answer which will never be committed.
 func (conversationCards) Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string) {
 	t := conversationOf(a)
-	return t.Leftover(), t.Session.Channel
+	return t.Leftover(), t.Conversation.Channel
 }
 
 // mayCome is how long a message may take to appear after the answer to its call was lost.

@@ -151,8 +151,8 @@ func (k *talk) end(t driver.T) *conversation.Action {
 	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
 		a = k.load(t)
 		if x := a.Current(); x != nil && x.Status == conversation.ActionPending {
-			by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Session.TeamID, Member: true}
-			policy := aggregate.Policy{Team: a.Session.TeamID, AllowSelf: true}
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Conversation.TeamID, Member: true}
+			policy := aggregate.Policy{Team: a.Conversation.TeamID, AllowSelf: true}
 			_, err := k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 				return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
 			})

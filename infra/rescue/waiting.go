@@ -121,11 +121,11 @@ func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref,
 	if err != nil {
 		return err
 	}
-	if a.Session == nil {
+	if a.Conversation == nil {
 		return fmt.Errorf("%s: %w", ref, aggregate.ErrConflict) // a torn read
 	}
 	fmt.Fprintf(out, "conversation %s with %s: %s, run %s-%d %s; last changed %s\n", a.Head.SessionID,
-		a.Session.AgentID, a.Session.Status, a.Head.SessionID, a.Head.Run,
+		a.Conversation.AgentID, a.Conversation.Status, a.Head.SessionID, a.Head.Run,
 		map[bool]string{true: "has ended", false: "is open, or died"}[a.Head.Resting], aggregate.TimeText(a.Head.ChangedAt))
 	fmt.Fprintf(out, "%d messages are not answered\n", len(a.Inbox))
 	for _, x := range a.Actions {

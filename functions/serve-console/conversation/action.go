@@ -56,9 +56,9 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	out := actionRow{
 		Number: x.Number, ID: x.ActionID, Type: agent.Called(locale)[x.ActionType], Badge: actionBadge(x),
 		Status: words.In("action_status", x.Status), At: x.CreatedAt,
-		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds,
+		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID), Seconds: x.TimeoutSeconds,
 		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending,
-		Open: !x.Status.Over() || x.Number == t.is.Session.Actions || x.Number == t.logged,
+		Open: !x.Status.Over() || x.Number == t.is.Conversation.Actions || x.Number == t.logged,
 	}
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 		out.By = t.person(x.Askers[0])

@@ -22,7 +22,7 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
 	expect.Same(t, k.Page()+"?done=act_reject", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "先にファイルを見せて")).To)
 	sato.Get(k.Page()).Holds(t, "先にファイルを見せて", "却下", "action.rejected")
-	if a := k.Load(); a.Session.PendingActionID != "" || len(a.Inbox) != 1 {
+	if a := k.Load(); a.Conversation.PendingActionID != "" || len(a.Inbox) != 1 {
 		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
 	}
 

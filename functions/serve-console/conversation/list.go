@@ -123,7 +123,9 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	p := agentsPage{Status: f.status, Person: f.person}
 	p.Bad, p.Narrowed = web.Problems(words, bad), f.status != "" || f.person != ""
 	defs := p.define(c, v, settings)
-	read := func(reach people.Reach) (store.Page[conversation.Session], error) { return c.visible(r, v, f, reach) }
+	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
+		return c.visible(r, v, f, reach)
+	}
 	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, f.cursor, f.at, read)
 	if err != nil || led {
 		return err
@@ -140,11 +142,11 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 // in their channels.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
-) (store.Page[conversation.Session], error) {
+) (store.Page[conversation.Conversation], error) {
 	of := conversations.Filter{Status: conversation.Status(f.status), Opener: f.opener(v.User)}
-	var keep func(conversation.Session) bool
+	var keep func(conversation.Conversation) bool
 	if !v.Admin && of.Opener != v.User {
-		keep = func(x conversation.Session) bool { return reach.Sees(x.Origin()) }
+		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
 	}
 	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
 }
@@ -227,7 +229,7 @@ func labelOf(defs []agent.Definition, id string) string {
 }
 
 func (p *agentsPage) fill(
-	c *Pages, r *http.Request, v *web.Viewer, f filter, page store.Page[conversation.Session], reach people.Reach,
+	c *Pages, r *http.Request, v *web.Viewer, f filter, page store.Page[conversation.Conversation], reach people.Reach,
 	defs []agent.Definition,
 ) {
 	words := v.Texts("agents")
@@ -256,14 +258,14 @@ func (p *agentsPage) fill(
 const waitsFor = "waiting"
 
 // statusOf returns a session's status in words.
-func statusOf(t web.Texts, s conversation.Session) string {
+func statusOf(t web.Texts, s conversation.Conversation) string {
 	if s.Status != conversation.Closed && s.PendingActionID != "" {
 		return t.In("statuses", waitsFor)
 	}
 	return t.In("statuses", string(s.Status))
 }
 
-func badgeOf(s conversation.Session) string {
+func badgeOf(s conversation.Conversation) string {
 	switch {
 	case s.Status == conversation.Closed:
 		return ""

@@ -113,7 +113,7 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 	if t.said, err = c.Conversations.Newest(ctx, ref.Tenant, ref.ID, before, saidOfPage); err != nil {
 		return t, err
 	}
-	if key := t.is.Session.SummaryKey; key != "" {
+	if key := t.is.Conversation.SummaryKey; key != "" {
 		m, err := c.Conversations.Message(ctx, ref.Tenant, ref.ID, key)
 		if err != nil {
 			return t, err
@@ -133,7 +133,7 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 // actionsOf reads a session's actions, and the output of the action with a number or else of the newest.
 func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) error {
 	t.actions = slices.Clone(t.is.Actions)
-	if len(t.actions) < t.is.Session.Actions {
+	if len(t.actions) < t.is.Conversation.Actions {
 		old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 
 // namePeople looks up the names of everybody on the page in one call.
 func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
-	s := t.is.Session
+	s := t.is.Conversation
 	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
 	for _, m := range t.said {
 		ids = append(ids, m.User)
@@ -206,7 +206,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
 ) error {
-	words, s := v.Texts("conversation"), t.is.Session
+	words, s := v.Texts("conversation"), t.is.Conversation
 	p.ID, p.Path = s.ID, "/console/sessions/"+s.ID
 	q := url.Values{}
 	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
@@ -255,7 +255,7 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, loc
 
 // about fills in the top of the page.
 func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
-	words, list, s := v.Texts("conversation"), v.Texts("agents"), t.is.Session
+	words, list, s := v.Texts("conversation"), v.Texts("agents"), t.is.Conversation
 	p.Status, p.StatusText, p.Badge = string(s.Status), statusOf(list, *s), badgeOf(*s)
 	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
 	if _, ok := agent.Find(t.defs, s.AgentID); !ok {

@@ -57,7 +57,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
 	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(task.ActCancelTask, nil, "")).Says(t, http.StatusBadRequest)
-	expect.That(t, k.Load().Session.Status == conversation.Open, "what cancels a task, on a conversation's page")
+	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
 	page.Holds(t, "session.closed", "この会話が消える日時", "この会話をもう一度始める")

@@ -37,12 +37,12 @@ func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
 	w.As(workspace.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
 	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose, conversation.ActReopen} { // while it is open, then once it is closed
 		w.As(workspace.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")).Says(t, http.StatusNotFound)
-		if d.Load().Session.Status == conversation.Open {
+		if d.Load().Conversation.Status == conversation.Open {
 			w.As(workspace.Sato).Post(d.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
 		}
 	}
-	if a := d.Load(); a.Session.Status != conversation.Closed || a.Head.ForgottenAt == nil {
-		t.Errorf("another's direct message was begun anew: %+v", a.Session)
+	if a := d.Load(); a.Conversation.Status != conversation.Closed || a.Head.ForgottenAt == nil {
+		t.Errorf("another's direct message was begun anew: %+v", a.Conversation)
 	}
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", conversation.ID("T", "C", "1.2")} {
 		w.As(workspace.Sato).Get("/console/sessions/"+id).Says(t, http.StatusNotFound)

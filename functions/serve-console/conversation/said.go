@@ -27,7 +27,7 @@ type fileRow struct {
 
 // messages fills in the messages; those that the summary replaces are listed separately.
 func (p *conversationPage) messages(t loaded, words web.Texts) {
-	s := t.is.Session
+	s := t.is.Conversation
 	if t.summary != nil {
 		p.Summary, p.SummaryAt = card.Prose(t.summary.Content), t.summary.CreatedAt
 		p.Originals = p.Path + "?before=" + url.QueryEscape(s.CollapsedThrough+"!") + "#said"

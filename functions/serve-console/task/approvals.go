@@ -183,7 +183,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	if err != nil {
 		return nil, err
 	}
-	var conversed map[string]conversation.Session
+	var conversed map[string]conversation.Conversation
 	if len(conversing) > 0 {
 		if conversed, err = c.Conversations.Titled(r.Context(), v.Tenant, conversing...); err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 	expect.NoError(t, all.Begin(t.Context(), c))
 	expect.Eventually(t, "the agent proposes to write files", func() bool {
 		a, err := all.Load(t.Context(), ref)
-		return err == nil && a.Session.PendingActionID != ""
+		return err == nil && a.Conversation.PendingActionID != ""
 	})
 	return ref
 }

@@ -48,14 +48,14 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 			before := len(vendors.Asked())
 			vendors.Scripted(llm.Script{Texts: []string{"ここまでの要約です"}}, llm.Script{Texts: []string{"一つ目の答え"}}, llm.Script{Texts: []string{"二つ目の答え"}}, llm.Script{Texts: []string{"三つ目の答え"}})
 			for i, answer := range []string{"一つ目の答え", "二つ目の答え", "三つ目の答え"} {
-				cost, began := d.Load().Session.Usage.Cost, time.Now()
+				cost, began := d.Load().Conversation.Usage.Cost, time.Now()
 				d.Reply(fmt.Sprintf("質問 %d", i+1))
 				d.Shows(answer)
 				took := time.Since(began)
 				a := d.Rests()
 				asked := heard(before)
 				last := asked[len(asked)-1]
-				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond), a.Session.Usage.Cost-cost)
+				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond), a.Conversation.Usage.Cost-cost)
 				if len(asked) != i+2 || len(last) > turn.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 || !strings.Contains(last, "ここまでの要約です") {
 					t.Errorf("%d calls, the last of %d bytes", len(asked), len(last))
 				}

@@ -99,8 +99,8 @@ func TestAConversationOnEachWire(t *testing.T) {
 		}
 		approved := d.Audit(conversation.AuditApproved)
 		asked := heard(before)
-		if len(approved) != 1 || len(asked) != 2 || a.Session.Usage.Cost == 0 || a.Session.Usage.Output != 60 {
-			t.Fatalf("%+v, %d requests, %+v", approved, len(asked), a.Session.Usage)
+		if len(approved) != 1 || len(asked) != 2 || a.Conversation.Usage.Cost == 0 || a.Conversation.Usage.Output != 60 {
+			t.Fatalf("%+v, %d requests, %+v", approved, len(asked), a.Conversation.Usage)
 		}
 		if e := approved[0]; !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != workspace.Sato || e.ResourceID != x.ActionID {
 			t.Errorf("%+v", e)
@@ -158,8 +158,8 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 					_, faces := d.Faces()
 					t.Errorf("%d calls and %d cards: %q", n, len(a.Cards), faces)
 				}
-				if failed := test.calls == 0; failed != (a.Session.Status == conversation.Failing) || a.Session.TriedError != "" {
-					t.Errorf("%+v", a.Session)
+				if failed := test.calls == 0; failed != (a.Conversation.Status == conversation.Failing) || a.Conversation.TriedError != "" {
+					t.Errorf("%+v", a.Conversation)
 				}
 			})
 		}
@@ -174,8 +174,8 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	d := begin(t, "codex", "最初のお願いです")
 	d.Timeout *= 3 // whose tries take longer than one timeout
 	d.Shows("AI モデルから応答がないため、答えられませんでした。書いた内容は残っています。")
-	if a := d.Rests(); a.Session.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
-		t.Errorf("%+v", a.Session)
+	if a := d.Rests(); a.Conversation.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
+		t.Errorf("%+v", a.Conversation)
 	}
 	desk := driver.SitDown(t, running, workspace.Sato)
 	if status, page := desk.Get(d.Page()); status != 200 || !strings.Contains(page, "AI モデルから応答がない") {
@@ -185,8 +185,8 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	vendors.Scripted(llm.Script{Texts: []string{"戻りました"}})
 	d.Reply("続けて")
 	d.Shows("戻りました")
-	if a := d.Rests(); a.Session.Status != conversation.Open || a.Session.Error != "" {
-		t.Errorf("%+v", a.Session)
+	if a := d.Rests(); a.Conversation.Status != conversation.Open || a.Conversation.Error != "" {
+		t.Errorf("%+v", a.Conversation)
 	}
 	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0], "続けて") {
 		t.Error("the model was not told what was said before")

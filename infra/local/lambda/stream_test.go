@@ -124,7 +124,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	inBucket.BaseEndpoint = &endpoint
 	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
-	store, of := versions.Open(inBucket, "bucket"), versions.Session{Tenant: "01TENANT", ID: "0b1c"}
+	store, of := versions.Open(inBucket, "bucket"), versions.Conversation{Tenant: "01TENANT", ID: "0b1c"}
 	before := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one"}}))(t)
 	version := expect.Value(store.Put(t.Context(), of, before))(t)
 

@@ -42,16 +42,16 @@ type Store interface {
 
 // Sessions lists people's conversations with agents.
 type Sessions interface {
-	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error)
+	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
 }
 
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
-	Waiting []Item                 // gates that wait for this person's decision, oldest first
-	Looked  int                    // how many of the workspace's oldest waiting gates were searched; 0: all
-	Mine    []*task.Aggregate      // the person's requests, newest first
-	Talks   []conversation.Session // the person's open conversations, newest first
+	Waiting []Item                      // gates that wait for this person's decision, oldest first
+	Looked  int                         // how many of the workspace's oldest waiting gates were searched; 0: all
+	Mine    []*task.Aggregate           // the person's requests, newest first
+	Talks   []conversation.Conversation // the person's open conversations, newest first
 }
 
 // Item is a waiting gate and its subject.
@@ -82,8 +82,8 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 }
 
 // talks returns the open ones of a person's newest conversations.
-func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Session, error) {
-	open := func(s conversation.Session) bool { return s.Status != conversation.Closed }
+func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Conversation, error) {
+	open := func(s conversation.Conversation) bool { return s.Status != conversation.Closed }
 	page, err := r.Sessions.Listed(ctx, tenant, conversations.Filter{Opener: user}, "", mostMine, mostTalks, open)
 	if err != nil {
 		return nil, fmt.Errorf("list a person's conversations: %w", err)
@@ -150,7 +150,7 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Of: a})})
 	}
 	for _, s := range b.Talks {
-		out.Conversations = append(out.Conversations, card.OpenConversation{Session: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
+		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
 	}
 	return out
 }

@@ -78,9 +78,9 @@ func (a *Aggregate) working(run int) error {
 	switch {
 	case a.Head.Run != run || a.Head.Resting:
 		return aggregate.ErrSuperseded
-	case a.Session == nil:
+	case a.Conversation == nil:
 		return aggregate.ErrConflict
-	case a.Session.Status == Closed:
+	case a.Conversation.Status == Closed:
 		return aggregate.ErrSuperseded
 	}
 	return nil
@@ -95,15 +95,15 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		return aggregate.Change{}, err
 	}
 	c.to(Open) // in case it was failing
-	c.Session.Error, c.Session.ErrorDetail = "", ""
+	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
 	c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
-		c.Session.Unasked = 0
+		c.Conversation.Unasked = 0
 	}
 	proposed := ""
 	if x.Proposal != nil {
-		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Session.AgentID}
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
 	if x.Text != "" || proposed != "" || len(x.Read) > 0 || len(c.late) > 0 {
@@ -122,13 +122,13 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	c.fold(x.Summary, x.Through)
 	switch {
 	case x.Refused != "":
-		c.Session.Refused++
+		c.Conversation.Refused++
 		m := c.say(Message{Sender: FromSystem, Content: x.Refused})
-		if c.Session.Refused <= mostRefused {
+		if c.Conversation.Refused <= mostRefused {
 			c.tell(m)
 		}
 	default:
-		c.Session.Refused = 0
+		c.Conversation.Refused = 0
 	}
 	c.rest()
 	return c.done()
@@ -140,7 +140,7 @@ func (c *change) fold(summary, through string) {
 		return
 	}
 	m := c.say(Message{Sender: FromSystem, Content: summary, Collapsed: true, Through: through})
-	c.Session.CollapsedThrough, c.Session.SummaryKey = through, m.Key()
+	c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = through, m.Key()
 }
 
 // Tried records a failed try that will be repeated: its cost, and the summary made for it. The messages stay
@@ -149,7 +149,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Session.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
+	if a.Conversation.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
@@ -162,7 +162,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 			c.Put(&folded)
 		}
 	}
-	c.Session.TriedError = why
+	c.Conversation.TriedError = why
 	return c.done()
 }
 
@@ -206,7 +206,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 			continue
 		}
 		c.Remove(is)
-		if is.Message <= a.Session.From() && !is.Folded {
+		if is.Message <= a.Conversation.From() && !is.Folded {
 			c.late = append(c.late, is.Message)
 		}
 		if is.User != "" && !slices.Contains(askers, is.User) {
@@ -214,9 +214,9 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		}
 	}
 	if askers != nil {
-		c.Session.Askers = askers
+		c.Conversation.Askers = askers
 	}
-	c.Session.TriedError = ""
+	c.Conversation.TriedError = ""
 	c.takeOver(seen)
 	c.progress()
 	c.active()
@@ -227,7 +227,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 // rest ends the run if nothing is left to do after this Change.
 func (c *change) rest() {
 	head := c.Head
-	after := c.of.After(aggregate.Change{Rows: append(slices.Clone(c.Rows), &c.Session), Drop: c.Drop, Head: &head}).(*Aggregate)
+	after := c.of.After(aggregate.Change{Rows: append(slices.Clone(c.Rows), &c.Conversation), Drop: c.Drop, Head: &head}).(*Aggregate)
 	c.Head.Resting = !after.work(c.Now)
 }
 
@@ -249,8 +249,8 @@ func (c *change) charge(u aggregate.Usage) {
 	if u.ID == "" {
 		return
 	}
-	c.Session.Usage, c.Session.Provider = c.Session.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Session.Provider)
-	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Session.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
+	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
+	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 }
 
@@ -259,29 +259,29 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	if c.of.Current() != nil {
 		c.Fail(ErrPending)
 	}
-	c.Session.Actions++
+	c.Conversation.Actions++
 	x := &Action{
-		Number: c.Session.Actions, SessionID: c.Session.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Session.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds,
+		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
+		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
 	if as == RequestedByUser {
 		x.Askers = []string{by.ID}
 	}
-	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Session.ID, x.Key())
+	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
 	c.under(p.Terms.SettingsRev)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
-	if p.Rule == "" || c.Session.Unasked >= mostUnasked {
+	if p.Rule == "" || c.Conversation.Unasked >= mostUnasked {
 		c.Put(x)
-		c.Session.PendingActionID = x.ActionID
+		c.Conversation.PendingActionID = x.ActionID
 		return x.ActionID
 	}
 	if x.ActionType != TestRun { // a second check, independent of the caller's
 		c.Fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule
-	c.Session.Unasked++
+	c.Conversation.Unasked++
 	c.move(x, ActionApproved, func(n *Action) {
 		n.Gate.Terms.ApprovalRequired = false
 		n.settle(aggregate.Approved)
@@ -297,8 +297,8 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	if c.Session.Status == Closed {
-		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Session.ClosedBy, At: *c.Session.ClosedAt, Reason: c.Session.CloseReason})
+	if c.Conversation.Status == Closed {
+		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Conversation.ClosedBy, At: *c.Conversation.ClosedAt, Reason: c.Conversation.CloseReason})
 	}
 	p.Rule = ""
 	c.active()
@@ -328,11 +328,11 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late})
 	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	if r.Failed {
-		if c.Session.Status != Failing {
-			c.audit(aggregate.System(), AuditFailing, "session", c.Session.ID, map[string]any{"reason": r.Reason, "detail": r.Detail})
+		if c.Conversation.Status != Failing {
+			c.audit(aggregate.System(), AuditFailing, "session", c.Conversation.ID, map[string]any{"reason": r.Reason, "detail": r.Detail})
 		}
 		c.to(Failing)
-		c.Session.Error, c.Session.ErrorDetail = r.Reason, r.Detail
+		c.Conversation.Error, c.Conversation.ErrorDetail = r.Reason, r.Detail
 	}
 	c.rest()
 	return c.done()

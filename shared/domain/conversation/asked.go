@@ -64,18 +64,18 @@ func (a *Aggregate) Readable(now time.Time) error {
 	switch {
 	case a.Head.Forgotten(now):
 		return aggregate.ErrNotFound
-	case a.Session == nil:
+	case a.Conversation == nil:
 		return aggregate.ErrConflict
 	}
 	return nil
 }
 
 // Origin returns where and by whom the conversation was opened.
-func (a *Aggregate) Origin() aggregate.Origin { return a.Session.Origin() }
+func (a *Aggregate) Origin() aggregate.Origin { return a.Conversation.Origin() }
 
 // Beginning returns the timestamps of the first message of the conversation's thread and of the thread.
 func (a *Aggregate) Beginning() (message, thread string) {
-	return a.Session.ThreadTS, a.Session.ThreadTS
+	return a.Conversation.ThreadTS, a.Conversation.ThreadTS
 }
 
 // Askers returns the people whose own request is waiting: those of the current action, or else LastAskers.
@@ -88,10 +88,10 @@ func (a *Aggregate) Askers() []string {
 
 // LastAskers returns the people whose messages the agent answered last, or who opened the conversation.
 func (a *Aggregate) LastAskers() []string {
-	if a.Session == nil || len(a.Session.Askers) == 0 {
+	if a.Conversation == nil || len(a.Conversation.Askers) == 0 {
 		return []string{a.Head.Requester}
 	}
-	return a.Session.Askers
+	return a.Conversation.Askers
 }
 
 // Acts in a conversation besides approving and rejecting.
@@ -106,7 +106,7 @@ const (
 func (a *Aggregate) Offers() []aggregate.Offer {
 	x := a.Current()
 	switch {
-	case a.Session.Status == Closed:
+	case a.Conversation.Status == Closed:
 		return []aggregate.Offer{{Act: ActReopen}}
 	case x == nil:
 		return []aggregate.Offer{{Act: ActClose}}

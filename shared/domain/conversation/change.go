@@ -14,13 +14,13 @@ type Decision = aggregate.Decision[*Aggregate]
 
 type change struct {
 	aggregate.Draft
-	Head    Head    // as it will be written
-	Session Session // as it will be written, by done
-	of      *Aggregate
-	said    int      // number of messages in this Change
-	drawn   int      // number of cards in this Change
-	shows   string   // timestamp of the Slack message that the next card takes over
-	late    []string // keys of messages that this Change answers although they are before From
+	Head         Head         // as it will be written
+	Conversation Conversation // as it will be written, by done
+	of           *Aggregate
+	said         int      // number of messages in this Change
+	drawn        int      // number of cards in this Change
+	shows        string   // timestamp of the Slack message that the next card takes over
+	late         []string // keys of messages that this Change answers although they are before From
 }
 
 // begin opens a change at now, or just after the conversation's last change if that is later. It fails with
@@ -29,13 +29,13 @@ func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head, of: a}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now
-	if a.Session == nil {
+	if a.Conversation == nil {
 		c.Fail(fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict))
 		return c
 	}
-	c.Session = *a.Session
+	c.Conversation = *a.Conversation
 	// The last action is never archived.
-	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil {
+	if n := a.Conversation.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil {
 		c.Fail(fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict))
 	}
 	return c
@@ -43,12 +43,12 @@ func (a *Aggregate) begin(now time.Time) *change {
 
 // done returns the finished Change, or the first error.
 func (c *change) done() (aggregate.Change, error) {
-	head, session := c.Head, c.Session
+	head, session := c.Head, c.Conversation
 	return c.Done(&head, &session)
 }
 
 // active records activity of a person or the agent.
-func (c *change) active() { c.Session.LastActivityAt = c.Now }
+func (c *change) active() { c.Conversation.LastActivityAt = c.Now }
 
 // progress resets the count of restarts.
 func (c *change) progress() { c.Head.Restarts = 0 }
@@ -60,10 +60,10 @@ func (c *change) under(rev int) {
 
 // to changes the conversation's status, or keeps it.
 func (c *change) to(s Status) {
-	if is := c.Session.Status; is != s && !SessionMoves.Allows(is, s) {
+	if is := c.Conversation.Status; is != s && !SessionMoves.Allows(is, s) {
 		c.Fail(fmt.Errorf("session %s cannot become %s: %w", is, s, aggregate.ErrConflict))
 	}
-	c.Session.Status = s
+	c.Conversation.Status = s
 }
 
 // move writes an action's next status after fill has edited its row, and returns the row.
@@ -86,7 +86,7 @@ func (n *Action) settle(to aggregate.GateStatus) {
 }
 
 // keep returns when a conversation's messages expire, in Unix seconds, or 0 if the conversation is kept.
-func (s *Session) keep(now time.Time) int64 {
+func (s *Conversation) keep(now time.Time) int64 {
 	if s.IsCached {
 		return 0
 	}
@@ -103,15 +103,15 @@ const (
 
 // say adds a message from the agent or the system.
 func (c *change) say(m Message) *Message {
-	m.SessionID, m.CreatedAt = c.Session.ID, c.Now.Add(time.Duration(c.said)*time.Millisecond)
-	m.MessageID = uuid("said", c.Session.ID, fmt.Sprint(c.Session.Messages))
-	m.DeleteAfter = c.Session.keep(c.Now)
+	m.SessionID, m.CreatedAt = c.Conversation.ID, c.Now.Add(time.Duration(c.said)*time.Millisecond)
+	m.MessageID = uuid("said", c.Conversation.ID, fmt.Sprint(c.Conversation.Messages))
+	m.DeleteAfter = c.Conversation.keep(c.Now)
 	c.said++
-	c.Session.Messages++
+	c.Conversation.Messages++
 	if c.said > 1 { // later messages of a Change have later times, and the next Change must follow them
 		c.Head.ChangedAt = m.CreatedAt
 	}
-	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Session.ID, Row: &m})
+	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &m})
 	return &m
 }
 
@@ -124,8 +124,8 @@ func (c *change) tell(m *Message) {
 // order of CreatedAt.
 func (c *change) card(typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
-		ID: aggregate.Derive(c.Now, "card", c.Session.ID, string(typ), subject), AggregateID: c.Session.ID, CardType: typ, Subject: subject,
-		Channel: c.Session.Channel, State: aggregate.CardNone, CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
+		ID: aggregate.Derive(c.Now, "card", c.Conversation.ID, string(typ), subject), AggregateID: c.Conversation.ID, CardType: typ, Subject: subject,
+		Channel: c.Conversation.Channel, State: aggregate.CardNone, CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
 	}
 	if typ == CardAction { // the agent's text is posted before its action
 		card.CreatedAt = card.CreatedAt.Add(mostParts * time.Millisecond)

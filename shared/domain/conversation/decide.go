@@ -44,7 +44,7 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	}
 	c.progress()
 	c.active()
-	c.Session.PendingActionID = ""
+	c.Conversation.PendingActionID = ""
 	c.move(x, ActionApproved, func(n *Action) {
 		n.Gate = stamped
 		n.settle(aggregate.Approved)
@@ -161,7 +161,7 @@ func overdue(t aggregate.Terms, now time.Time) bool {
 // End closes the conversation and cancels an action that waits. Allowed are the opener and every approver. It returns
 // ErrInFlight while an action is approved or executes: it must be cancelled first.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if a.Session != nil && a.Session.Status == Closed {
+	if a.Conversation != nil && a.Conversation.Status == Closed {
 		return aggregate.Change{}, nil
 	}
 	if err := a.mayWithdraw(nil, by, p); err != nil {
@@ -180,10 +180,10 @@ func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 
 // idleAt returns when the conversation closes by itself, or nil.
 func (a *Aggregate) idleAt() *time.Time {
-	if a.Session == nil || a.Session.Status == Closed || a.Session.IdleDays <= 0 || a.Current() != nil {
+	if a.Conversation == nil || a.Conversation.Status == Closed || a.Conversation.IdleDays <= 0 || a.Current() != nil {
 		return nil
 	}
-	at := a.Session.LastActivityAt.Add(time.Duration(a.Session.IdleDays) * 24 * time.Hour)
+	at := a.Conversation.LastActivityAt.Add(time.Duration(a.Conversation.IdleDays) * 24 * time.Hour)
 	return &at
 }
 
@@ -195,7 +195,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	}
 	c.progress()
 	if x != nil {
-		c.Session.PendingActionID = ""
+		c.Conversation.PendingActionID = ""
 		c.move(x, ActionCancelled, func(n *Action) {
 			n.settle(aggregate.Cancelled)
 			n.CompletedAt, n.CancelledBy, n.CancelReason = &c.Now, by.ID, why
@@ -206,23 +206,23 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 		c.Remove(i)
 	}
 	c.to(Closed)
-	c.Session.ClosedBy, c.Session.ClosedAt, c.Session.CloseReason = by.ID, &c.Now, why
-	c.Session.Error, c.Session.ErrorDetail = "", ""
+	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = by.ID, &c.Now, why
+	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
 	c.Head.Resting, c.Head.Acting = true, ""
 	a.forget(c)
 	c.card(CardSession, SessionSubject+"#"+aggregate.TimeText(c.Now))
-	c.audit(by, AuditClosed, "session", c.Session.ID, map[string]any{"reason": why})
+	c.audit(by, AuditClosed, "session", c.Conversation.ID, map[string]any{"reason": why})
 	return c.done()
 }
 
 // forget lets the rows of a conversation that is not kept expire a day after it was closed. Approved actions stay as
 // long as the audit log, which contains their hashes.
 func (a *Aggregate) forget(c *change) {
-	if c.Session.IsCached {
+	if c.Conversation.IsCached {
 		return
 	}
 	at := c.Now.Add(forgetAfter)
-	c.Head.ForgottenAt, c.Session.DeleteAfter = &at, at.Unix()
+	c.Head.ForgottenAt, c.Conversation.DeleteAfter = &at, at.Unix()
 	for _, x := range a.Actions {
 		n := *x
 		if w, written := c.Written(x.Key()).(*Action); written {
@@ -239,7 +239,7 @@ func (a *Aggregate) forget(c *change) {
 // Reopen reopens a closed conversation in its thread. The agent no longer knows the earlier messages, but the workspace
 // is unchanged. Messages written since the end are answered. Everybody who may make requests may reopen it.
 func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if a.Session != nil && a.Session.Status != Closed {
+	if a.Conversation != nil && a.Conversation.Status != Closed {
 		return aggregate.Change{}, nil
 	}
 	if err := p.Request(by); err != nil {
@@ -253,8 +253,8 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 			from = i.CreatedAt
 		}
 	}
-	c.Session.HistoryFrom, c.Session.CollapsedThrough, c.Session.SummaryKey = &from, "", ""
-	c.Session.ClosedBy, c.Session.ClosedAt, c.Session.CloseReason, c.Session.DeleteAfter = "", nil, "", 0
+	c.Conversation.HistoryFrom, c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = &from, "", ""
+	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason, c.Conversation.DeleteAfter = "", nil, "", 0
 	c.Head.ForgottenAt, c.Head.Resting = nil, true
 	for _, x := range a.Actions {
 		if n := *x; n.DeleteAfter != 0 {
@@ -264,7 +264,7 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 	}
 	c.progress()
 	c.active()
-	c.audit(by, AuditReopened, "session", c.Session.ID, nil)
+	c.audit(by, AuditReopened, "session", c.Conversation.ID, nil)
 	return c.done()
 }
 
@@ -322,14 +322,14 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		n.CompletedAt = &c.Now
 		fill(n)
 	})
-	if c.Session.PendingActionID == x.ActionID {
-		c.Session.PendingActionID = ""
+	if c.Conversation.PendingActionID == x.ActionID {
+		c.Conversation.PendingActionID = ""
 	}
 	if c.Head.Acting == x.ActionID {
 		c.Head.Acting = ""
 		c.to(Open)
 	}
-	m := c.say(ended.told(c.Session.Locale, ""))
+	m := c.say(ended.told(c.Conversation.Locale, ""))
 	if ended.CancelReason != ReasonExpired { // nobody is waiting for an answer
 		c.tell(m)
 	}

@@ -55,7 +55,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 	c := a.begin(now)
 	claim := func(n *Action) {
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
-		n.BaseVersion = c.Session.WorkspaceVersion
+		n.BaseVersion = c.Conversation.WorkspaceVersion
 	}
 	if x.Status == ActionExecuting { // an earlier claim was released before anything began
 		n := *x
@@ -192,8 +192,8 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	c := a.begin(now)
 	is := c.move(x, r.Status, func(n *Action) { r.into(n); n.Outcome = "" })
 	c.takeVersion(x, r)
-	m := c.say(is.told(c.Session.Locale, r.Tail))
-	if c.Session.Status != Closed {
+	m := c.say(is.told(c.Conversation.Locale, r.Tail))
+	if c.Conversation.Status != Closed {
 		c.tell(m)
 	}
 	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
@@ -202,8 +202,8 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 
 // takeVersion updates the workspace to the action's version, unless the workspace has changed since the action began.
 func (c *change) takeVersion(x *Action, r Result) {
-	if (r.Version != "" || r.Gone) && c.Session.WorkspaceVersion == x.BaseVersion {
-		c.Session.WorkspaceVersion = r.Version
+	if (r.Version != "" || r.Gone) && c.Conversation.WorkspaceVersion == x.BaseVersion {
+		c.Conversation.WorkspaceVersion = r.Version
 	}
 }
 
@@ -285,9 +285,9 @@ func (c *change) archive() {
 		}
 		old := *x
 		if old.ApprovedBy == "" {
-			old.DeleteAfter = c.Session.keep(c.Now)
+			old.DeleteAfter = c.Conversation.keep(c.Now)
 		}
-		c.Beside = append(c.Beside, aggregate.Listed{List: ActionsList, Of: c.Session.ID, Row: &old})
+		c.Beside = append(c.Beside, aggregate.Listed{List: ActionsList, Of: c.Conversation.ID, Row: &old})
 		c.Remove(x)
 		if card := c.of.Card("CARD#" + string(CardAction) + "#" + ActionKey(x.Number)[len("ACTION#"):]); card != nil {
 			c.Remove(card)

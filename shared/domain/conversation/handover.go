@@ -41,15 +41,15 @@ func (c *change) handOver(text string, seen []*Inbox) {
 		return
 	}
 	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
-	_, ref, err := h.receive(&c.Session)
+	_, ref, err := h.receive(&c.Conversation)
 	c.Fail(err)
 	h.TaskID = ref.ID
 	c.Put(h)
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}, AuditHandedOver, "session", c.Conversation.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
 }
 
 // receive returns the first Change of the task.
-func (h *HandOver) receive(s *Session) (aggregate.Change, aggregate.Ref, error) {
+func (h *HandOver) receive(s *Conversation) (aggregate.Change, aggregate.Ref, error) {
 	source := task.SourceChannel
 	if s.ChannelType == "im" {
 		source = task.SourceAgentContainer
@@ -62,10 +62,10 @@ func (h *HandOver) receive(s *Session) (aggregate.Change, aggregate.Ref, error) 
 
 // made returns the task that must be created.
 func (h *HandOver) made(a *Aggregate) (aggregate.Making, error) {
-	if a.Session == nil {
+	if a.Conversation == nil {
 		return aggregate.Making{}, aggregate.ErrConflict
 	}
-	begin, ref, err := h.receive(a.Session)
+	begin, ref, err := h.receive(a.Conversation)
 	number := h.Number
 	return aggregate.Making{Ref: ref, Begin: begin, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
 		return x.(*Aggregate).handed(number)

@@ -57,7 +57,7 @@ func (in Inbound) message(keep int64) (*Message, error) {
 func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	ref := in.Ref()
-	s := &Session{
+	s := &Conversation{
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
 		WorkspacePath: in.workspace(), IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
 		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
@@ -67,7 +67,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	c := (&Aggregate{Head: head, Session: s}).begin(now)
+	c := (&Aggregate{Head: head, Conversation: s}).begin(now)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: ref.ID, Row: m})
 	c.tell(m)
 	c.audit(aggregate.Actor{Type: aggregate.ActorUser, ID: in.User}, AuditOpened, "session", ref.ID, map[string]any{"agent": o.AgentID})
@@ -79,7 +79,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 // used.
 func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	m, err := in.message((&Session{IsCached: o.IsCached, IdleDays: o.IdleDays}).keep(now))
+	m, err := in.message((&Conversation{IsCached: o.IsCached, IdleDays: o.IdleDays}).keep(now))
 	if err != nil {
 		return aggregate.Change{}, err
 	}

@@ -9,10 +9,10 @@ import (
 // Kind describes conversations to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
-	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, Asked: (&Session{}).Key(), Asks: []aggregate.CardType{CardAction},
+	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, Asked: (&Conversation{}).Key(), Asks: []aggregate.CardType{CardAction},
 	Rows: map[string]func() aggregate.Row{
 		"head":     func() aggregate.Row { return &Head{} },
-		"session":  func() aggregate.Row { return &Session{} },
+		"session":  func() aggregate.Row { return &Conversation{} },
 		"inbox":    func() aggregate.Row { return &Inbox{} },
 		"action":   func() aggregate.Row { return &Action{} },
 		"handover": func() aggregate.Row { return &HandOver{} },
@@ -34,7 +34,7 @@ func In(tenant string, s Status) string { return All(tenant) + "#" + string(s) }
 func By(tenant, user string) string     { return "TENANT#" + tenant + "#TALKS#" + user }
 
 // Indexes lists the conversation among all, by its status and by its opener.
-func (s *Session) Indexes(head aggregate.Root) []aggregate.Index {
+func (s *Conversation) Indexes(head aggregate.Root) []aggregate.Index {
 	at := aggregate.TimeText(s.CreatedAt) + "#" + s.ID
 	return []aggregate.Index{
 		{N: 1, PK: All(s.TenantID), SK: at},
@@ -59,12 +59,12 @@ func (a *Action) Asks() aggregate.Question {
 // Aggregate is every row of one conversation; see aggregate.Aggregate.
 type Aggregate struct {
 	aggregate.Shared
-	Head    Head
-	Session *Session
-	Inbox   []*Inbox  // by time
-	Actions []*Action // by number; old ones are archived
-	Handed  []*HandOver
-	Stream  *Stream // nil while no answer is streamed to Slack
+	Head         Head
+	Conversation *Conversation
+	Inbox        []*Inbox  // by time
+	Actions      []*Action // by number; old ones are archived
+	Handed       []*HandOver
+	Stream       *Stream // nil while no answer is streamed to Slack
 	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
 	// partition.
 	Said *Message
@@ -77,8 +77,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *Head:
 		a.Head = *r
-	case *Session:
-		a.Session = r
+	case *Conversation:
+		a.Conversation = r
 	case *Inbox:
 		a.Inbox = aggregate.Insert(a.Inbox, r)
 	case *Action:

@@ -21,7 +21,7 @@ const OutcomeResting = "resting"
 // another invocation.
 func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	rest := aggregate.Next{State: aggregate.StateFinish, Outcome: OutcomeResting}
-	if a.Session == nil || a.Session.Status == Closed {
+	if a.Conversation == nil || a.Conversation.Status == Closed {
 		return rest
 	}
 	if x := a.Current(); x != nil && x.Status != ActionPending {
@@ -129,7 +129,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			due = &t
 		}
 	}
-	if a.Session == nil || a.Head.Forgotten(now) {
+	if a.Conversation == nil || a.Head.Forgotten(now) {
 		return nil
 	}
 	soon := now.Add(5 * time.Minute)
@@ -149,7 +149,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil {
 		by(soon)
 	}
-	if a.Session.Status == Closed {
+	if a.Conversation.Status == Closed {
 		return due
 	}
 	switch {
@@ -226,12 +226,12 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		}
 		return a.Crashed(now)
 	}
-	if a.Session.TriedError != "" { // the more specific reason
-		why = a.Session.TriedError
+	if a.Conversation.TriedError != "" { // the more specific reason
+		why = a.Conversation.TriedError
 	}
-	text, known := Unanswered(a.Session.Locale, why)
+	text, known := Unanswered(a.Conversation.Locale, why)
 	if !known {
-		text, _ = Unanswered(a.Session.Locale, ReasonRunFailed)
+		text, _ = Unanswered(a.Conversation.Locale, ReasonRunFailed)
 	}
 	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: text, Failed: true}, now)
 }

@@ -4,7 +4,7 @@ import "ringi/shared/domain/aggregate"
 
 // Origin returns where and by whom the conversation was opened. As for a request, this determines who may see it and
 // who may decide.
-func (s *Session) Origin() aggregate.Origin {
+func (s *Conversation) Origin() aggregate.Origin {
 	if s == nil {
 		return aggregate.Origin{}
 	}

@@ -104,7 +104,7 @@ const SessionSubject = "SESSION"
 // waitsInVain returns the newest message in the inbox of a closed conversation if no card has reacted to it yet, else
 // nil.
 func (a *Aggregate) waitsInVain() *Inbox {
-	if a.Session == nil || a.Session.Status != Closed || len(a.Inbox) == 0 {
+	if a.Conversation == nil || a.Conversation.Status != Closed || len(a.Inbox) == 0 {
 		return nil
 	}
 	newest := a.Inbox[len(a.Inbox)-1]

@@ -97,9 +97,9 @@ func (w *walk) require(ok bool, what, format string, args ...any) {
 
 // check asserts the invariants after each commit.
 func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
-	if is.Session.Status != was.Session.Status {
-		w.require(SessionMoves.Allows(was.Session.Status, is.Session.Status), what, "the session went from %s to %s", was.Session.Status, is.Session.Status)
-		w.require(is.Session.Status != Closed || len(c.Audit) > 0, what, "closed without a record")
+	if is.Conversation.Status != was.Conversation.Status {
+		w.require(SessionMoves.Allows(was.Conversation.Status, is.Conversation.Status), what, "the session went from %s to %s", was.Conversation.Status, is.Conversation.Status)
+		w.require(is.Conversation.Status != Closed || len(c.Audit) > 0, what, "closed without a record")
 	}
 	waiting, open, executing := "", 0, ""
 	for _, x := range is.Actions {
@@ -125,8 +125,8 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 		}
 	}
 	w.require(open <= 1, what, "%d actions are not over", open)
-	w.require(is.Session.PendingActionID == waiting, what, "pending is %q, waiting %q", is.Session.PendingActionID, waiting)
-	w.require(is.Head.Acting == executing && (executing != "") == (is.Session.Status == Executing), what, "acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Session.Status)
+	w.require(is.Conversation.PendingActionID == waiting, what, "pending is %q, waiting %q", is.Conversation.PendingActionID, waiting)
+	w.require(is.Head.Acting == executing && (executing != "") == (is.Conversation.Status == Executing), what, "acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Conversation.Status)
 	for id, n := range w.calls {
 		w.require(n <= 1, what, "the command of %s ran %d times", id, n)
 	}
@@ -320,7 +320,7 @@ func (w *walk) comesToRest() {
 		}
 		if e := a.Effects(w.now); e.Begin != nil {
 			w.must(func(a *Aggregate) (aggregate.Change, error) { return e.Begin(a) })
-		} else if e.Run == nil && (a.Head.Resting || a.Session.Status == Closed || !a.work(w.now)) {
+		} else if e.Run == nil && (a.Head.Resting || a.Conversation.Status == Closed || !a.work(w.now)) {
 			break
 		}
 		switch a = w.load(); a.Next(w.now).State {
@@ -337,7 +337,7 @@ func (w *walk) comesToRest() {
 		}
 		expect.Must(w.rt, round <= 60, "stuck: %+v, next %+v", a.Head, a.Next(w.now))
 	}
-	if a := w.load(); a.Session.Status != Closed && len(a.Inbox) > 0 {
+	if a := w.load(); a.Conversation.Status != Closed && len(a.Inbox) > 0 {
 		w.rt.Fatalf("%d messages are not answered", len(a.Inbox))
 	}
 }

@@ -31,8 +31,8 @@ func (h *Head) Forgotten(now time.Time) bool {
 func (h *Head) ID() string              { return h.SessionID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Session is a conversation with one agent in one Slack thread.
-type Session struct {
+// Conversation is a conversation with one agent in one Slack thread.
+type Conversation struct {
 	aggregate.Meta
 	ID              string    `json:"session_id"`
 	TenantID        string    `json:"tenant_id"`
@@ -75,7 +75,7 @@ type Session struct {
 
 // From returns the message key after which the agent knows all messages; empty: it knows all. Older ones are replaced
 // by a summary, or were written before the conversation was reopened.
-func (s *Session) From() string {
+func (s *Conversation) From() string {
 	if s.CollapsedThrough == "" && s.HistoryFrom != nil {
 		return aggregate.TimeText(*s.HistoryFrom)
 	}
@@ -230,24 +230,24 @@ func ActionKey(number int) string { return fmt.Sprintf("ACTION#%04d", number) }
 // LogKey returns the key of a line in its list.
 func LogKey(order int) string { return fmt.Sprintf("%010d", order) }
 
-func (s *Session) Key() string  { return "SESSION" }
-func (i *Inbox) Key() string    { return InboxPrefix + i.Message }
-func (m *Message) Key() string  { return MessageKey(m.CreatedAt, m.MessageID) }
-func (a *Action) Key() string   { return ActionKey(a.Number) }
-func (l *LogEntry) Key() string { return LogKey(l.Order) }
+func (s *Conversation) Key() string { return "SESSION" }
+func (i *Inbox) Key() string        { return InboxPrefix + i.Message }
+func (m *Message) Key() string      { return MessageKey(m.CreatedAt, m.MessageID) }
+func (a *Action) Key() string       { return ActionKey(a.Number) }
+func (l *LogEntry) Key() string     { return LogKey(l.Order) }
 
-func (s *Session) Type() string  { return "session" }
-func (i *Inbox) Type() string    { return "inbox" }
-func (m *Message) Type() string  { return "message" }
-func (a *Action) Type() string   { return "action" }
-func (l *LogEntry) Type() string { return "log" }
+func (s *Conversation) Type() string { return "session" }
+func (i *Inbox) Type() string        { return "inbox" }
+func (m *Message) Type() string      { return "message" }
+func (a *Action) Type() string       { return "action" }
+func (l *LogEntry) Type() string     { return "log" }
 
 // Revision returns 0 because rows of a list are only put if absent.
 func (m *Message) Revision() int  { return 0 }
 func (l *LogEntry) Revision() int { return 0 }
 
-func (s Session) At(rev int) aggregate.Row { s.Rev = rev; return &s }
-func (i Inbox) At(rev int) aggregate.Row   { i.Rev = rev; return &i }
-func (a Action) At(rev int) aggregate.Row  { a.Rev = rev; return &a }
-func (m Message) At(int) aggregate.Row     { return &m }
-func (l LogEntry) At(int) aggregate.Row    { return &l }
+func (s Conversation) At(rev int) aggregate.Row { s.Rev = rev; return &s }
+func (i Inbox) At(rev int) aggregate.Row        { i.Rev = rev; return &i }
+func (a Action) At(rev int) aggregate.Row       { a.Rev = rev; return &a }
+func (m Message) At(int) aggregate.Row          { return &m }
+func (l LogEntry) At(int) aggregate.Row         { return &l }

@@ -67,14 +67,14 @@ func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
 	tb := opened(t)
 	expect.NoError(t, tb.answer(nil))
-	idle := tb.load().Session.LastActivityAt.Add(7 * 24 * time.Hour)
+	idle := tb.load().Conversation.LastActivityAt.Add(7 * 24 * time.Hour)
 	closed := func() error {
 		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(tb.now) })
 	}
 	tb.now = idle.Add(-time.Millisecond)
 	expect.Fails(t, closed(), aggregate.ErrNotDue, "before its days")
 	tb.now = idle
-	if err := closed(); err != nil || tb.load().Session.Status != Closed || tb.load().Session.CloseReason != ReasonIdle {
+	if err := closed(); err != nil || tb.load().Conversation.Status != Closed || tb.load().Conversation.CloseReason != ReasonIdle {
 		t.Errorf("after its days: %v", err)
 	}
 	tb, _ = pending(t, ShellCommand)
@@ -171,7 +171,7 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	expect.Is(t, started("i1"), "", "the same start is told twice")
 	tb.must(release)
 	tb.rows = maps.Clone(tb.rows)
-	moved := *tb.load().Session
+	moved := *tb.load().Conversation
 	moved.WorkspaceVersion = "v2" // a late result of an earlier action changed the files
 	tb.rows[moved.Key()] = &moved
 	expect.Has(t, started("i1"), `"base_version":"v2"`, "the entry says")
@@ -188,7 +188,7 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	expect.NoError(t, pause())
 	tb.tell("are you there?")
 	a := tb.load()
-	if h := a.Head; !h.Resting || h.Restarts != 0 || a.Session.Status != Open || len(a.Inbox) != 2 || a.Effects(tb.now).Begin != nil || a.Effects(tb.now).Run != nil {
+	if h := a.Head; !h.Resting || h.Restarts != 0 || a.Conversation.Status != Open || len(a.Inbox) != 2 || a.Effects(tb.now).Begin != nil || a.Effects(tb.now).Run != nil {
 		t.Errorf("while it pauses: %+v, %d messages wait", h, len(a.Inbox))
 	}
 	due := a.DueAt(tb.now)

@@ -12,7 +12,7 @@ const ReasonStopped aggregate.Reason = "stopped"
 // Stop ends the conversation's current work: it cancels an approved or executing action, or answers waiting messages
 // with a fixed sentence. Whoever may withdraw an action may stop it. Without current work nothing changes.
 func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if a.Session == nil {
+	if a.Conversation == nil {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
 	if x := a.Current(); x != nil && x.Status != ActionPending {
@@ -21,8 +21,8 @@ func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) 
 	if err := a.mayWithdraw(nil, by, p); err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Session.Status == Closed || a.Head.Resting || len(a.Inbox) == 0 {
+	if a.Conversation.Status == Closed || a.Head.Resting || len(a.Inbox) == 0 {
 		return aggregate.Change{}, nil
 	}
-	return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: ReasonStopped, Text: said.In(a.Session.Locale).stopped}, now)
+	return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: ReasonStopped, Text: said.In(a.Conversation.Locale).stopped}, now)
 }

@@ -34,7 +34,7 @@ func (s Stream) At(rev int) aggregate.Row { s.Rev = rev; return &s }
 
 // Leftover returns a stream whose answer will not be committed, or nil.
 func (a *Aggregate) Leftover() *Stream {
-	if a.Stream == nil || a.Session != nil && a.Session.Status != Closed && aggregate.Find(a.Inbox, InboxPrefix+a.Stream.Of) != nil {
+	if a.Stream == nil || a.Conversation != nil && a.Conversation.Status != Closed && aggregate.Find(a.Inbox, InboxPrefix+a.Stream.Of) != nil {
 		return nil
 	}
 	return a.Stream

@@ -48,8 +48,8 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 		HandOver: "do it", Summary: "so far", Through: MessageKey(now, "x"), Folded: folded, Read: []Attachment{{FileID: "F1"}},
 	}
 	closed := *a
-	over := *a.Session
-	over.Status, closed.Session = Closed, &over
+	over := *a.Conversation
+	over.Status, closed.Conversation = Closed, &over
 	for n := range 120 {
 		closed.Cards = append(closed.Cards, &aggregate.Card{CardType: CardSession, Subject: fmt.Sprint(SessionSubject, "#", n), State: aggregate.CardPosted})
 	}

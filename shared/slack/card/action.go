@@ -54,7 +54,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	title := fill(d.texts.Asks, "n", x.Number)
 	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
 		section(d.about(x))).with(b.blocks...)
-	lines := []string{w.surface().WhoDecides(d.settings, d.t.Session.Origin(), d.t.AskersOf(x)...)}
+	lines := []string{w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...)}
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
@@ -79,7 +79,7 @@ func (d conversationDrawing) about(x *conversation.Action) string {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
 	if about := inline(x.Summary, maxAbout); about != "" {
-		text += "\n" + fill(w.About, "agent", or(inline(d.t.Session.AgentID, maxTool), d.w.None), "text", about)
+		text += "\n" + fill(w.About, "agent", or(inline(d.t.Conversation.AgentID, maxTool), d.w.None), "text", about)
 	}
 	return text
 }

@@ -51,8 +51,8 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 
 // locale is the conversation's language, or the tenant's if the conversation has none.
 func (t Conversation) locale(s tenancy.Settings) string {
-	if t.Session != nil && t.Session.Locale != "" {
-		return t.Session.Locale
+	if t.Conversation != nil && t.Conversation.Locale != "" {
+		return t.Conversation.Locale
 	}
 	return s.Locale
 }
@@ -95,7 +95,7 @@ func (d conversationDrawing) said(subject string) string {
 
 // ended draws the card of a closed conversation. Its button is gone once the conversation is open again.
 func (d conversationDrawing) ended() face {
-	s, w := d.t.Session, d.texts
+	s, w := d.t.Conversation, d.texts
 	if s == nil || s.Status != conversation.Closed {
 		return face{text: w.Reopened, colour: grey}.with(contextLine(w.Reopened))
 	}

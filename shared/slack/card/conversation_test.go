@@ -173,7 +173,7 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 	c.t.Helper()
 	s := tenancy.DefaultSettings()
 	s.Locale = locale
-	c.Session.Locale = locale
+	c.Aggregate.Conversation.Locale = locale
 	for i := len(c.Cards) - 1; i >= 0; i-- {
 		if c.Cards[i].CardType != typ {
 			continue

@@ -32,11 +32,11 @@ func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, lin
 
 // conversationFrom names a conversation, the person who began it, and its agent.
 func conversationFrom(a *conversation.Aggregate, w *askWords) string {
-	return fill(w.ConversationFrom, "title", conversationTitle(a.Session, w),
-		"who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
+	return fill(w.ConversationFrom, "title", conversationTitle(a.Conversation, w),
+		"who", wordsOf(w.Locale).mention(a.Conversation.Opener), "agent", inline(a.Conversation.AgentID, maxTool))
 }
 
-func conversationTitle(s *conversation.Session, w *askWords) string {
+func conversationTitle(s *conversation.Conversation, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), w.Untitled)
 }
 

@@ -218,7 +218,7 @@ func waitsLine(x Waits, w *askWords) string {
 	case *task.Aggregate:
 		title = titleOf(a, w)
 	case *conversation.Aggregate:
-		title = conversationTitle(a.Session, w)
+		title = conversationTitle(a.Conversation, w)
 	}
 	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question),
 		"who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))

@@ -11,17 +11,17 @@ import (
 
 // OpenConversation is an open conversation that the person began.
 type OpenConversation struct {
-	Session conversation.Session
-	Link    string
+	Conversation conversation.Conversation
+	Link         string
 }
 
 // conversationOnHome draws an agent's waiting action as blocks of the Home tab. If its card can't show all of it, a
 // short form has a button that opens the rest.
 func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
-	in := *of.Session
+	in := *of.Conversation
 	in.Locale = s.Locale // the tab is in its reader's language
 	a := *of
-	a.Session = &in
+	a.Conversation = &in
 	w := askWordsOf(s.Locale)
 	blocks := []slack.Block{divider(), contextLine(conversationFrom(&a, w) + opens(x.Link, w))}
 	waits := a.Action(x.Question.ID)
@@ -54,13 +54,13 @@ func (w *askWords) conversationsOf(conversations []OpenConversation) []slack.Blo
 func (w *askWords) conversationLines(conversations []OpenConversation) []string {
 	lines := make([]string, len(conversations))
 	for i, x := range conversations {
-		lines[i] = "• " + fill(w.ConversationLine, "title", conversationTitle(&x.Session, w),
-			"agent", inline(x.Session.AgentID, maxTool), "state", w.conversationState(&x.Session)) + opens(x.Link, w)
+		lines[i] = "• " + fill(w.ConversationLine, "title", conversationTitle(&x.Conversation, w),
+			"agent", inline(x.Conversation.AgentID, maxTool), "state", w.conversationState(&x.Conversation)) + opens(x.Link, w)
 	}
 	return lines
 }
 
-func (w *askWords) conversationState(s *conversation.Session) string {
+func (w *askWords) conversationState(s *conversation.Conversation) string {
 	switch {
 	case s.PendingActionID != "":
 		return w.StateWaits

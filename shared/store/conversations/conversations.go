@@ -71,7 +71,7 @@ type Filter struct {
 // Listed lists a tenant's conversations, newest first. If keep is not nil, it selects which of them are returned. A
 // page reads at most most rows, so it may be short and still have a next one. It returns aggregate.ErrField as
 // table.Rows does.
-func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error) {
+func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error) {
 	l := table.List{
 		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
 		Index: "GSI1", Partitions: []string{conversation.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
@@ -82,23 +82,23 @@ func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor stri
 	case f.Status != "":
 		l.Index, l.Partitions = "GSI2", []string{conversation.In(tenant, f.Status)}
 	}
-	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x conversation.Session) bool {
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x conversation.Conversation) bool {
 		return (f.Status == "" || x.Status == f.Status) && (keep == nil || keep(x))
 	})
 }
 
 // Titled returns the rows of these conversations by id, for display only. It reads at most a hundred and leaves out
 // those that don't exist.
-func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error) {
+func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Conversation, error) {
 	places := make([]store.Place, len(ids))
 	for i, id := range ids {
-		places[i] = store.Place{Ref: conversation.RefOf(tenant, id), Key: (&conversation.Session{}).Key()}
+		places[i] = store.Place{Ref: conversation.RefOf(tenant, id), Key: (&conversation.Conversation{}).Key()}
 	}
-	rows, err := store.RowsAt[conversation.Session](ctx, s.Of.Store, places)
+	rows, err := store.RowsAt[conversation.Conversation](ctx, s.Of.Store, places)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]conversation.Session{}
+	out := map[string]conversation.Conversation{}
 	for at, x := range rows {
 		out[at.Ref.ID] = x
 	}

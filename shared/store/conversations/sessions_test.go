@@ -90,7 +90,7 @@ func testIngress(t *testing.T, w *world) {
 		t.Errorf("a thread without a session: %v", err)
 	}
 	a := w.load(t)
-	if len(a.Inbox) != 2 || a.Head.Rev != 2 || a.Session.Opener != "U1" || len(w.said(t)) != 2 {
+	if len(a.Inbox) != 2 || a.Head.Rev != 2 || a.Conversation.Opener != "U1" || len(w.said(t)) != 2 {
 		t.Errorf("%+v, %d wait, %v", a.Head, len(a.Inbox), w.said(t))
 	}
 	if e := a.Effects(w.now); e.Run == nil || e.Run.Name != w.ref.ID+"-1" || e.Begin != nil {
@@ -105,8 +105,8 @@ func testAnswer(t *testing.T, w *world) {
 	a := w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(1, seen, conversation.Answer{Text: "hi", Usage: use}, w.now)
 	})
-	if len(a.Inbox) != 1 || a.Head.Resting || a.Session.Usage.Cost != 7 {
-		t.Errorf("%d wait, resting %v, %v", len(a.Inbox), a.Head.Resting, a.Session.Usage.Cost)
+	if len(a.Inbox) != 1 || a.Head.Resting || a.Conversation.Usage.Cost != 7 {
+		t.Errorf("%d wait, resting %v, %v", len(a.Inbox), a.Head.Resting, a.Conversation.Usage.Cost)
 	}
 	if is := w.load(t); len(is.Inbox) != 1 || len(is.Cards) != 1 {
 		t.Errorf("in the table %d wait, %d cards", len(is.Inbox), len(is.Cards))
@@ -131,8 +131,8 @@ func testForgotten(t *testing.T, w *world) {
 		return a.End(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, policy, w.now)
 	})
 	expect.NoError(t, w.tell(t, "1775034001.000100", "still there?"))
-	if a := w.load(t); a.Session.Status != conversation.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Run != nil {
-		t.Errorf("%+v", a.Session)
+	if a := w.load(t); a.Conversation.Status != conversation.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Run != nil {
+		t.Errorf("%+v", a.Conversation)
 	}
 	w.Now = func() time.Time { return w.now.Add(25 * time.Hour) }
 	if _, err := w.Load(t.Context(), w.ref); !errors.Is(err, aggregate.ErrNotFound) {

@@ -200,7 +200,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
-	s, of := versions.Open(k.Config, k.Bucket), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}
+	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: k.Ref.Tenant, ID: "s"}
 	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
 	if n := k.expire(t, 29*day); n != 0 {

@@ -29,12 +29,14 @@ const (
 // ErrGone means that a version was deleted or that nothing was uploaded.
 var ErrGone = errors.New("the workspace is gone")
 
-// Session identifies a conversation by its tenant's id and its own.
-type Session struct{ Tenant, ID string }
+// Conversation identifies a conversation by its tenant's id and its own.
+type Conversation struct{ Tenant, ID string }
 
-func (s Session) version(v string) string { return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar" }
+func (s Conversation) version(v string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar"
+}
 
-func (s Session) action(id, name string) string {
+func (s Conversation) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
 
@@ -54,7 +56,7 @@ func Open(cfg aws.Config, bucket string) *Store {
 
 // Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
 // exist.
-func (s *Store) Get(ctx context.Context, of Session, version string) (*conversation.Tree, error) {
+func (s *Store) Get(ctx context.Context, of Conversation, version string) (*conversation.Tree, error) {
 	if version == "" {
 		return &conversation.Tree{}, nil
 	}
@@ -82,7 +84,7 @@ func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error)
 }
 
 // Put stores a tree and returns its version. Storing the same tree again changes nothing.
-func (s *Store) Put(ctx context.Context, of Session, t *conversation.Tree) (version string, err error) {
+func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
@@ -100,7 +102,7 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 
 // Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for
 // the upload of the changed files. They are valid for this action and until the given time.
-func (s *Store) Lend(ctx context.Context, of Session, version string, until time.Time, o *isolated.Order) error {
+func (s *Store) Lend(ctx context.Context, of Conversation, version string, until time.Time, o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {
 		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
@@ -133,14 +135,14 @@ func (s *Store) Lend(ctx context.Context, of Session, version string, until time
 }
 
 // Cancel tells a running action to end. Repeating it changes nothing.
-func (s *Store) Cancel(ctx context.Context, of Session, action string) error {
+func (s *Store) Cancel(ctx context.Context, of Conversation, action string) error {
 	return s.put(ctx, of.action(action, "cancel"), []byte("cancelled\n"))
 }
 
 // Take stores the archive that an action uploaded as a version and returns the version. It checks the archive as
 // untrusted input, and computes the version from its content. It returns ErrGone if nothing was uploaded, and an error
 // wrapping conversation.ErrRefused for an invalid archive.
-func (s *Store) Take(ctx context.Context, of Session, action string) (version string, err error) {
+func (s *Store) Take(ctx context.Context, of Conversation, action string) (version string, err error) {
 	t, err := s.get(ctx, of.action(action, "changed.tar"))
 	if err != nil {
 		return "", err

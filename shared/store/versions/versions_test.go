@@ -22,7 +22,7 @@ import (
 	"ringi/shared/store/versions"
 )
 
-var session = versions.Session{Tenant: "01TENANT", ID: "0b1c"}
+var session = versions.Conversation{Tenant: "01TENANT", ID: "0b1c"}
 
 func config(endpoint string) aws.Config {
 	c := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "TOKEN")}
@@ -99,7 +99,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		t.Errorf("a cancel is answered %d", status)
 	}
 
-	other := versions.Session{Tenant: session.Tenant, ID: "other"}
+	other := versions.Conversation{Tenant: session.Tenant, ID: "other"}
 	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, versions.ErrGone) {
 		t.Errorf("another session's version: %v", err)
 	}
