@@ -39,7 +39,7 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	var counts []aggregate.Count
 	says := map[int]error{} // error if the condition of the action with this index fails; nil: ErrConflict
 	var first aggregate.Change
-	var moved aggregate.Ref // the aggregate that first changes
+	var moved aggregate.Ref // the aggregate that the change first is of
 	for i, c := range changes {
 		ref := all[i].Ref()
 		if c.Head == nil {

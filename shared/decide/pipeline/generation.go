@@ -37,7 +37,7 @@ func RetryDelay(asked, tried, least time.Duration) time.Duration {
 func resumeAt(asked time.Duration, since, now time.Time) time.Time {
 	wait := RetryDelay(asked, now.Sub(since), MinRetryDelay)
 	until, last := now.Add(wait), since.Add(task.MaxPausing)
-	if until.After(last) { // the last try must be made before the limit
+	if until.After(last) { // the last try is made when the limit is reached
 		return now.Add(max(asked, last.Sub(now)))
 	}
 	return until

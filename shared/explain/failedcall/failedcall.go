@@ -21,7 +21,7 @@ const (
 type Error struct {
 	Outcome Outcome
 	Problem Problem
-	// Detail is a sentence for people without credentials.
+	// Detail is a sentence for people. It contains no credential.
 	Detail string
 	// RetryAfter is how long the vendor asks to wait; 0 if it doesn't say.
 	RetryAfter time.Duration

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Plain converts a value to what encoding/json writes, with numbers unchanged. A value that JSON can't express, which
+// Plain converts a value to what decoding its JSON returns, with numbers as text. A value that JSON can't express, which
 // no row has, becomes the name of its type.
 func Plain(v types.AttributeValue) any {
 	switch v := v.(type) {
