@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Plain converts a value to what decoding its JSON returns, with numbers as text. A value that JSON can't express, which
-// no row has, becomes the name of its type.
+// Plain converts a value to what decoding its JSON returns, with numbers as json.Number. A value that JSON can't
+// express, which no row has, becomes the name of its type.
 func Plain(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
