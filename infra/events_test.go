@@ -132,7 +132,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	expect.Is(t, in.Ref(), want, "resume-task.json")
 }
 
-// The filter drops only stream records of rows that start nothing.
+// The relay's event filter lets through each record of the stream whose row may start something.
 func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	filter := expect.Value(mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)

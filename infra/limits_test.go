@@ -22,7 +22,7 @@ func TestTheTableOfLimits(t *testing.T) {
 	says(t, "bench/README.md",
 		fmt.Sprintf("| a policy's text | %s characters,", grouped(model.MaxPolicy)),
 		fmt.Sprintf("| steps of a process | %d |", task.MaxSteps),
-		fmt.Sprintf("| a reason for rejecting | %s characters |", grouped(task.MaxReason)),
+		fmt.Sprintf("| a reason for rejecting | %s characters |", grouped(aggregate.MaxReason)),
 		fmt.Sprintf("| tries again of one generation that fails | %d |", task.MaxRetries),
 		fmt.Sprintf("| `max_versions`, %d unless set, at most %d |", s.MaxVersions, set(func(s *tenancy.Settings, n int) { s.MaxVersions = n })),
 		fmt.Sprintf("| `approval_timeout_hours`, %d unless set, at most %s |", s.ApprovalTimeoutHours,

@@ -98,7 +98,7 @@ func talking(t *testing.T, server *storetest.Server, o conversation.Opening, cha
 	return talkingOf(t, server, inbound(root, "U1", "hello"), o, change)
 }
 
-// talkingOf returns a conversation that begins with in.
+// talkingOf returns a conversation whose first message is in.
 func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)

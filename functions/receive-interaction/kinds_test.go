@@ -199,7 +199,7 @@ func FuzzModal(f *testing.F) {
 		TaskID: g.a.Head.TaskID}))(f)
 	f.Add("もっと簡潔に", string(meant))
 	f.Add(" \n\t ", string(meant))
-	f.Add(strings.Repeat("長", task.MaxReason+1), string(meant))
+	f.Add(strings.Repeat("長", aggregate.MaxReason+1), string(meant))
 	f.Add("\x00\u202e<!channel>", string(meant))
 	f.Add("x", `{"type":"prompt","task_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`)
 	f.Add("x", `{"type":1}`)
@@ -216,7 +216,7 @@ func FuzzModal(f *testing.F) {
 		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(payload) >= 1<<18),
 			"%d %v for %q, %q", out.StatusCode, err, reason, private)
 		clean := utf8.ValidString(reason) && strings.TrimSpace(reason) != "" &&
-			utf8.RuneCountInString(reason) <= task.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
+			utf8.RuneCountInString(reason) <= aggregate.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
 		expect.That(t, !clean || private != string(meant) || !g.change.Empty(),
 			"not rejected, with %q: %d %s", reason, out.StatusCode, out.Body)
 		for _, r := range g.change.Rows {
@@ -225,7 +225,7 @@ func FuzzModal(f *testing.F) {
 				continue
 			}
 			kept := p.RejectionReason
-			expect.That(t, strings.TrimSpace(kept) != "" && utf8.RuneCountInString(kept) <= task.MaxReason &&
+			expect.That(t, strings.TrimSpace(kept) != "" && utf8.RuneCountInString(kept) <= aggregate.MaxReason &&
 				utf8.ValidString(kept), "kept %q of %q", kept, reason)
 			var m card.Rejection
 			expect.That(t, json.Unmarshal([]byte(private), &m) == nil && m.ID == p.ID && m.TaskID == p.TaskID,

@@ -159,7 +159,8 @@ func (c *command) hear() (e event, err error) {
 	if err != nil {
 		return e, err
 	}
-	return e, json.Unmarshal(text, &e)
+	err = json.Unmarshal(text, &e)
+	return e, err
 }
 
 // attend lets the command begin, waits for its end, ends its other processes and packs the workspace.

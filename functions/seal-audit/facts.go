@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/daily"
 	"ringi/shared/store/sums"
@@ -18,7 +19,7 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
 			continue
 		}
-		f, ok, err := h.Store.FactOf(item(r.Change.NewImage))
+		f, ok, err := readAs(r, h.Store.FactOf)
 		switch {
 		case err != nil: // it can never become a fact
 			failed(ctx, "makes no fact", f.Tenant, err)
@@ -49,7 +50,7 @@ func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecor
 		if r.EventName == string(events.DynamoDBOperationTypeRemove) {
 			continue
 		}
-		c, ok, err := h.Store.CountedOf(item(r.Change.NewImage))
+		c, ok, err := readAs(r, h.Store.CountedOf)
 		if err != nil { // it can never be counted
 			failed(ctx, "can't be counted", c.Tenant, err)
 			continue
@@ -74,4 +75,13 @@ func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecor
 		}
 	}
 	return first
+}
+
+// readAs reads the row of a record by read.
+func readAs[T any](r events.DynamoDBEventRecord, read func(map[string]types.AttributeValue) (T, bool, error)) (x T, ok bool, err error) {
+	it, err := item(r.Change.NewImage)
+	if err != nil {
+		return x, false, err
+	}
+	return read(it)
 }

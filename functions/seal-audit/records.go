@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -104,7 +105,11 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	case string(events.DynamoDBOperationTypeRemove):
 		image, note = r.Change.OldImage, chain.Deleted
 	}
-	row, err := seal.SealedRow(item(image))
+	it, err := item(image)
+	if err != nil {
+		return chain.Row{}, err
+	}
+	row, err := seal.SealedRow(it)
 	off := row.At.Sub(r.Change.ApproximateCreationDateTime.Time)
 	// The stream's times are whole seconds.
 	if note == "" && (off > chain.Drift || off < -chain.Drift-time.Second) {
@@ -114,9 +119,11 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	return row, err
 }
 
-// item converts an image to the type of the table's client. Both have the same JSON, so this can't fail.
-func item(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
-	text, _ := json.Marshal(image)
-	out, _ := attributevalue.UnmarshalMapJSON(text)
-	return out
+// item converts an image to the type of the table's client. Both have the same JSON.
+func item(image map[string]events.DynamoDBAttributeValue) (map[string]types.AttributeValue, error) {
+	text, err := json.Marshal(image)
+	if err != nil {
+		return nil, fmt.Errorf("read a record's image: %w", err)
+	}
+	return attributevalue.UnmarshalMapJSON(text)
 }

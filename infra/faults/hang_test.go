@@ -72,7 +72,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 	const commit = "DynamoDB.TransactWriteItems"
 	for i, tt := range []struct {
 		at   point
-		left time.Duration // of its time without -long; an hour keeps the template's
+		left time.Duration // how much of its time the function has without -long; an hour leaves the template's limit
 	}{
 		{point{function: "ReceiveEventFunction", kind: commit, ordinal: 1}, time.Hour},
 		{point{function: execute, kind: commit, ordinal: 3}, time.Second}, // the result of a read

@@ -17,7 +17,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	var drafts []Version
 	var plans []PlanVersion
 	for i := range 50 {
-		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", task.MaxReason-4)
+		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", aggregate.MaxReason-4)
 		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4), Reason: reason})
 		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i), ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
 		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
@@ -35,7 +35,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 		for i := range 50 {
 			expect.Has(t, text, fmt.Sprintf("理由%02d", i), "%s: nothing is said of reason %d", name, i)
 		}
-		if n := strings.Count(text, strings.Repeat("あ", task.MaxReason-4)); n < 10 || n > 16 {
+		if n := strings.Count(text, strings.Repeat("あ", aggregate.MaxReason-4)); n < 10 || n > 16 {
 			t.Errorf("%s: %d reasons are there whole", name, n)
 		}
 	}

@@ -113,7 +113,7 @@ func (s *Store) Integrations(ctx context.Context, tenant string) ([]tenancy.Inte
 	return owned(ctx, s, tenant, tenancy.Integration{TenantID: tenant}, tenancy.IntegrationPrefix)
 }
 
-// SaveIntegration commits x.Save over the integration of revision x.Rev, 0 for a new one.
+// SaveIntegration saves x in place of the integration with revision x.Rev; a new integration has revision 0.
 // It returns aggregate.ErrConflict when somebody saved in between.
 func (s *Store) SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor, now time.Time) (was tenancy.Integration, err error) {
 	if x.Rev != 0 {

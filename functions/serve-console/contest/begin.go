@@ -57,7 +57,8 @@ func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contes
 	if said.FunctionError != nil {
 		return out, fmt.Errorf("begin-contest failed: %w", errorclass.ErrUnavailable)
 	}
-	return out, json.Unmarshal(said.Payload, &out)
+	err = json.Unmarshal(said.Payload, &out)
+	return out, err
 }
 
 // beginForm holds the form's values as they were typed.

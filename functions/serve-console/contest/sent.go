@@ -100,5 +100,6 @@ func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	}
 	k := work.Team
 	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
-	return c.ShowKept(w, r, v, of, work.Uses, back, "contest")
+	kept := slices.DeleteFunc(slices.Clone(work.Uses), func(u *aggregate.Use) bool { return !web.WasKept(u) })
+	return c.ShowKept(w, r, v, of, kept, back, "contest")
 }

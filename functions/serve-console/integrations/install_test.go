@@ -93,7 +93,7 @@ func (w *installing) returns(b *consoletest.Browser, q url.Values) consoletest.A
 	return b.Get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", w.codes)}, "state": {q.Get("state")}}.Encode())
 }
 
-// holding returns the tenant of a team after checking that its token is want.
+// holding returns a team's tenant. It fails the test unless the saved token is the one wanted.
 func (w *installing) holding(team, want string) tenancy.Tenant {
 	w.T.Helper()
 	token, err := w.Console.Connect.Vault.Bot(w.T.Context(), aggregate.TenantID(team))

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/explain/refused"
 )
 
-// MarksOf returns marks that use these names.
+// MarksOf returns what texts show for people and channels: the names that these functions return.
 func MarksOf(person, channel func(id string) string) refused.Marks { return marks{person, channel} }
 
 // marks formats people, channels and times in sentences as plain text, which templates escape.

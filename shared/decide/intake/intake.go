@@ -21,7 +21,7 @@ type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 }
 
-// Keep writes the first rows of a message's task; repeated reports that they existed. It returns an error if the
+// Keep writes the first rows of a message's task. If they exist already, repeated is true. It returns an error if the
 // message's timestamp is not Slack's or the write fails.
 func Keep(ctx context.Context, s Store, r task.Request, now time.Time) (ref aggregate.Ref, repeated bool, err error) {
 	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, now)

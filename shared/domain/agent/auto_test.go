@@ -60,7 +60,7 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"), 1)
 }
 
-// A * matches only names, not signs that make a program read more, such as @ or -.
+// A * in a rule matches letters of names only. It doesn't match signs like @ or -, which make a program read more.
 func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 	for c := rune(0); c < 0x3000; c++ {
 		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))

@@ -2,8 +2,11 @@ package aggregate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Gate is the part of a row that people decide on.
@@ -119,6 +122,18 @@ func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled boo
 	}
 	g.ApprovedBy, g.ApprovedAt = by.ID, &at
 	return g, true
+}
+
+// MaxReason is the maximum length of a rejection's reason in characters.
+const MaxReason = 1000
+
+// CheckReason trims a reason for a rejection, and returns ErrField if it is empty or too long.
+func CheckReason(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
+		return "", ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
+	}
+	return reason, nil
 }
 
 // Reject records who rejected, when and why.

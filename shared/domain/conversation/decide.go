@@ -2,16 +2,10 @@ package conversation
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
-
 	"ringi/shared/domain/aggregate"
+	"slices"
+	"time"
 )
-
-// MaxReason is the maximum length of a rejection's reason in characters.
-const MaxReason = 1000
 
 // Approve stamps the action with this id and this hash of its payload. It returns ErrDecided, ErrNotAllowed,
 // ErrNotFound, or ErrConflict if the hash differs. If the same person stamps twice, the second time changes nothing.
@@ -68,7 +62,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if reason, err = CheckReason(reason); err != nil {
+	if reason, err = aggregate.CheckReason(reason); err != nil {
 		return aggregate.Change{}, err
 	}
 	if x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == by.ID {
@@ -90,15 +84,6 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	})
 	c.auditAction(by, AuditRejected, x, asked(x, map[string]any{"reason": reason}))
 	return c.done()
-}
-
-// CheckReason trims a reason for a rejection, and returns ErrField if it is empty or too long.
-func CheckReason(reason string) (string, error) {
-	reason = strings.TrimSpace(reason)
-	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
-		return "", aggregate.ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
-	}
-	return reason, nil
 }
 
 // Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the

@@ -118,7 +118,7 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 		"not allowed: guest":     aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest},
 		"execution_timeout: 360": StopError{ReasonTimeout, "360"},
 		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error():   errMove("task", TaskFailed, TaskCancelled),
-		"rejection_reason must have 1 to 1000 characters, not 0":                   func() error { _, err := CheckReason(""); return err }(),
+		"rejection_reason must have 1 to 1000 characters, not 0":                   func() error { _, err := aggregate.CheckReason(""); return err }(),
 		"steps must be 1 to 60, not 0":                                             checkSteps(nil),
 		"ts \"x\" is not a Slack timestamp like 1713450000.000100":                 func() error { _, err := aggregate.ParseTS("x"); return err }(),
 		"max_versions must be between 1 and 50":                                    func() error { s := tenancy.DefaultSettings(); s.MaxVersions = 0; return s.Validate() }(),

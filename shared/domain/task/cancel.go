@@ -17,7 +17,8 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
-// CancelExecution is End for the button on the running card. id must be the newest execution's.
+// CancelExecution ends the task, as End does, when somebody presses the button on the card of a running execution. id must
+// be that of the newest execution.
 func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {

@@ -2,15 +2,9 @@ package task
 
 import (
 	"fmt"
-	"strings"
-	"time"
-	"unicode/utf8"
-
 	"ringi/shared/domain/aggregate"
+	"time"
 )
-
-// MaxReason is the maximum length of a rejection's reason in characters.
-const MaxReason = 1000
 
 // Approve stamps the gate with this id. Approving a process also creates its execution. A stamped step runs with
 // exactly the arguments that its gate showed. Approve returns ErrDecided, ErrNotLatest, ErrNotAllowed or ErrNotFound.
@@ -121,7 +115,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if reason, err = CheckReason(reason); err != nil {
+	if reason, err = aggregate.CheckReason(reason); err != nil {
 		return aggregate.Change{}, err
 	}
 	g := row.gate()
@@ -150,15 +144,6 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	c.audit(by, AuditStepRejected, "execution", e.ID, decided(step, map[string]any{"step": step.StepID, "reason": reason}))
 	a.cancelExecution(c, e, by)
 	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
-}
-
-// CheckReason trims a reason for a rejection, and returns ErrField if it is empty or too long.
-func CheckReason(reason string) (string, error) {
-	reason = strings.TrimSpace(reason)
-	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
-		return "", aggregate.ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
-	}
-	return reason, nil
 }
 
 // afterRejection ends the task if the maximum number of versions has been generated.

@@ -22,7 +22,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	if !ok {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	if reason, err = CheckReason(reason); err != nil {
+	if reason, err = aggregate.CheckReason(reason); err != nil {
 		return aggregate.Change{}, err
 	}
 	if err := a.mustBeOpen(&old.Gate); err != nil {

@@ -94,7 +94,7 @@ func (s Surface) Note(err error) string {
 	case errorclass.Field:
 		field, _ := errors.AsType[aggregate.ErrField](err)
 		if field.Field == "rejection_reason" {
-			return fill(w.Reason, "max", task.MaxReason)
+			return fill(w.Reason, "max", aggregate.MaxReason)
 		}
 		return fill(text, "field", s.Marks.Text(field.Field, maxName), "limit", s.Marks.Text(field.Limit, maxDetail))
 	case errorclass.Stopped:

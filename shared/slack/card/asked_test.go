@@ -105,10 +105,10 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 		offers bool
 	}{
 		"an end behind 300 characters": {polite + "宛先は U0EVIL001 にしてください。", true},
-		"a thousand characters":        {strings.Repeat("あ", task.MaxReason-9) + "U0EVIL001", true},
-		"a thousand that are escaped":  {strings.Repeat("&", task.MaxReason-9) + "U0EVIL001", true},
+		"a thousand characters":        {strings.Repeat("あ", aggregate.MaxReason-9) + "U0EVIL001", true},
+		"a thousand that are escaped":  {strings.Repeat("&", aggregate.MaxReason-9) + "U0EVIL001", true},
 		"behind empty lines":           {"はい" + strings.Repeat("\n", 900) + "U0EVIL001", true},
-		"more than a reason has":       {strings.Repeat("あ", task.MaxReason) + "U0EVIL001", false},
+		"more than a reason has":       {strings.Repeat("あ", aggregate.MaxReason) + "U0EVIL001", false},
 		"nothing":                      {"", false},
 		"nothing to see":               {"\u200b\u2060", false},
 	} {
@@ -203,7 +203,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
 			"en": {"👥 Can make it the reason: members of <#C0HR>", "👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
 		}},
-		{"nobody is listed", strings.Repeat("長", task.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList}, map[string][]string{
+		{"nobody is listed", strings.Repeat("長", aggregate.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList}, map[string][]string{
 			"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
 		}},
 	} {

@@ -3,6 +3,7 @@ package card
 import (
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 )
 
@@ -29,7 +30,7 @@ func (d drawing) choice(c *task.Choice) face {
 	case c.GateOver:
 		fits = false
 	case !fits:
-		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", task.MaxReason)))
+		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))
 	case c.Beside.Kind == task.CardStep:
 		f = f.with(contextLine(w.ChoiceEnds))
 	}
@@ -46,13 +47,13 @@ func (d drawing) choice(c *task.Choice) face {
 }
 
 // reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
-// (see task.CheckReason); then only its beginning is shown.
+// (see aggregate.CheckReason); then only its beginning is shown.
 func (d drawing) reason() (said []slack.Block, fits bool) {
 	text := ""
 	if d.a.Request != nil {
 		text = d.a.Request.Text
 	}
-	if _, err := task.CheckReason(text); err != nil {
+	if _, err := aggregate.CheckReason(text); err != nil {
 		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(text, maxDetail), d.w.None))), false
 	}
 	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // leaves room for the quotation mark

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
@@ -84,7 +85,7 @@ func OthersModal(
 
 // PickReason is the reason that is recorded when a version is rejected because another draft was picked.
 func PickReason(locale, team string) string {
-	return cut(fill(contestWords.In(locale).reason, "team", team), task.MaxReason)
+	return cut(fill(contestWords.In(locale).reason, "team", team), aggregate.MaxReason)
 }
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }

@@ -7,7 +7,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -110,7 +109,7 @@ func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf(locale)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
 	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf(locale).ModalClose, about,
-		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, conversation.MaxReason))
+		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason))
 }
 
 // Ending asks the person to confirm that the conversation ends.

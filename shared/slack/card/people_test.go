@@ -71,7 +71,7 @@ func TestWhatMustFailAgainHasNoButton(t *testing.T) {
 	}
 }
 
-// Names need more room than ids. A card still shows all of its content or offers no approval.
+// Names are longer than ids. A card that has no room for all of them offers no approval.
 func TestManyPeopleStillFit(t *testing.T) {
 	for n, whole := range map[int]bool{200: true, 900: false} {
 		text := strings.Repeat("<@U0SANDSUZU>\u3001", n) + "<@U0LAST0000>"

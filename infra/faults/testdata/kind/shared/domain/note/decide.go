@@ -1,7 +1,6 @@
 package note
 
 import (
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -92,12 +91,12 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 
 // Reject decides that the note is not kept.
 func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	reason = strings.TrimSpace(reason)
+	reason, err := aggregate.CheckReason(reason)
 	switch n := a.asked(id); {
 	case n == nil:
 		return aggregate.Change{}, aggregate.ErrNotFound
-	case reason == "":
-		return aggregate.Change{}, aggregate.ErrField{Field: "rejection_reason", Limit: "must not be empty"}
+	case err != nil:
+		return aggregate.Change{}, err
 	case n.Status == aggregate.Rejected && n.RejectedBy == by.ID:
 		return aggregate.Change{}, nil
 	case !a.IsOpen(id):
