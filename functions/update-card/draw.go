@@ -31,8 +31,8 @@ type Store interface {
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
-	ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
-	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error
+	ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error
+	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by, hash string, all *aggregate.Head) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
@@ -298,8 +298,10 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	if err := d.take(ctx, c, methodUpdate); err != nil {
 		return err
 	}
+	by := ""
 	if c.Hash != "" {
-		if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {
+		by = d.by
+		if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, by); err != nil {
 			return fmt.Errorf("forget: %w", err)
 		}
 	}
@@ -324,7 +326,11 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	}
 	d.drew = true
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
-	if err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, hash, d.all()); err != nil {
+	err = d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, by, hash, d.all())
+	if isOther(err) && d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, d.by) == nil {
+		err = errors.Join(err, d.Store.Redraw(ctx, d.ref)) // this try's own repetition may never come
+	}
+	if err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
 	d.noted = d.all() != nil

@@ -60,6 +60,7 @@ func TestUpdateCard(t *testing.T) {
 		{"cards are drawn without a pace", testPaceLost},
 		{"a redraw heals what was shown", testRedraw},
 		{"a redraw that is asked for while cards are being drawn is not forgotten", testRedrawMeanwhile},
+		{"two updates of a message at the same time end in the newer content", testTwoUpdatesAtOnce},
 		{"a workspace that is none of ours is sent nothing", testForeign},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
@@ -232,12 +233,13 @@ func testAppRefused(t *testing.T, w *world) {
 
 func testUpdateFault(t *testing.T, w *world) {
 	w.done()
+	was := w.Load().Card("CARD#task").Hash
 	w.Extracted()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.Now()) })
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable})
 	w.back(1, 2)
 	w.shows("受け付けました", "実行方針") // an update to be done again holds up no other card
-	if c := w.Load().Card("CARD#task"); c.Hash != "" || c.State != aggregate.CardPosted {
+	if c := w.Load().Card("CARD#task"); c.Hash == was || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 	w.done()
@@ -342,4 +344,51 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	if a := w.Load(); a.Effects(w.Now()).Cards {
 		t.Error("it is drawn for ever")
 	}
+}
+
+// earlier reads an aggregate as it was.
+type earlier struct {
+	Store
+	was *task.Aggregate
+}
+
+func (s earlier) Head(context.Context, aggregate.Ref) (aggregate.Root, error) {
+	return s.was.Root(), nil
+}
+func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return s.was, nil
+}
+
+// between does something before it saves what a message shows.
+type between struct {
+	Rows
+	do func()
+}
+
+func (b between) ShownCard(
+	ctx context.Context, ref aggregate.Ref, key, messageTS, by, hash string, all *aggregate.Head,
+) error {
+	b.do()
+	return b.Rows.ShownCard(ctx, ref, key, messageTS, by, hash, all)
+}
+
+// A drawing that read the task earlier updates the message after the newer drawing did, and before that one saves what
+// the message shows.
+func testTwoUpdatesAtOnce(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	store, older := w.h.Store, earlier{w.h.Store, w.Load()}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+	})
+	w.h.Rows = between{w.Store, func() {
+		w.h.Store, w.h.Rows = older, w.Store
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref))
+		w.h.Store = store
+	}}
+	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
+	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
+	w.done()
+	w.shows("キャンセル")
 }

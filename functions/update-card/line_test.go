@@ -253,9 +253,11 @@ func (b *backlogged) DrawAt(_ context.Context, ref aggregate.Ref, at time.Time, 
 	return nil
 }
 
-func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string) error { return nil }
+func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string, string) error {
+	return nil
+}
 
-func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _, _, hash string, all *aggregate.Head) error {
+func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _, _, _, hash string, all *aggregate.Head) error {
 	func() {
 		defer b.locked()()
 		b.tasks[ref.ID].a.Cards[0].Hash = hash

@@ -45,24 +45,29 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 	return err
 }
 
-// ForgetCard clears the hash before the message is updated, so that the card is drawn again even if the update fails.
-// It returns ErrClaimed when the row names another message.
-func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
+// ForgetCard replaces the hash by the name of the drawing that is about to update the message, so that the card is drawn
+// again even if the update fails. It returns ErrClaimed when the row names another message.
+func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error {
 	e := table.NewExpression()
-	e.Remove("hash")
+	e.Set("hash", by)
 	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
 	return err
 }
 
 // ShownCard saves the hash of the message's current content, and handles all as PostedCard does. It returns ErrClaimed
-// when the row names another message.
-func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error {
+// when the row names another message, or another drawing called ForgetCard after by did: of two updates at the same
+// time nobody knows which one Slack applied last. by is empty where the row had no hash to forget.
+func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by, hash string, all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
 	e.Set("hash", hash)
 	allShown(e, all)
 	e.Remove("refusal", "tried_rev", "tried_at")
-	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
+	unchanged := e.Is("hash", "=", by)
+	if by == "" {
+		unchanged = "(" + unchanged + " OR " + e.Lacks("hash") + ")"
+	}
+	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, *table.All(e.Is("message_ts", "=", messageTS), unchanged))
 	return err
 }
 

@@ -140,16 +140,17 @@ func (c cardTest) claimPosted() {
 
 func (c cardTest) hash() {
 	c.posted()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001"))
-	if got := c.read(); got.Hash != "" || got.State != aggregate.CardPosted {
+	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
+	if got := c.read(); got.Hash != "me" || got.State != aggregate.CardPosted {
 		c.Errorf("hash %q in state %s", got.Hash, got.State)
 	}
-	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "next", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "me", "next", nil))
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want the next", got)
 	}
-	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, c.key, "2.000001"), ErrClaimed)
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "2.000001", "other", nil), ErrClaimed)
+	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, c.key, "2.000001", "me"), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "2.000001", "me", "other", nil), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "other", "other", nil), ErrClaimed)
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want it untouched", got)
 	}

@@ -231,13 +231,17 @@ func testShownByCard(t *testing.T, st *taskStore) {
 		t.Fatal(err)
 	}
 	h := headOf(t, st, ref).Head
+	show := func(hash string, all *aggregate.Head) error {
+		return errors.Join(st.ForgetCard(t.Context(), ref, "CARD#task", "1.000001", "me"),
+			st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "me", hash, all))
+	}
 	steps := []func() error{
 		func() error { return st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "one", &h) },
 		func() error { return st.Redraw(t.Context(), ref) },
-		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "two", &h) },
+		func() error { return show("two", &h) },
 		func() error { h = headOf(t, st, ref).Head; return nil },
-		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "two", &h) },
-		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "three", nil) },
+		func() error { return show("two", &h) },
+		func() error { return show("three", nil) },
 	}
 	for i, want := range []int{1, 0, 0, 0, 1, 1} {
 		expect.NoError(t, steps[i]())
