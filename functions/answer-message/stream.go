@@ -200,7 +200,7 @@ func (t *answering) clear(ctx context.Context) bool {
 		return false
 	}
 	found, err := t.Streamer.FindStreams(ctx, t.a.Conversation.Channel, t.a.Conversation.ThreadTS, row.StartedAt)
-	if found = t.unknown(found); err == nil && len(found) > 0 {
+	if found = t.a.Uncarded(found); err == nil && len(found) > 0 {
 		next := *row
 		next.TS = found[0]
 		err = t.Notes.PutNote(ctx, t.ref, &next, row.Of, false)
@@ -209,13 +209,6 @@ func (t *answering) clear(ctx context.Context) bool {
 		slog.WarnContext(ctx, "a message of an earlier try is not found", "session", t.ref.ID, "err", err)
 	}
 	return false
-}
-
-// unknown returns those of the messages that belong to no card.
-func (t *answering) unknown(found []string) []string {
-	return slices.DeleteFunc(slices.Clone(found), func(ts string) bool {
-		return slices.ContainsFunc(t.a.Cards, func(c *aggregate.Card) bool { return c.MessageTS == ts })
-	})
 }
 
 // orphaned deletes the message of an answer that was superseded.
@@ -237,7 +230,7 @@ func (t *answering) discard(ctx context.Context, row *conversation.Stream) bool 
 	channel, found, err := t.a.Conversation.Channel, []string{row.TS}, error(nil)
 	if row.TS == "" {
 		found, err = t.Streamer.FindStreams(ctx, channel, t.a.Conversation.ThreadTS, row.StartedAt)
-		found = t.unknown(found)
+		found = t.a.Uncarded(found)
 	}
 	for _, ts := range found {
 		err = errors.Join(err, t.Streamer.StopStream(ctx, channel, ts), t.Streamer.Delete(ctx, channel, ts))

@@ -269,11 +269,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 
 // rejection reads the private_metadata of a rejection's form: a card.Rejection or a card.ConversationForm.
 type rejection struct {
-	Type    aggregate.CardType `json:"type"` // empty for an action
-	TaskID  string             `json:"task_id"`
-	Session string             `json:"session"`
-	ID      string             `json:"id"`
-	Hash    string             `json:"hash"`
+	card.Rejection        // Type is empty for an action
+	Session        string `json:"session"`
 }
 
 func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, error) {

@@ -76,21 +76,7 @@ func attackByCalls(args []string) {
 		try("queues of others", unix.SYS_MQ_OPEN, text("ringi"), unix.O_CREAT|unix.O_RDWR, 0o600, 0)
 	}
 	if args[0] != string(machine) { // at level machine only the filter holds, and files are as readable as for anybody
-		for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {
-			if f, err := os.Open(path); err == nil {
-				got("%s", path)
-				f.Close()
-			}
-		}
-		if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err == nil {
-			got("who ends first when memory is short")
-		}
-		for _, path := range []string{"/usr/x", "/bin/x", "/etc/x", "/x", "/dev/x", "/etc/passwd"} {
-			if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
-				got("writes %s", path)
-				f.Close()
-			}
-		}
+		attackByFiles()
 	}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &caps[0]); err != nil || caps != [2]unix.CapUserData{} {
@@ -100,6 +86,25 @@ func attackByCalls(args []string) {
 		got("new privileges %v", err)
 	}
 	fmt.Println("tried")
+}
+
+// attackByFiles opens what only others may read, and writes where only others may.
+func attackByFiles() {
+	for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {
+		if f, err := os.Open(path); err == nil {
+			got("%s", path)
+			f.Close()
+		}
+	}
+	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err == nil {
+		got("who ends first when memory is short")
+	}
+	for _, path := range []string{"/usr/x", "/bin/x", "/etc/x", "/x", "/dev/x", "/etc/passwd"} {
+		if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+			got("writes %s", path)
+			f.Close()
+		}
+	}
 }
 
 func attackTheNetwork(targets []string) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -85,7 +84,5 @@ func (d *drawing) lost(ctx context.Context, s *conversation.Stream, channel stri
 		slog.WarnContext(ctx, "can't be looked for", d.ref.Log(), "err", err)
 		return nil, nil
 	}
-	return slices.DeleteFunc(all, func(ts string) bool {
-		return slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.MessageTS == ts })
-	}), err
+	return d.a.Common().Uncarded(all), err
 }

@@ -98,8 +98,10 @@ func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	if err != nil {
 		return err
 	}
+	if !aggregate.ValidID(r.PathValue("use")) {
+		return aggregate.ErrNotFound
+	}
 	k := work.Team
 	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
-	kept := slices.DeleteFunc(slices.Clone(work.Uses), func(u *aggregate.Use) bool { return !web.WasKept(u) })
-	return c.ShowKept(w, r, v, of, kept, back, "contest")
+	return c.ShowKept(w, r, v, of, work.Uses, back, "contest")
 }

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,6 +50,13 @@ type Shared struct {
 	Copies []*Card // copies of cards in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
+}
+
+// Uncarded returns those of the messages that show no card.
+func (s *Shared) Uncarded(messages []string) []string {
+	return slices.DeleteFunc(slices.Clone(messages), func(ts string) bool {
+		return slices.ContainsFunc(s.Cards, func(c *Card) bool { return c.MessageTS == ts })
+	})
 }
 
 // Common returns the rows that all kinds have.
