@@ -38,7 +38,20 @@ func TestMain(m *testing.M) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(inOwnFolder(m.Run))
+}
+
+// inOwnFolder runs the tests with boxes in a folder of their own, so that they don't count those of another run.
+func inOwnFolder(tests func() int) int {
+	folder, err := os.MkdirTemp("", "run-sandbox-")
+	if err == nil {
+		err = errors.Join(os.Chmod(folder, 0o777|os.ModeSticky), os.Setenv("TMPDIR", folder))
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	return tests()
 }
 
 // store serves and receives the sandbox's archives.
