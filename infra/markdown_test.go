@@ -123,3 +123,21 @@ func checkLink(t *testing.T, from, to string) {
 	}
 	t.Errorf("%s: %s has no heading %s", from, target, anchor)
 }
+
+var goFile = regexp.MustCompile("`(?:[\\w.-]+/)*(\\w+\\.go)`")
+
+// The Go files that pages name exist.
+func TestPagesNameFilesThatExist(t *testing.T) {
+	there := map[string]bool{}
+	for path := range textsBelow(t, []string{".go"}, repository) {
+		there[filepath.Base(path)] = true
+	}
+	named := 0
+	for path, text := range pages(t) {
+		for _, file := range goFile.FindAllStringSubmatch(text, -1) {
+			named++
+			expect.That(t, there[file[1]], "%s: there is no %s", path, file[0])
+		}
+	}
+	expect.That(t, named > 10, "pages name %d files", named)
+}
