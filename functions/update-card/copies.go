@@ -198,8 +198,8 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string
 	var out []string
 	of := d.a.(decide.Subject)
 	origin := of.Origin()
-	policy := aggregate.Policy{Team: origin.Team, Mode: d.settings.Approvers.Mode, Approvers: all,
-		AllowSelf: d.settings.AllowSelfApproval}
+	policy := d.settings.Policy(origin.Team)
+	policy.Approvers = all
 	for _, user := range all {
 		if slices.Contains(out, user) || user == origin.User && origin.ChannelType == "im" {
 			continue

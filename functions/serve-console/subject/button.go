@@ -71,15 +71,13 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 	return p.Withdraw(by, requester)
 }
 
-// likelyAt returns the viewer's rights without asking Slack. It assumes that the viewer is a member of the channel and,
-// if the settings list groups, of one of them.
+// likelyAt returns the viewer's rights without asking Slack. It assumes that the viewer is a member of the channel,
+// unless that is somebody else's direct message, and, if the settings list groups, of one of them.
 func likelyAt(o aggregate.Origin, s tenancy.Settings, v *web.Viewer) (aggregate.Actor, aggregate.Policy) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true}
-	p := aggregate.Policy{
-		Team: by.Team, Mode: s.Approvers.Mode, Approvers: s.Approvers.Users, AllowSelf: s.AllowSelfApproval,
-	}
+	p := s.Policy(by.Team)
 	if len(s.Approvers.Usergroups) > 0 {
-		p.Approvers = append(p.Approvers[:len(p.Approvers):len(p.Approvers)], v.User)
+		p.Approvers = append(p.Approvers, v.User)
 	}
 	if o.ChannelType == "im" && v.User != o.User {
 		by.Member = false
