@@ -3,10 +3,11 @@ package web
 import (
 	"embed"
 	"fmt"
-	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/words/language"
 )
 
 // catalogs has a folder for each language, with a file for each page or few of them.
@@ -70,7 +71,7 @@ func (t Texts) Locale() string { return t.Say(localeKey) }
 // Say returns the text of a key with {names} replaced by values: Say("row", "n", 3).
 func (t Texts) Say(key string, values ...any) string {
 	text, _ := t[key].(string)
-	return filled(text, values)
+	return language.Fill(text, values...)
 }
 
 // In returns a table's text for a value, or "" if there is none; the empty value has the key "none".
@@ -80,19 +81,11 @@ func (t Texts) In(table string, value any, values ...any) string {
 	if name == "" {
 		name = "none"
 	}
-	return filled(texts[name], values)
+	return language.Fill(texts[name], values...)
 }
 
 // List returns a list from a table.
 func (t Texts) List(table, name string) []string {
 	lists, _ := t[table].(map[string][]string)
 	return lists[name]
-}
-
-func filled(text string, values []any) string {
-	var pairs []string
-	for i := 0; i+1 < len(values); i += 2 {
-		pairs = append(pairs, "{"+fmt.Sprint(values[i])+"}", fmt.Sprint(values[i+1]))
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
 }

@@ -62,7 +62,7 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 }
 
 func (how goOn) put(text, detail string) string {
-	return put(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
+	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
 
 // Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
@@ -84,24 +84,16 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	case detail == "":
 		return ""
 	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
-		return put(w.Seconds, "detail", detail)
+		return language.Fill(w.Seconds, "detail", detail)
 	case r == task.ReasonStepsNotDone:
-		return put(w.Detail, "detail", put(w.Step, "step", detail))
+		return language.Fill(w.Detail, "detail", language.Fill(w.Step, "step", detail))
 	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
-		return put(w.Spent, "spent", spent, "limit", limit)
+		return language.Fill(w.Spent, "spent", spent, "limit", limit)
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
 		r == task.ReasonHourTenant:
-		return put(w.AtMost, "n", detail)
+		return language.Fill(w.AtMost, "n", detail)
 	case r == task.ReasonTooManyPeople && sums:
-		return put(w.People, "n", spent, "limit", limit)
+		return language.Fill(w.People, "n", spent, "limit", limit)
 	}
-	return put(w.Detail, "detail", detail)
-}
-
-// put replaces placeholders in a text. Placeholders within values are not replaced.
-func put(text string, pairs ...string) string {
-	for i := 0; i < len(pairs); i += 2 {
-		pairs[i] = "{" + pairs[i] + "}"
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return language.Fill(w.Detail, "detail", detail)
 }

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -194,11 +193,4 @@ func ruleOf(err error) aggregate.Rule {
 	return refused.Rule
 }
 
-// fill replaces placeholders in a text. Placeholders within values are not replaced.
-func fill(text string, pairs ...any) string {
-	args := make([]string, 0, len(pairs))
-	for i := 0; i+1 < len(pairs); i += 2 {
-		args = append(args, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
-	}
-	return strings.NewReplacer(args...).Replace(text)
-}
+func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }

@@ -2,10 +2,10 @@ package card
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -52,12 +52,4 @@ func whenSet(t *time.Time) string {
 	return when(*t)
 }
 
-// fill replaces the placeholders of a text: fill("v{version}", "version", 2). It doesn't look for placeholders within
-// values.
-func fill(text string, pairs ...any) string {
-	args := make([]string, 0, len(pairs))
-	for i := 0; i+1 < len(pairs); i += 2 {
-		args = append(args, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
-	}
-	return strings.NewReplacer(args...).Replace(text)
-}
+func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }

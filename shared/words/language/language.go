@@ -1,6 +1,11 @@
 // Package language lists the languages of cards and messages.
 package language
 
+import (
+	"fmt"
+	"strings"
+)
+
 // All are the locales that have texts. Other locales get the texts of the first one.
 var All = []string{"ja", "en"}
 
@@ -32,4 +37,14 @@ func (s Spoken[T]) In(locale string) T {
 		}
 	}
 	return s[0]
+}
+
+// Fill replaces the placeholders of a text: Fill("v{version}", "version", 2). It doesn't look for placeholders within
+// values.
+func Fill(text string, pairs ...any) string {
+	var values []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values = append(values, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	}
+	return strings.NewReplacer(values...).Replace(text)
 }
