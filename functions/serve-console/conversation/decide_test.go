@@ -41,7 +41,7 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
 	sato.Get(k.Page()).Holds(t, "取り消した後に分かったこと", "止められました")
 
-	x = k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	sato.Get(k.Page()).Holds(t, "規則による自動承認", "承認済み")
 }
 

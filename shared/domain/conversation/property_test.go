@@ -19,7 +19,6 @@ type walk struct {
 	calls map[string]int  // commands that a sandbox ran, by action
 	out   []flight        // calls under way
 	done  map[string]bool // actions with an approval in the audit log
-	runs  int
 }
 
 // flight is a call under a claim.

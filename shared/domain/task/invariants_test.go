@@ -53,7 +53,7 @@ func (w *world) moves(before, after *Aggregate) {
 			was, _ := old[key].(*Task)
 			w.require(was == nil && r.Status == TaskExtracted || was != nil && (was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
 		case *Prompt, *Process, *StepGate:
-			now, _, _ := gateOf(r.(aggregate.Row))
+			now, _, _ := gateOf(r)
 			was, _, _ := gateOf(old[key])
 			_, step := r.(*StepGate)
 			prompt, _ := r.(*Prompt)
@@ -123,7 +123,7 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 			if p, ok := r.(*Prompt); ok && was == "" && p.Author != "" {
 				want[AuditPromptPicked]++
 			} else if now, _, _ := gateOf(r); was != now {
-				want[verdicts[r.(aggregate.Row).Key()[:4]][now]]++
+				want[verdicts[r.Key()[:4]][now]]++
 			}
 		case *StepResult:
 			was, _ := old[key].(*StepResult)

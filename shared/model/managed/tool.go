@@ -46,7 +46,7 @@ func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 	return sdk.BetaManagedAgentsBudgetLimitParam{
 		Type: sdk.BetaManagedAgentsBudgetLimitTypeLimit,
 		MaxListCost: sdk.BetaMonetaryAmountParam{Amount: strconv.FormatInt(max(1, int64(limit)/perCent), 10),
-			Currency: sdk.BetaCurrencyUsd},
+			Currency: sdk.BetaCurrencyUSD},
 	}
 }
 
@@ -57,7 +57,7 @@ const maxCents = 1e12
 // session's tokens.
 func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUSD, unpriced int) {
 	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && cents >= 0 && cents <= maxCents &&
-		listed.Currency == sdk.BetaCurrencyUsd {
+		listed.Currency == sdk.BetaCurrencyUSD {
 		return aggregate.MicroUSD(cents) * perCent, 0
 	}
 	c, known := price.Cost(u)

@@ -31,7 +31,7 @@ func (s Sessions) RotateSession(ctx context.Context, old, cookie string, x Sessi
 	}
 	e.Set("replaced_at", now)
 	e.Set("next", Hash(cookie))
-	pk, sk = webKey(old, webSession)
+	pk, _ = webKey(old, webSession)
 	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		{Put: &types.Put{TableName: &s.t.Name, Item: it}}, s.webUpdate(pk, e, e.Exists(), as),
 	})

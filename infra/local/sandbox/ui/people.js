@@ -1,6 +1,6 @@
 // How people look: picture, name, and what they are here.
 
-import { h, icon } from "./dom.js";
+import { h } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { state } from "./store.js";
 
@@ -30,5 +30,3 @@ export function badge(user) {
   if (user?.stranger) return h("span.badge", {}, t("external"));
   return null;
 }
-
-export { icon };
