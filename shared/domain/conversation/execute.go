@@ -97,15 +97,22 @@ func (x *Action) approved() bool {
 	return false
 }
 
+// executedBy returns the action that the invocation executes. It returns ErrMoved if the invocation lost the claim, or
+// the action has ended.
+func (a *Aggregate) executedBy(id, invocation string) (*Action, error) {
+	x, err := a.decidable(id)
+	if err == nil && (x.Status != ActionExecuting || x.Claim == nil || x.Claim.Invocation != invocation) {
+		err = aggregate.ErrMoved
+	}
+	return x, err
+}
+
 // Release gives back a claim if nothing has begun, so the action may be claimed again. After mostNotBegun times the
 // action fails.
 func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Change, error) {
-	x, err := a.decidable(id)
+	x, err := a.executedBy(id, invocation)
 	if err != nil {
 		return aggregate.Change{}, err
-	}
-	if x.Status != ActionExecuting || x.Claim == nil || x.Claim.Invocation != invocation {
-		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	if x.NotBegun+1 >= mostNotBegun {
 		return a.failUnbegun(x, ReasonNotBegun, now)
@@ -301,12 +308,9 @@ func (c *change) archive() {
 
 // Lost fails an action whose call ended without a result. It is called by the invocation that made the call.
 func (a *Aggregate) Lost(id, invocation string, now time.Time) (aggregate.Change, error) {
-	x, err := a.decidable(id)
+	x, err := a.executedBy(id, invocation)
 	if err != nil {
 		return aggregate.Change{}, err
-	}
-	if x.Status != ActionExecuting || x.Claim == nil || x.Claim.Invocation != invocation {
-		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	return a.lost(x, now)
 }
