@@ -54,7 +54,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	expect.Is(t, cmp.Diff(string(old), text), "", "run this test with -update")
 }
 
-// The prompts name exactly the members that the data has, in both languages.
+// The prompts name these members of the data, in each language.
 func TestPromptsNameTheData(t *testing.T) {
 	for purpose, names := range map[string][]string{
 		"extract":   {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority", "task_type"},

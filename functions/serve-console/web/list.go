@@ -161,7 +161,7 @@ func ChannelName(names map[string]string, id string) string {
 	return ""
 }
 
-// Digits converts full-width digits and removes the commas between thousands.
+// Digits converts full-width digits, points and minus signs, and removes commas, spaces and dollar signs.
 func Digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -38,7 +38,7 @@ type QueueReader interface {
 type Queue struct {
 	Function string
 	Mapping  template.QueueMapping
-	Filter   Filter // parsed from Mapping.Filters
+	Filter   Filter // parsed from Mapping's Filters
 	URL      string
 	Region   string
 	Reader   QueueReader

@@ -42,7 +42,7 @@ type StreamReader interface {
 type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
-	Filter   Filter                 // parsed from Mapping.Filters
+	Filter   Filter                 // parsed from Mapping's Filters
 	Region   string
 	Reader   StreamReader
 	Invoker  Invoker
