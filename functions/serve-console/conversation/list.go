@@ -92,7 +92,7 @@ type filter struct{ status, person, cursor string }
 
 func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
-	if _, known := conversation.SessionMoves[conversation.Status(f.status)]; f.status != "" && !known {
+	if _, known := conversation.Moves[conversation.Status(f.status)]; f.status != "" && !known {
 		f.status, bad["status"] = "", true
 	}
 	if f.person != "" && !web.PersonForm.MatchString(f.person) {
@@ -287,7 +287,7 @@ func actionBadge(x *conversation.Action) string {
 	}[x.Status]
 }
 
-// refOf returns the session in the address, always within the viewer's workspace.
+// refOf returns the conversation in the address, always within the viewer's workspace.
 func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
 	id := r.PathValue("id")
 	if !conversation.ValidID(id) {

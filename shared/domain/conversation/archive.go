@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ReadFiles reads an untrusted archive. It returns an error wrapping ErrRefused if the archive exceeds a workspace's
-// limits or contains anything but files, folders and links inside of the workspace.
+// ReadFiles reads an untrusted archive. It returns an error wrapping ErrRefused if the archive exceeds a Tree's
+// limits or contains anything but files, folders and links inside of it.
 func ReadFiles(r io.Reader) (*Tree, error) {
 	limited := &io.LimitedReader{R: r, N: MaxArchive + 1}
 	t, in := &Tree{}, tar.NewReader(limited)

@@ -60,7 +60,7 @@ func (c *change) under(rev int) {
 
 // to changes the conversation's status, or keeps it.
 func (c *change) to(s Status) {
-	if is := c.Conversation.Status; is != s && !SessionMoves.Allows(is, s) {
+	if is := c.Conversation.Status; is != s && !Moves.Allows(is, s) {
 		c.Fail(fmt.Errorf("session %s cannot become %s: %w", is, s, aggregate.ErrConflict))
 	}
 	c.Conversation.Status = s

@@ -16,13 +16,13 @@ type Result struct {
 	Error       aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail string           `json:"error_detail,omitempty"`
 	ExitCode    *int             `json:"exit_code,omitempty"`
-	Version     string           `json:"version,omitempty"` // the workspace's version afterwards; empty: unchanged
+	Version     string           `json:"version,omitempty"` // the version of the files afterwards; empty: unchanged
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	At          time.Time        `json:"at"`
 	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
 	Tail        string           `json:"-"`              // end of the output, for the agent
-	Gone        bool             `json:"-"`              // the workspace's files are lost; the next action has none
+	Gone        bool             `json:"-"`              // the conversation's files are lost; the next action has none
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 	mostHeld, mostHeldText = 10, 60
 )
 
-// Claim gives the invocation the right to execute the approved action on the current workspace. It checks that the
+// Claim gives the invocation the right to execute the approved action on the current files. It checks that the
 // stamped content is unchanged. It returns ErrSuperseded if the head names another run, ErrMoved if there is nothing to
 // execute, and ErrInFlight if the action is already claimed.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
@@ -136,7 +136,7 @@ func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string,
 }
 
 // FailApproved fails an approved action that turned out not to be executable before the claim: its command does not
-// exist, or the workspace refuses its files. This may also happen before a second claim.
+// exist, or the files that it writes are refused. This may also happen before a second claim.
 func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {

@@ -47,11 +47,11 @@ type packer struct {
 	left  []string
 }
 
-// Pack reads a folder in which no process runs any more. It leaves out entries that a workspace can't hold and lists
+// Pack reads a folder in which no process runs any more. It leaves out entries that a Tree can't hold and lists
 // them in left: links that lead out of it, devices, sockets, pipes, unreadable names and files that can't be opened. To
 // read an entry it may change the entry's mode, but only if owned says that the entry belongs to this folder alone.
 //
-// It returns an error wrapping ErrRefused if the folder exceeds a workspace's limits.
+// It returns an error wrapping ErrRefused if the folder exceeds a Tree's limits.
 func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, err error) {
 	k := &packer{root: root, owned: owned, tree: &Tree{}}
 	// A folder is read before its entries. A stack replaces recursion, because folders may be nested very deeply.

@@ -97,7 +97,7 @@ func (w *walk) require(ok bool, what, format string, args ...any) {
 // check asserts the invariants after each commit.
 func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	if is.Conversation.Status != was.Conversation.Status {
-		w.require(SessionMoves.Allows(was.Conversation.Status, is.Conversation.Status), what, "the session went from %s to %s", was.Conversation.Status, is.Conversation.Status)
+		w.require(Moves.Allows(was.Conversation.Status, is.Conversation.Status), what, "the session went from %s to %s", was.Conversation.Status, is.Conversation.Status)
 		w.require(is.Conversation.Status != Closed || len(c.Audit) > 0, what, "closed without a record")
 	}
 	waiting, open, executing := "", 0, ""

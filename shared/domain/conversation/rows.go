@@ -150,7 +150,7 @@ type RefusedProposal struct {
 	Summary    string     `json:"summary,omitempty"`
 }
 
-// Action is something that an agent or a person proposes to do in the conversation's workspace.
+// Action is something that an agent or a person proposes to do with the conversation's files.
 type Action struct {
 	aggregate.Meta
 	Number        int            `json:"number"` // within the conversation
@@ -174,8 +174,8 @@ type Action struct {
 	Summary   string         `json:"summary,omitempty"`
 
 	TimeoutSeconds int              `json:"timeout_seconds"`
-	BaseVersion    string           `json:"base_version,omitempty"` // the workspace's version, fixed by the claim
-	Version        string           `json:"version,omitempty"`      // the workspace's version afterwards
+	BaseVersion    string           `json:"base_version,omitempty"` // the files' version, fixed by the claim
+	Version        string           `json:"version,omitempty"`      // the files' version afterwards
 	Claim          *Claim           `json:"claim,omitempty"`
 	NotBegun       int              `json:"not_begun,omitempty"` // how often no sandbox could be started
 	Outcome        Outcome          `json:"outcome,omitempty"`

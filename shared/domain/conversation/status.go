@@ -5,7 +5,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Status is the status of a conversation; see SessionMoves.
+// Status is the status of a conversation; see Moves.
 type Status string
 
 const (
@@ -15,8 +15,8 @@ const (
 	Failing   Status = "error" // its agent can't answer
 )
 
-// SessionMoves are the moves of a conversation. A closed one can be reopened by a person.
-var SessionMoves = aggregate.Moves[Status]{
+// Moves are the moves of a conversation. A closed one can be reopened by a person.
+var Moves = aggregate.Moves[Status]{
 	Open:      {Executing, Closed, Failing},
 	Executing: {Open},
 	Closed:    {Open},

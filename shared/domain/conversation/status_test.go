@@ -16,7 +16,7 @@ func TestStatusesMoveAsTheyMay(t *testing.T) {
 	all := []Status{Open, Executing, Closed, Failing}
 	for _, from := range all {
 		for _, to := range all {
-			expect.Is(t, SessionMoves.Allows(from, to), sessions[[2]Status{from, to}], "session %s → %s", from, to)
+			expect.Is(t, Moves.Allows(from, to), sessions[[2]Status{from, to}], "session %s → %s", from, to)
 		}
 	}
 	actions := map[[2]ActionStatus]bool{
@@ -35,7 +35,7 @@ func TestStatusesMoveAsTheyMay(t *testing.T) {
 	}
 }
 
-func TestAThreadHasOneSession(t *testing.T) {
+func TestAThreadHasOneConversation(t *testing.T) {
 	id := ID("T1", "C1", "1713450000.000100")
 	expect.That(t, ValidID(id) && !ValidID("x") && !ValidID(id+"0"), "%s has not the form of an id, or others have", id)
 	expect.Is(t, ID("T1", "C1", "1713450000.000100"), id, "made again")

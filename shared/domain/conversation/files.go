@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Limits of a workspace. Lambda's memory must hold the files and their archive at the same time.
+// Limits of a conversation's files. Lambda's memory must hold the files and their archive at the same time.
 const (
 	MaxEntries = 5000     // files, folders and links together
 	MaxBytes   = 32 << 20 // of all files together
@@ -24,8 +24,8 @@ const (
 	maxNames   = 256      // names in all of these links together, so that checking MaxEntries links stays fast
 )
 
-// ErrRefused is wrapped by every error about files that can't be part of a workspace: a path or a link that leads out
-// of it, or an exceeded limit.
+// ErrRefused is wrapped by every error about files that a Tree can't hold: a path or a link that leads out of it, or an
+// exceeded limit.
 var ErrRefused = errors.New("refused")
 
 func refuse(format string, args ...any) error {
@@ -46,14 +46,14 @@ type entry struct {
 	link       string // the link's target; empty for files and folders
 }
 
-// Tree holds the files of one version. The zero value is the empty workspace. A Tree never contains a path or a link
+// Tree holds the files of one version. The zero value has no files. A Tree never contains a path or a link
 // that leads out of it.
 type Tree struct {
 	entries map[string]entry
 	bytes   int64
 }
 
-// CheckPath refuses a path that is not clearly inside of a workspace. It does not normalize: a path that could be
+// CheckPath refuses a path that is not clearly inside of a Tree. It does not normalize: a path that could be
 // written in a shorter way is refused, so that people approve exactly the path that is written.
 func CheckPath(p string) error {
 	switch {
@@ -150,7 +150,7 @@ func (t *Tree) add(p string, e entry) error {
 	return nil
 }
 
-// checkLinks refuses links that lead out of the workspace, directly or through other links.
+// checkLinks refuses links that lead out of the Tree, directly or through other links.
 func (t *Tree) checkLinks() error {
 	for p, e := range t.entries {
 		if e.link == "" {
@@ -163,7 +163,7 @@ func (t *Tree) checkLinks() error {
 	return nil
 }
 
-// checkTarget refuses a link whose target alone shows that it can't be inside of a workspace.
+// checkTarget refuses a link whose target alone shows that it can't be inside of the Tree.
 func checkTarget(p, link string) error {
 	switch {
 	case link == "":
@@ -215,7 +215,7 @@ func (t *Tree) checkLink(p, link string) error {
 	return nil
 }
 
-// parent returns the folder that contains a path, or "" for the workspace itself.
+// parent returns the folder that contains a path, or "" for the Tree itself.
 func parent(p string) string { return p[:max(strings.LastIndex(p, "/"), 0)] }
 
 // Paths returns the sorted paths of all files, without folders and links.
