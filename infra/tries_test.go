@@ -76,7 +76,7 @@ func named(cell string) (names []string) {
 	return names
 }
 
-// blocks returns the Retry that a state has by the table.
+// blocks returns the Retry that the table prescribes for a state.
 func blocks(table []tries, state string) (out []retrier) {
 	for i, t := range table {
 		before := slices.ContainsFunc(table[:i], func(x tries) bool { return x.errors[0] == t.errors[0] && slices.Contains(x.states, state) })

@@ -28,8 +28,8 @@ type openHomes struct {
 	asked  time.Time
 }
 
-// homes requests the tenant's open Home tabs after a card was drawn, with one message for all of them in a period. The
-// number of open tabs is cached; a tab that is opened meanwhile requests its own second publication.
+// homes asks, after a card was drawn, that the tenant's open Home tabs are published: one message for all of them in a
+// period. The number of open tabs is cached; a tab that was opened since then asks for its own publication.
 func (h *Handler) homes(ctx context.Context, tenant string) {
 	if h.Homes == nil {
 		return

@@ -52,8 +52,8 @@ func main() {
 	}
 }
 
-// what is the parsed command line.
-type what struct {
+// options are the parsed command line.
+type options struct {
 	command, from, to, table       string
 	task, contest, tenant, session string
 	closing, apply                 bool
@@ -104,7 +104,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 }
 
 // read parses a command line. Its error names what is missing.
-func read(args []string, out io.Writer) (w what, err error) {
+func read(args []string, out io.Writer) (w options, err error) {
 	if len(args) == 0 {
 		return w, errors.New("say what to rescue: " + commands)
 	}

@@ -30,7 +30,7 @@ func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 }
 
 // CheckPlanned compares planned arguments with a tool's input schema and constraints. A reference passes both, but it
-// must name an earlier step, which earlier finds, and a value that this step's tool returns.
+// must name an earlier step, which earlier looks up, and a value that the tool of that step returns.
 func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
 	input, err := c.input(name)
 	if err != nil {

@@ -90,7 +90,7 @@ func (w *connecting) consent(address string) string {
 	return back.RequestURI()
 }
 
-// connect does all of these.
+// connect begins a consent, gives it at the vendor, and comes back connected.
 func (w *connecting) connect(b *consoletest.Browser, provider string) {
 	w.T.Helper()
 	w.Later(time.Second)

@@ -14,7 +14,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// onHold: no draft has failed, and the person who retries is told what happens.
+// onHold parks a task that nobody may approve. Its page reports no failed draft, and a retry says that approvers are
+// checked again.
 func onHold(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Extracted()

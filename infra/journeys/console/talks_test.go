@@ -62,6 +62,7 @@ func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	looks(t, tab, "agents")
 	tab.Click(fmt.Sprintf(`#talks a[href="%s"]`, page))
 	tab.Until(`document.querySelector("#asked-1")?.innerText.includes("hello.test.js") && document.querySelectorAll(".said > li").length >= 99 && document.querySelector("#summary")`)
+	tab.Until(`[...document.querySelectorAll("[hidden]")].every((e) => getComputedStyle(e).display === "none")`)
 	looks(t, tab, "session-waits")
 	tab.Click(`form:has(input[value="approve"]) button`)
 	tab.Until(`location.search.includes("done=act_approve") && document.querySelector("#action-1")?.innerText.includes("完了")`)

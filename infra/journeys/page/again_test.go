@@ -78,7 +78,7 @@ func (v *visitor) has(selector string) bool {
 	return browser.Read[bool](v.Tab, fmt.Sprintf(`!!document.querySelector(%q)`, selector))
 }
 
-// does does something now, and again if told to.
+// does calls what, and keeps it as the act to repeat.
 func (v *visitor) does(what func()) {
 	v.again = what
 	what()

@@ -41,7 +41,7 @@ func (in Input) Ref() aggregate.Ref {
 type Output struct {
 	Tenant         string `json:"tenant"`
 	Task           string `json:"task"`
-	Kind           string `json:"kind,omitempty"` // of an aggregate that is no task, as is ID
+	Kind           string `json:"kind,omitempty"` // Kind and ID are set only if the aggregate is no task
 	ID             string `json:"id,omitempty"`
 	Run            int    `json:"run"`
 	Next           string `json:"next"`

@@ -126,7 +126,7 @@ function picks(executions, execution) {
 export function drawRun(body) {
   if (task() && task() !== asked) refresh();
   if (parts.language !== language()) frame();
-  const other = !task() || !run || run.id !== task();
+  const other = !task() || !run || run.id !== task() || !run.error && !run.executions?.length;
   if (other || run.error) {
     reconcile(parts.picker, ui.task ? [taskPick()] : []);
     const text = other ? t("noRunText") : run.error;
