@@ -107,6 +107,12 @@ func TestAReplyInAConversationsThreadIsTheAgents(t *testing.T) {
 	if m.Content != "go on" || m.User != "U0ALICE" || !slices.Equal(m.Attachments, []conversation.Attachment{{Kind: "unread", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 12}}) {
 		t.Errorf("said %+v", m)
 	}
+	for i, subtype := range []string{"thread_broadcast", "me_message"} {
+		fields := map[string]any{"thread_ts": root, "ts": fmt.Sprintf("177667560%d.000200", i), "subtype": subtype}
+		post(t, h, signed(callback(t, direct(subtype, fields), nil)))
+		expect.That(t, k.said()[len(k.said())-1].Content == subtype, "a %s vanished: %v", subtype, k.said())
+	}
+	k.told = k.told[:2]
 	if got := reply("elsewhere", "1776675000.000100", "1776675601.000100"); got != 200 || len(k.said()) != 2 ||
 		len(k.changes) != 1 {
 		t.Errorf("a reply in another thread was answered %d: said %v, wrote %d", got, k.said(), len(k.changes))

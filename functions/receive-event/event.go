@@ -162,15 +162,18 @@ const (
 	ignoredOrg     = "organization_install"
 )
 
-// ignored says why a kind of event makes no task, or "" if it may make one. A message with a file is a person's
-// message; other subtypes are edits and notices.
+// personal are the subtypes of messages that people write: with a file, as a reply that the channel sees too, by /me.
+// Other subtypes are edits and notices.
+var personal = []string{"", "file_share", "thread_broadcast", "me_message"}
+
+// ignored says why a kind of event makes no task, or "" if it may make one.
 func (k kind) ignored() string {
 	switch {
 	case k.Type != "app_mention" && k.Type != "message":
 		return ignoredType
 	case k.Subtype == "bot_message":
 		return ignoredBot
-	case k.Subtype != "" && k.Subtype != "file_share":
+	case !slices.Contains(personal, k.Subtype):
 		return ignoredSubtype
 	}
 	return ""

@@ -58,6 +58,7 @@ var messages = []struct {
 	{"text over the limit is cut", map[string]any{"text": strings.Repeat("あ", task.MaxText+1)}, nil, func(r *task.Request) {
 		r.Text = strings.Repeat("あ", task.MaxText-1) + "…"
 	}},
+	{"a mention in a reply that the channel sees too", map[string]any{"subtype": "thread_broadcast", "thread_ts": "1776675500.000100"}, nil, func(r *task.Request) { r.ThreadTS = "1776675500.000100" }},
 	{"text at the limit is kept", map[string]any{"text": strings.Repeat("あ", task.MaxText)}, nil, func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText) }},
 	{"the app is installed elsewhere than the message says", map[string]any{"team": nil}, map[string]any{"team_id": "T0OTHER"}, func(*task.Request) {}},
 	{"unknown fields change nothing", map[string]any{"blocks": []any{map[string]any{"type": "rich_text"}}, "client_msg_id": 7}, map[string]any{"event_context": "4-x", "is_ext_shared_channel": false}, func(*task.Request) {}},

@@ -73,6 +73,7 @@ type conversationPage struct {
 	Cost, Limit               string
 	Unpriced                  int
 	Summary                   string // of older messages
+	SummaryGone               bool   // it has expired, like the messages in it
 	SummaryAt                 time.Time
 	Originals                 string // address of the messages that the summary replaces
 	Said, Folded              []saidRow
@@ -114,11 +115,13 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 		return t, err
 	}
 	if key := t.is.Conversation.SummaryKey; key != "" {
-		m, err := c.Conversations.Message(ctx, ref.Tenant, ref.ID, key)
-		if err != nil {
+		switch m, err := c.Conversations.Message(ctx, ref.Tenant, ref.ID, key); {
+		case errors.Is(err, aggregate.ErrNotFound): // the messages in it have expired, too
+		case err != nil:
 			return t, err
+		default:
+			t.summary = &m
 		}
-		t.summary = &m
 	}
 	if err = c.actionsOf(ctx, ref, &t, q.Get("log")); err != nil {
 		return t, err

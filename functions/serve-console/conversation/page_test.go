@@ -27,6 +27,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"a thousand messages":                               longTalk,
+		"a summary whose time is over":                      pageAfterItsSummary,
 		"the newest five hundred lines":                     longOutput,
 		"large content is read whole before it is approved": largePayload,
 		"the list":         listsTalks,

@@ -32,6 +32,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		p.Summary, p.SummaryAt = card.Prose(t.summary.Content), t.summary.CreatedAt
 		p.Originals = p.Path + "?before=" + url.QueryEscape(s.CollapsedThrough+"!") + "#said"
 	}
+	p.SummaryGone = s.SummaryKey != "" && t.summary == nil
 	waits := map[string]bool{}
 	for _, i := range t.is.Inbox {
 		waits[i.Message] = true

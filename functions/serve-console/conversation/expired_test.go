@@ -1,0 +1,39 @@
+package conversation_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+)
+
+// pageAfterItsSummary: the messages of a conversation that people continue for months expire one by one, the row with
+// the summary among them.
+func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	first := k.Load().Inbox[0].Message
+	s := k.Answers(conversation.Answer{Text: "はい", Summary: "これまでの話", Through: first}).Conversation
+	sato := w.As(workspace.Sato)
+	sato.Get(k.Page()).Holds(t, "これまでの話")
+	key := map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + k.Talk.Tenant + "#" + k.Talk.ID},
+		"SK": &types.AttributeValueMemberS{Value: s.SummaryKey},
+	}
+	_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.Table), Key: key})
+	expect.NoError(t, err)
+	w.Later(time.Second)
+	k.Says(workspace.Sato, "続けて")
+	k.Answers(conversation.Answer{Text: "続けます"})
+	page := sato.Get(k.Page())
+	expect.Same(t, http.StatusOK, page.Status)
+	page.Holds(t, "続けます", "要約は保存期間が過ぎたため、残っていません")
+	page.Lacks(t, "これまでの話")
+}
