@@ -107,6 +107,20 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Status("active")
 }
 
+// Messages during a command are told once that their answer comes after it, and are answered then.
+func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
+	d := begin(t, "codex: コマンド: for i in $(seq 1 40); do echo tick $i; sleep 0.2; done")
+	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Shows("操作 #1 を実行中", "tick")
+	d.Reply("まだですか")
+	d.Shows("操作 #1 を実行しています", "終わったあとにお答えします")
+	d.Reply("聞こえていますか")
+	d.Shows("操作 #1 完了", "tick 40")
+	d.Shows("デモのエージェントです")
+	d.Status("active")
+	expect.Is(t, d.Count("終わったあとにお答えします"), 1, "notices for one command")
+}
+
 // Until it is decided, an agent's proposal is in the sandbox's list of the people who may stamp it, and in nobody
 // else's.
 func TestAProposalWaitsForWhoMayStampIt(t *testing.T) {

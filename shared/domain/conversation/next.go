@@ -56,6 +56,8 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	switch {
 	case a.waitsInVain() != nil:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).TurnAway(now) }
+	case a.keepsWaiting() != nil:
+		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).SayLater(now) }
 	case !a.work(now), a.Head.Resting && a.paused(now):
 	case a.Head.Resting:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
@@ -146,7 +148,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(soon)
 		}
 	}
-	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil {
+	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil ||
+		a.keepsWaiting() != nil {
 		by(soon)
 	}
 	if a.Conversation.Status == Closed {

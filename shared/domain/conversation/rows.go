@@ -60,6 +60,7 @@ type Conversation struct {
 	Messages         int              `json:"messages"`                    // number of messages of agent and system
 	Actions          int              `json:"actions"`                     // number of proposed actions
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
+	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
 	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message in the summary

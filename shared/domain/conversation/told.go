@@ -11,7 +11,7 @@ import (
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
-	exit, dropped, output, stopped                           string
+	exit, dropped, output, stopped, later                    string
 }
 
 var said = language.InEach(
@@ -20,12 +20,14 @@ var said = language.InEach(
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", dropped: "(古い %d 行は残っていません)", output: "出力の最後:",
 		stopped: "回答を止めました。続けるには、もう一度書いてください。",
+		later:   "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", dropped: "(the oldest %d lines are gone)", output: "The end of its output:",
 		stopped: "The answer was stopped. Write again to go on.",
+		later:   "Action #%d is running. What you write meanwhile is answered after it.",
 	},
 )
 
