@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -149,14 +150,15 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
 			x.Summary, x.Folded = summary, t.waitingOf(older)
 		}
-		history = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true}}, shown...)
+		history = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
+			At: older[len(older)-1].At}}, shown...)
 	}
 	t.attach(ctx, history)
 	x.Read = t.readings(history)
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
 	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
+		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()}, onText)
 	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
@@ -177,6 +179,17 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 			Summary: p.Summary})
 	}
 	return t.commit(ctx, d, x, reply.Action)
+}
+
+// unseen returns how many of people's messages wait that this answer is not to.
+func (t *answering) unseen() int {
+	n := -len(t.seen)
+	for _, i := range t.a.Inbox {
+		if i.User != "" || slices.ContainsFunc(t.seen, func(s *conversation.Inbox) bool { return s.Message == i.Message }) {
+			n++
+		}
+	}
+	return max(0, n)
 }
 
 func (t *answering) commit(ctx context.Context, d agent.Definition, x conversation.Answer,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -48,20 +49,29 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 		}
 		before = append(append(before, late...), m)
 	}
-	all := append(before, now...)
-	out, err := t.told(ctx, all)
-	if err != nil || s.SummaryKey == "" {
+	out, err := t.told(ctx, append(before, now...), said)
+	if err != nil || s.From() == "" {
 		return out, err
+	}
+	older, err := t.older(ctx)
+	return slices.Insert(out, 0, older), err
+}
+
+// older returns what the agent is told of the messages that it is not shown: their summary, if there is one.
+func (t *answering) older(ctx context.Context) (turn.Message, error) {
+	s := t.a.Conversation
+	out := turn.Message{Key: s.From(), Sender: turn.FromSystem, Collapsed: true, At: conversation.TimeOf(s.From())}
+	if s.SummaryKey == "" {
+		return out, nil
 	}
 	summary, err := t.Store.Message(ctx, t.in.Tenant, s.ID, s.SummaryKey)
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound): // the summary has expired, like the messages in it
-		return out, nil
 	case err != nil:
-		return nil, fmt.Errorf("read the summary: %w", err)
+		return out, fmt.Errorf("read the summary: %w", err)
 	}
-	return slices.Insert(out, 0, turn.Message{Key: s.CollapsedThrough, Sender: turn.FromSystem, Text: summary.Content,
-		Collapsed: true}), nil
+	out.Text = summary.Content
+	return out, nil
 }
 
 // asked returns the messages that are answered now, in the order of their inbox rows. A message that Slack delivered
@@ -151,15 +161,13 @@ func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 	return keys
 }
 
-// told converts messages for the agent.
-func (t *answering) told(ctx context.Context, all []conversation.Message) ([]turn.Message, error) {
-	var people []string
-	for _, m := range all {
-		if m.User != "" && !slices.Contains(people, m.User) {
-			people = append(people, m.User)
-		}
+// told converts messages for the agent. known are the messages that may say that others were deleted.
+func (t *answering) told(ctx context.Context, all, known []conversation.Message) ([]turn.Message, error) {
+	names := t.names(ctx, all)
+	deleted := map[string]bool{}
+	for _, m := range known {
+		deleted[m.Changes] = deleted[m.Changes] || m.Deleted
 	}
-	names := t.Names(ctx, t.ref, t.a.Conversation.TeamID, people...)
 	actions, err := t.actions(ctx, all)
 	if err != nil {
 		return nil, err
@@ -167,9 +175,15 @@ func (t *answering) told(ctx context.Context, all []conversation.Message) ([]tur
 	t.remember(all)
 	out := make([]turn.Message, len(all))
 	for i, m := range all {
-		out[i] = turn.Message{Key: m.Key(), Sender: turn.Sender(m.Sender), Name: names[m.User], Text: m.Content,
-			Collapsed: m.Collapsed}
-		if m.Sender != conversation.FromAgent {
+		out[i] = turn.Message{Key: m.Key(), Sender: turn.Sender(m.Sender), Name: names[m.User], UserID: m.User,
+			At: m.CreatedAt, Text: m.Content, Collapsed: m.Collapsed, Deleted: m.Deleted || deleted[m.Key()],
+			Replaces: conversation.TimeOf(m.Changes)}
+		if m.Sender == conversation.FromUser {
+			out[i].Text = named(m.Content, names)
+		}
+		if out[i].Deleted {
+			out[i].Text = ""
+		} else if m.Sender != conversation.FromAgent {
 			out[i].Files = t.files(m)
 		}
 		if m.Sender == conversation.FromSystem {
@@ -218,7 +232,42 @@ func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.
 		p.Payload = "{}"
 		if text, err := t.Payloads.Open(ctx, t.ref, x.Payload); err == nil && x.Number > t.a.Conversation.Actions-3 {
 			p.Payload = string(text)
+		} else {
+			p.Omitted = true
 		}
 	}
 	return p
+}
+
+// mention matches Slack's mention of a person.
+var mention = regexp.MustCompile(`<@([A-Z0-9]{2,30})(?:\|[^<>]*)?>`)
+
+// names returns the names of the messages' authors and of the people whom they mention, by id.
+func (t *answering) names(ctx context.Context, all []conversation.Message) map[string]string {
+	var people []string
+	add := func(id string) {
+		if id != "" && !slices.Contains(people, id) {
+			people = append(people, id)
+		}
+	}
+	for _, m := range slices.Backward(all) { // only so many are looked up
+		add(m.User)
+		for _, found := range mention.FindAllStringSubmatch(m.Content, -1) {
+			if m.Sender == conversation.FromUser {
+				add(found[1])
+			}
+		}
+	}
+	return t.Names(ctx, t.ref, t.a.Conversation.TeamID, people...)
+}
+
+// named puts people's names beside their ids in a text. A name is its person's own choice, and says nothing more.
+func named(text string, names map[string]string) string {
+	return mention.ReplaceAllStringFunc(text, func(m string) string {
+		id := mention.FindStringSubmatch(m)[1]
+		if name := names[id]; name != "" && name != id {
+			return "@" + name + " (" + id + ")"
+		}
+		return m
+	})
 }

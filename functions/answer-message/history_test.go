@@ -117,8 +117,9 @@ func testQuoted(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	said := w.vendor.requests[1].Messages
 	result := said[len(said)-1].Parts[0].Result
-	want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`
-	expect.That(t, result != nil && strings.Contains(result.Text, want), "%+v", result)
+	expect.Must(t, result != nil, "%+v", said)
+	expect.Has(t, result.Text, `[{"system":"Action #1 was rejected. The reason: ","at":"`)
+	expect.Has(t, result.Text, `"},{"quoted":"`+reason+`"}]`)
 }
 
 // A file that can't be read prevents no answer: the agent gets the reason.

@@ -18,9 +18,12 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// told returns the last request to the model.
+// told returns what the last request told the model; "" if there was none.
 func (w *world) told() string {
 	w.t.Helper()
+	if len(w.vendor.requests) == 0 {
+		return ""
+	}
 	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
 }
 

@@ -23,20 +23,31 @@ const (
 )
 
 // words are sentences that replace a model's answer.
-type words struct{ cost, hourly, busy, long string }
+type words struct {
+	cost, hourly, busy, long           string
+	blank, withdrawn, changed, deleted string
+}
 
 var inEach = language.InEach(
 	words{
-		cost:   "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
-		hourly: "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
-		busy:   "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
-		long:   "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度書いてください。",
+		cost:      "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
+		hourly:    "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
+		busy:      "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
+		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度書いてください。",
+		blank:     "メッセージに言葉がないため、エージェントには送りませんでした。してほしいことを書いてください。例: 「添付した CSV を部署ごとに集計して」",
+		withdrawn: "お答えする前にメッセージが削除されたため、お答えしません。",
+		changed:   "書き換える前のメッセージに、すでにお答えしています。エージェントは新しい内容を知っていますが、答え直してはいません。答えが必要なら、もう一度書いてください。",
+		deleted:   "削除されたメッセージには、すでにお答えしています。今後はエージェントに見せませんが、この会話の記録には残ります。",
 	},
 	words{
-		cost:   "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
-		hourly: "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
-		busy:   "Another action waits for approval, so this one could not be proposed.",
-		long:   "The agent's answer was too long to be kept. Please ask for less at once.",
+		cost:      "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
+		hourly:    "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
+		busy:      "Another action waits for approval, so this one could not be proposed.",
+		long:      "The agent's answer was too long to be kept. Please ask for less at once.",
+		blank:     "There are no words in that message, so the agent was not asked. Please write what you want done, for example: “Sum up the attached CSV by department”.",
+		withdrawn: "The message was deleted before it was answered, so there is no answer.",
+		changed:   "That message was answered as it stood before you changed it. The agent knows the new text now, but has not answered it. Write again if you need an answer.",
+		deleted:   "The message that you deleted had been answered already. The agent isn't shown it any more, but this conversation's record keeps it.",
 	})
 
 func wordsIn(locale string) words { return inEach.In(locale) }
@@ -92,7 +103,7 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 }
 
 // limits says why no model is called: the author may not ask, nobody could approve a proposal, the budget of the
-// conversation or the tenant is used up, or somebody has written too much within the hour.
+// conversation or the tenant is used up, somebody has written too much within the hour, or there is nothing to answer.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
@@ -112,6 +123,14 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail,
 			Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
+	if why, err := t.tooMany(ctx); err != nil || why != nil {
+		return why, err
+	}
+	return t.wordless(), nil
+}
+
+// tooMany refuses the messages of somebody who has written too much within the hour.
+func (t *answering) tooMany(ctx context.Context) (*conversation.Refusal, error) {
 	most := t.settings.MaxMessagesPerHour
 	if most <= 0 {
 		return nil, nil
@@ -129,7 +148,8 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		}
 		if had+n > most {
 			t.seen = only(t.seen, user) // the other people's messages are answered next
-			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most), Text: fmt.Sprintf(w.hourly, most)}, nil
+			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most),
+				Text: fmt.Sprintf(wordsIn(t.settings.Locale).hourly, most)}, nil
 		}
 	}
 	return nil, nil

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 // Conversations saves messages to agents, each in one transaction.
@@ -38,10 +39,7 @@ const mostKnown = 100
 func (h *Handler) toAgent(
 	ctx context.Context, m message, r task.Request,
 ) (out inbound.Response, taken bool, err error) {
-	tenant := aggregate.TenantID(r.TeamID)
-	s, err := h.known.Ask(tenant, h.Now(), settingsFor, func() (tenancy.Settings, error) {
-		return h.Conversations.Settings(ctx, tenant)
-	})
+	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
 		return out, true, unkept(ctx, r.EventID, err)
 	}
@@ -49,8 +47,9 @@ func (h *Handler) toAgent(
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User,
 		Text: r.Text, Attachments: m.attachments(),
 	}
-	opening := conversation.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: s.SessionIdleDays, Locale: s.Locale}
+	opening := openingOf(s)
 	if r.Threaded() {
+		in.Blank = silent(in.Text) && len(m.Files) == 0
 		c, err := conversation.Tell(in, opening, h.Now())
 		if err == nil {
 			err = h.Conversations.Tell(ctx, in.Ref(), c)
@@ -60,16 +59,27 @@ func (h *Handler) toAgent(
 		}
 		return inbound.OK(), true, said(ctx, in, "", r, err)
 	}
-	to, text, ok := addressee(s, in.Text)
+	to, rest, ok := addressee(s, in.Text)
 	if !ok {
 		return out, false, nil
 	}
-	opening.AgentID, in.Text = to, text
+	opening.AgentID, in.Text, in.Blank = to, worded(in.Text, rest), silent(rest) && len(m.Files) == 0
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
 	}
 	return inbound.OK(), true, said(ctx, in, to, r, err)
+}
+
+// settings returns the tenant's settings, cached for settingsFor.
+func (h *Handler) settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
+	return h.known.Ask(tenant, h.Now(), settingsFor, func() (tenancy.Settings, error) {
+		return h.Conversations.Settings(ctx, tenant)
+	})
+}
+
+func openingOf(s tenancy.Settings) conversation.Opening {
+	return conversation.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: s.SessionIdleDays, Locale: s.Locale}
 }
 
 // said returns the answer to Slack after the write. It doesn't log which agent answers in a thread: the conversation's
@@ -100,16 +110,28 @@ func unkept(ctx context.Context, event string, err error) error {
 // named matches a name and its separator. The beginning of a longer word is no name.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 
+// mention matches Slack's mentions of people and groups.
+var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]*>`)
+
+// silent reports whether a text has no word: nothing but mentions, spaces and invisible characters.
+func silent(text string) bool { return !legible.Text(mention.ReplaceAllString(text, "")) }
+
+// worded returns a message without the agent's name, or all of it if nothing else is in it.
+func worded(text, rest string) string {
+	if silent(rest) {
+		return text
+	}
+	return rest
+}
+
 // addressee returns the agent that a direct message is to, and the message without the agent's name. ok is false for a
 // message that makes a task.
 func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
 	defs := agent.Named(s.Agents)
 	if begin := named.FindStringSubmatch(text); begin != nil {
 		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
-		if rest := text[len(begin[0]):]; at >= 0 && rest != "" {
-			return defs[at].ID, rest, true
-		} else if at >= 0 {
-			return defs[at].ID, text, true
+		if at >= 0 {
+			return defs[at].ID, text[len(begin[0]):], true
 		}
 	}
 	return agent.Default(defs).ID, text, s.DMDefault == "agent"

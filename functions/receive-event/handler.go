@@ -88,7 +88,10 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)
 	}
-	if why := k.ignored(); why != "" {
+	switch why := k.ignored(); {
+	case why == ignoredSubtype && (k.Subtype == "message_changed" || k.Subtype == "message_deleted"):
+		return h.change(ctx, e, why)
+	case why != "":
 		return ignore(ctx, e, why)
 	}
 	var m message

@@ -105,7 +105,7 @@ func readExtract(answer []byte) (task.Extract, []string) {
 	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
 }
 
-// tokyo is the time zone of relative dates such as 今月. Japan has only one.
-func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
+// Japan is the time zone of relative dates such as 今月, and of the console's pages. Japan has only one.
+func Japan() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
-func stamp(t time.Time) string { return t.In(tokyo()).Format("2006-01-02T15:04-07:00") }
+func stamp(t time.Time) string { return t.In(Japan()).Format("2006-01-02T15:04-07:00") }

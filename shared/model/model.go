@@ -71,6 +71,18 @@ type Part struct {
 	Image  *Image  `json:"image,omitempty"`
 	Call   *Call   `json:"call,omitempty"`
 	Result *Result `json:"result,omitempty"`
+	// Passing says that no later call repeats this text, such as the time. Only the last parts of the last message are
+	// passing, and vendors cache what precedes them.
+	Passing bool `json:"passing,omitempty"`
+}
+
+// Lasting returns how many parts precede the passing ones.
+func (m Message) Lasting() int {
+	n := len(m.Parts)
+	for n > 0 && m.Parts[n-1].Passing {
+		n--
+	}
+	return n
 }
 
 type Image struct {

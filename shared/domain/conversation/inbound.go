@@ -22,6 +22,12 @@ type Inbound struct {
 	User                       string
 	Text                       string
 	Attachments                []Attachment // without their content
+	// Blank says that the message has no word and no file.
+	Blank bool
+	// Changes is the timestamp of an earlier message of the same person, which this one replaces by its text or, if
+	// Deleted is true, by nothing. TS is then the time of the change.
+	Changes string
+	Deleted bool
 }
 
 // Opening has the settings with which a conversation begins.
@@ -46,10 +52,20 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Message{
+	m := &Message{
 		MessageID: MessageID(in.Team, in.Channel, in.TS), SessionID: in.Ref().ID, Sender: FromUser, Content: legible.FirstBytes(in.Text, MaxText),
 		CreatedAt: at, Attachments: in.Attachments, User: in.User, TS: in.TS, DeleteAfter: keep,
-	}, nil
+	}
+	if in.Changes == "" {
+		return m, nil
+	}
+	was, err := aggregate.ParseTS(in.Changes)
+	if err != nil {
+		return nil, err
+	}
+	m.Changes, m.Deleted = MessageKey(was, MessageID(in.Team, in.Channel, in.Changes)), in.Deleted
+	m.MessageID = uuid("change", in.Team, in.Channel, in.Changes, in.TS)
+	return m, nil
 }
 
 // Begin opens a conversation with its first message. Its rows must all be absent. It returns an error for an invalid
@@ -69,7 +85,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	}
 	c := (&Aggregate{Head: head, Conversation: s}).begin(now)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: ref.ID, Row: m})
-	c.tell(m)
+	c.Put(m.waits(in.Blank))
 	c.audit(aggregate.Actor{Type: aggregate.ActorUser, ID: in.User}, AuditOpened, "session", ref.ID, map[string]any{"agent": o.AgentID})
 	return c.done()
 }
@@ -84,6 +100,6 @@ func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, err
 	}
 	c := aggregate.Change{Now: now, Beside: []aggregate.Listed{{List: MessagesList, Of: m.SessionID, Row: m}}}
-	c.Put(&Inbox{Message: m.Key(), User: in.User, TS: in.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
+	c.Put(m.waits(in.Blank))
 	return c, nil
 }

@@ -19,7 +19,7 @@ func (a *Aggregate) keepsWaiting() *Action {
 		a.Conversation.SaidLater >= x.Number {
 		return nil
 	}
-	if !slices.ContainsFunc(a.Inbox, func(i *Inbox) bool { return i.User != "" }) {
+	if !slices.ContainsFunc(a.Inbox, func(i *Inbox) bool { return i.User != "" && i.Changes == "" }) {
 		return nil
 	}
 	return x

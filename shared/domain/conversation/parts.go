@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -102,12 +103,16 @@ func OfMessage(subject string) (key string, part int) {
 const SessionSubject = "SESSION"
 
 // waitsInVain returns the newest message in the inbox of a closed conversation if no card has reacted to it yet, else
-// nil.
+// nil. A change of an earlier message doesn't count.
 func (a *Aggregate) waitsInVain() *Inbox {
-	if a.Conversation == nil || a.Conversation.Status != Closed || len(a.Inbox) == 0 {
+	if a.Conversation == nil || a.Conversation.Status != Closed {
 		return nil
 	}
-	newest := a.Inbox[len(a.Inbox)-1]
+	written := slices.DeleteFunc(slices.Clone(a.Inbox), func(i *Inbox) bool { return i.Changes != "" })
+	if len(written) == 0 {
+		return nil
+	}
+	newest := written[len(written)-1]
 	card := aggregate.Card{CardType: CardSession, Subject: SessionSubject + "#" + newest.Message}
 	if a.Common().Card(card.Key()) != nil {
 		return nil

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -93,8 +94,11 @@ type Inbox struct {
 	// Folded says that the summary covers the message although it is unanswered, because a try failed after the summary
 	// was made.
 	Folded bool `json:"folded,omitempty"`
-	// DeleteAfter is copied from the message.
-	DeleteAfter int64 `json:"delete_after,omitempty"`
+	Blank  bool `json:"blank,omitempty"` // a person's message without a word or a file
+	// Changes and Deleted are copied from the message, and DeleteAfter too.
+	Changes     string `json:"changes,omitempty"`
+	Deleted     bool   `json:"deleted,omitempty"`
+	DeleteAfter int64  `json:"delete_after,omitempty"`
 }
 
 // Message is a message of a conversation. It never changes, and is stored in a list (see aggregate.Listed).
@@ -121,6 +125,10 @@ type Message struct {
 	Refused []RefusedProposal `json:"refused,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
+	// Changes is the key of an earlier message of the same person, who replaced its text by this one's or, if Deleted is
+	// true, deleted it.
+	Changes string `json:"changes,omitempty"`
+	Deleted bool   `json:"deleted,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
@@ -224,6 +232,16 @@ const InboxPrefix = "INBOX#"
 
 // MessageKey returns the key of a message in its list.
 func MessageKey(at time.Time, id string) string { return aggregate.TimeText(at) + "#" + id }
+
+// TimeOf returns the time in a message's key, or in From. It is zero for an empty key.
+func TimeOf(key string) time.Time {
+	text, _, _ := strings.Cut(key, "#")
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
 
 // ActionKey returns the key of the action with this number.
 func ActionKey(number int) string { return fmt.Sprintf("ACTION#%04d", number) }

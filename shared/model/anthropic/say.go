@@ -193,7 +193,7 @@ func sampled(p sdk.MessageNewParams) bool {
 }
 
 // params translates a request. Cache breakpoints follow the rules and Standing, and in a conversation also the last
-// message, since the next call begins with the same messages.
+// message without its passing parts, since the next call begins with the same messages.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens),
@@ -220,8 +220,9 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 			blocks = slices.Insert(blocks, 0, sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: r.Standing,
 				CacheControl: cached}})
 		}
-		if i == len(r.Messages)-1 && !r.Once && len(blocks) > 0 {
-			if mark := blocks[len(blocks)-1].GetCacheControl(); mark != nil {
+		last := len(blocks) - 1 - (len(m.Parts) - m.Lasting())
+		if i == len(r.Messages)-1 && !r.Once && last >= 0 {
+			if mark := blocks[last].GetCacheControl(); mark != nil {
 				*mark = cached
 			}
 		}

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,8 +30,8 @@ func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	return f, false
 }
 
-// input translates a request. Cache points follow the rules and Standing, and in a conversation also the last message,
-// since the next call begins with the same messages. A single question that is sent without its schema has the schema
+// input translates a request. Cache points follow the rules and Standing, and in a conversation also the last message
+// without its passing parts, since the next call begins with the same messages. A single question that is sent without its schema has the schema
 // in words.
 func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
@@ -68,10 +69,10 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 		if err != nil {
 			return nil, err
 		}
-		turn.Content = append(turn.Content, blocks...)
-		if f.marked && !r.Once && i == len(r.Messages)-1 {
-			turn.Content = append(turn.Content, &types.ContentBlockMemberCachePoint{Value: mark})
+		if n := m.Lasting(); f.marked && !r.Once && i == len(r.Messages)-1 && n > 0 {
+			blocks = slices.Insert(blocks, n, types.ContentBlock(&types.ContentBlockMemberCachePoint{Value: mark}))
 		}
+		turn.Content = append(turn.Content, blocks...)
 		in.Messages = append(in.Messages, turn)
 	}
 	return in, c.offer(in, r.Tools)

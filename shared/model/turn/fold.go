@@ -71,11 +71,11 @@ func plainly(older []Message) (out []entry) {
 	for _, m := range older {
 		switch {
 		case m.Collapsed:
-			out = append(out, entry{Summary: m.Text})
+			out = append(out, m.folded()...)
 		case m.Sender == FromSystem:
 			out = append(out, m.system()...)
 		case m.Sender == FromUser:
-			out = append(out, entry{From: line(m.Name), Text: legible.Visible(m.Text)})
+			out = append(out, m.spoken())
 		case m.Proposal != nil:
 			out = append(out, entry{Agent: m.Text + "\n(proposed: " + m.Proposal.Summary + ")"})
 		default:

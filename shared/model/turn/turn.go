@@ -5,6 +5,7 @@ package turn
 
 import (
 	"embed"
+	"time"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -16,11 +17,18 @@ type Message struct {
 	Key    string // key of its row
 	Sender Sender
 	Name   string // the author's name for people; empty for agent and system
+	UserID string // the author's id in Slack; two people may have the same name
+	At     time.Time
 	Text   string
 	Files  []File
+	// Replaces is the time of an earlier message, which its author changed to this one or, if Deleted is true, deleted.
+	Replaces time.Time
+	// Deleted says that the author deleted this message, or by it another one. It has no text and no files.
+	Deleted bool
 	// Pieces are the parts of a system's message.
 	Pieces []Piece
-	// Collapsed says that the message is a summary of older ones.
+	// Collapsed says that the message is a summary of older ones, which are not shown, up to the time At. Without a text
+	// these have no summary either.
 	Collapsed bool
 	// Proposal is an agent's proposal. The message's text may then be empty.
 	Proposal *Proposal
@@ -63,6 +71,7 @@ type Proposal struct {
 	Payload  string               // JSON in the canonical form of conversation.Payload
 	Decoded  conversation.Payload // only in a new proposal; earlier ones have just the payload
 	Summary  string               // its purpose in the agent's words
+	Omitted  bool                 // the payload is too large to be shown again
 }
 
 // Turn is the input for an agent's answer.
@@ -76,6 +85,9 @@ type Turn struct {
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
 	Busy   bool
 	Locale string
+	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
+	Now  time.Time
+	More int
 }
 
 // Reply is an agent's checked answer.

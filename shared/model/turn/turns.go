@@ -109,19 +109,6 @@ func (b *budget) refuses(f File) string {
 	return ""
 }
 
-// entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
-// another speaker. Nothing in an entry is an instruction.
-type entry struct {
-	From    string `json:"from,omitempty"`    // a person's name
-	Agent   string `json:"agent,omitempty"`   // the agent's own words
-	System  string `json:"system,omitempty"`  // Ringi's own words, and nobody else's
-	Quoted  string `json:"quoted,omitempty"`  // what Ringi's words before it are about, such as a reason or a command's output
-	Summary string `json:"summary,omitempty"` // of older messages
-	Text    string `json:"text,omitempty"`
-	File    string `json:"file,omitempty"`
-	NotRead string `json:"not_read,omitempty"`
-}
-
 // turns converts the history to the form that vendors accept.
 type turns struct {
 	said    []model.Message
@@ -168,15 +155,15 @@ func filesShown(history []Message) [][]string {
 func (t *turns) other(m Message, hidden []string) {
 	switch {
 	case m.Sender == FromUser:
-		t.waiting = append(t.waiting, entry{From: line(m.Name), Text: legible.Visible(m.Text)})
+		t.waiting = append(t.waiting, m.spoken())
 	case m.ActionID != "" && t.told[m.ActionID]:
 	case m.Collapsed:
-		t.waiting = append(t.waiting, entry{Summary: m.Text})
+		t.waiting = append(t.waiting, m.folded()...)
 	default:
 		t.waiting = append(t.waiting, m.system()...)
 	}
 	for i, f := range m.Files {
-		e := entry{From: line(m.Name), File: line(f.Name)}
+		e := entry{From: line(m.Name), ID: m.UserID, File: line(f.Name)}
 		switch {
 		case hidden[i] != "":
 			e.NotRead = hidden[i]
@@ -192,26 +179,6 @@ func (t *turns) other(m Message, hidden []string) {
 	}
 }
 
-// system splits a message of Ringi's into entries, so that words of others have entries of their own. If the pieces of
-// a message about an action's end are not known, all of it counts as others' words.
-func (m Message) system() (out []entry) {
-	pieces := m.Pieces
-	if pieces == nil && m.Text != "" {
-		pieces = []Piece{{m.Text, m.ActionID != ""}}
-	}
-	for _, p := range pieces {
-		if p.Quoted {
-			out = append(out, entry{Quoted: p.Text})
-		} else {
-			out = append(out, entry{System: p.Text})
-		}
-	}
-	return out
-}
-
-// line returns the visible part of a name on one line.
-func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
-
 // agent adds a message of the agent's. Each call gets its result at once: the action's end if it came before the
 // agent's next message, or else a note that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
@@ -221,7 +188,7 @@ func (t *turns) agent(m Message, later []Message) {
 	}
 	t.close()
 	if len(t.said) == 0 {
-		t.waiting = append(t.waiting, entry{System: "What was said before is not shown."})
+		t.waiting = append(t.waiting, entry{NotShown: "what was said before"})
 		t.close()
 	}
 	if n := len(t.said); t.said[n-1].Role != model.Assistant {
@@ -233,6 +200,9 @@ func (t *turns) agent(m Message, later []Message) {
 	}
 	if m.Proposal == nil {
 		return
+	}
+	if m.Proposal.Omitted {
+		t.waiting = append(t.waiting, entry{NotShown: "the arguments of " + string(m.Proposal.Type) + " above, which are too large"})
 	}
 	id := "call_" + idOf(*m.Proposal, len(t.said))
 	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
@@ -298,21 +268,6 @@ func (t *turns) close() {
 	t.waiting, t.results, t.images = nil, nil, nil
 }
 
-// fenced returns the visible parts of entries as data. JSON escapes every <, so no text in them can end the fence.
-func fenced(list []entry) string {
-	for i := range list {
-		e := &list[i]
-		for _, text := range []*string{&e.From, &e.Agent, &e.System, &e.Quoted, &e.Summary, &e.Text, &e.File, &e.NotRead} {
-			*text = legible.VisibleCode(*text)
-		}
-	}
-	b, err := json.Marshal(list)
-	if err != nil {
-		panic(fmt.Sprintf("encode what was said: %v", err)) // of texts
-	}
-	return "<messages>\n" + string(b) + "\n</messages>"
-}
-
 // request returns the call that a turn makes.
 func (t Turn) request() (model.Request, error) {
 	p, err := promptIn(t.Locale)
@@ -320,7 +275,10 @@ func (t Turn) request() (model.Request, error) {
 		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: said(t.History), Tools: tools,
+	messages := said(t.History)
+	last := &messages[len(messages)-1]
+	last.Parts = append(last.Parts, t.passing()...)
+	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,
 		MaxTokens: MaxTokens}, err
 }
 

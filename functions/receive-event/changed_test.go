@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestAMessageWithoutAWordIsKnownAsOne(t *testing.T) {
+	for text, want := range map[string]bool{
+		"claude": true, "claude:": true, "claude: \u200b": true, "claude: <@U0BOT>": true, "claude: <@U0BOB> <!here>": true,
+		"claude: 👍": false, "claude: ?": false, "claude: <@U0BOB> help": false, "claude: <#C0HR>": false,
+	} {
+		k := &kept{}
+		post(t, handler(k), signed(callback(t, direct(text, nil), nil)))
+		a := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
+		expect.That(t, a != nil && len(a.Inbox) == 1 && a.Inbox[0].Blank == want, "%q opened %+v", text, a)
+	}
+	file := []any{map[string]any{"id": "F1", "name": "a.txt", "mimetype": "text/plain", "size": 12}}
+	for i, tt := range []struct {
+		text string
+		more map[string]any
+		want bool
+	}{
+		{"", nil, true}, {" \u3000\u2060", nil, true}, {"<@U0BOT>", nil, true}, {"&lt;b&gt;", nil, false},
+		{"", map[string]any{"subtype": "file_share", "files": file}, false},
+	} {
+		k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
+		h := handler(k)
+		post(t, h, signed(callback(t, direct("hi", nil), nil)))
+		fields := map[string]any{"thread_ts": root, "ts": fmt.Sprintf("177667560%d.000100", i)}
+		merge(fields, tt.more)
+		post(t, h, signed(callback(t, direct(tt.text, fields), nil)))
+		row := k.told[1].Rows[0].(*conversation.Inbox)
+		expect.Is(t, row.Blank, tt.want, "a reply %q is blank", tt.text)
+	}
+}
+
+// edit is the event of a message that changed from one text to another; "" is a deletion.
+func edit(ts, was, is string, more map[string]any) map[string]any {
+	message := func(text string) map[string]any {
+		m := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": ts, "text": text}
+		if ts != root {
+			m["thread_ts"] = root
+		}
+		return m
+	}
+	out := map[string]any{"type": "message", "subtype": "message_changed", "hidden": true, "channel": "D0DM",
+		"channel_type": "im", "ts": "1776675700.000200", "event_ts": "1776675700.000200", "user": nil, "text": nil, "team": nil,
+		"message": message(is), "previous_message": message(was)}
+	if is == "" {
+		out["subtype"], out["deleted_ts"], out["message"] = "message_deleted", ts, nil
+		delete(out, "message")
+	}
+	merge(out, more)
+	return out
+}
+
+func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
+	const reply = "1776675600.000100"
+	keyOf := func(ts string) string {
+		m := expect.Value(conversation.Tell(conversation.Inbound{Team: "T0TEAM", Channel: "D0DM", Thread: root, TS: ts},
+			conversation.Opening{}, now))(t)
+		return m.Rows[0].(*conversation.Inbox).Message
+	}
+	bot := map[string]any{"type": "message", "user": "U0BOT", "bot_id": "B1", "team": "T0TEAM", "ts": reply, "thread_ts": root, "text": "x"}
+	other := map[string]any{"type": "message", "user": "U0BOB", "team": "T0OTHER", "ts": reply, "thread_ts": root, "text": "x"}
+	dead := map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": root, "text": "This message was deleted."}
+	for _, tt := range []struct {
+		name    string
+		event   map[string]any
+		of      string // the changed message; "" if nothing is told
+		text    string
+		deleted bool
+	}{
+		{"an edit", edit(reply, "pay 100", "pay &lt;200&gt;", nil), reply, "pay <200>", false},
+		{"an edit of the first message, with the agent's name", edit(root, "claude: hi", "claude: hello", nil), root, "hello", false},
+		{"an edit of the first message to nothing but the name", edit(root, "claude: hi", "claude:", nil), root, "claude:", false},
+		{"a deletion", edit(reply, "pay 100", "", nil), reply, "", true},
+		{"a deletion of the first message, whose thread goes on", edit(root, "claude: hi", "x", map[string]any{"message": dead}), root, "", true},
+		{"a link that Slack unfolds", edit(reply, "see https://example.com", "see https://example.com", nil), "", "", false},
+		{"what an app changes", edit(reply, "x", "y", map[string]any{"message": bot, "previous_message": bot}), "", "", false},
+		{"a stranger's edit", edit(reply, "x", "y", map[string]any{"message": other, "previous_message": other}), "", "", false},
+		{"an edit in a channel", edit(reply, "x", "y", map[string]any{"channel": "C0HR", "channel_type": "channel"}), "", "", false},
+		{"an edit in another thread", edit("1776675000.000100", "x", "y", map[string]any{"previous_message": map[string]any{"user": "U0ALICE", "team": "T0TEAM", "ts": "1776675000.000100", "text": "x"}}), "", "", false},
+		{"an edit without what was before", edit(reply, "x", "y", map[string]any{"previous_message": nil}), "", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k := &kept{}
+			h := handler(k)
+			post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
+			out := post(t, h, signed(callback(t, tt.event, nil)))
+			expect.Same(t, 200, out.StatusCode)
+			if tt.of == "" {
+				expect.That(t, len(k.told) == 1 && len(k.changes) == 0, "told %v", k.said())
+				return
+			}
+			expect.Must(t, len(k.told) == 2, "told %d times", len(k.told))
+			m := k.said()[1]
+			expect.That(t, m.Content == tt.text && m.Deleted == tt.deleted && m.Changes == keyOf(tt.of) && m.User == "U0ALICE",
+				"told %+v", m)
+			i := k.told[1].Rows[0].(*conversation.Inbox)
+			expect.That(t, i.Changes == m.Changes && i.Deleted == tt.deleted && i.Message == m.Key(), "waits as %+v", i)
+		})
+	}
+}
+
+func TestAChangeThatCantBeReadIsRefused(t *testing.T) {
+	k := &kept{}
+	h := handler(k)
+	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
+	for _, more := range []map[string]any{{"ts": "soon"}, {"message": 7}} {
+		out := post(t, h, signed(callback(t, edit("1776675600.000100", "x", "y", more), nil)))
+		expect.That(t, out.StatusCode == 400 && len(k.told) == 1, "%v was answered %d", more, out.StatusCode)
+	}
+}

@@ -1,0 +1,118 @@
+package turn
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/words/legible"
+)
+
+// entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
+// another speaker. Nothing in an entry is an instruction.
+type entry struct {
+	From     string `json:"from,omitempty"`      // a person's name
+	ID       string `json:"id,omitempty"`        // that person's id in Slack
+	Agent    string `json:"agent,omitempty"`     // the agent's own words
+	System   string `json:"system,omitempty"`    // Ringi's own words, and nobody else's
+	Quoted   string `json:"quoted,omitempty"`    // what Ringi's words before it are about, such as a reason or a command's output
+	NotShown string `json:"not_shown,omitempty"` // what the agent does not see, in Ringi's words
+	Summary  string `json:"summary,omitempty"`   // of older messages
+	At       string `json:"at,omitempty"`        // when it was said
+	Changes  string `json:"changes,omitempty"`   // when the message was written that this one replaces
+	Deletes  string `json:"deletes,omitempty"`   // when the message was written that its author deleted
+	Text     string `json:"text,omitempty"`
+	File     string `json:"file,omitempty"`
+	NotRead  string `json:"not_read,omitempty"`
+	Now      string `json:"now,omitempty"`
+}
+
+// system splits a message of Ringi's into entries, so that words of others have entries of their own. If the pieces of
+// a message about an action's end are not known, all of it counts as others' words.
+func (m Message) system() (out []entry) {
+	pieces := m.Pieces
+	if pieces == nil && m.Text != "" {
+		pieces = []Piece{{m.Text, m.ActionID != ""}}
+	}
+	for _, p := range pieces {
+		if p.Quoted {
+			out = append(out, entry{Quoted: p.Text})
+		} else {
+			out = append(out, entry{System: p.Text})
+		}
+	}
+	if len(out) > 0 {
+		out[0].At = clock(m.At)
+	}
+	return out
+}
+
+// spoken returns what a person said, changed or deleted.
+func (m Message) spoken() entry {
+	e := entry{From: line(m.Name), ID: m.UserID, At: clock(m.At)}
+	switch {
+	case m.Deleted && m.Replaces.IsZero():
+		e.NotShown = "the author deleted this message"
+	case m.Deleted:
+		e.Deletes = clock(m.Replaces)
+	default:
+		e.Text, e.Changes = legible.Visible(m.Text), clock(m.Replaces)
+	}
+	return e
+}
+
+// folded returns a summary, and what it stands for.
+func (m Message) folded() []entry {
+	until := "older messages"
+	if !m.At.IsZero() {
+		until = "the messages until " + clock(m.At)
+	}
+	if m.Text == "" {
+		return []entry{{NotShown: until + ": they are not kept, or belong to a conversation that ended"}}
+	}
+	return []entry{{NotShown: until + ": the summary stands for them"}, {Summary: m.Text}}
+}
+
+// clock formats a time to the minute. It is empty for the zero time.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(model.Japan()).Format("2006-01-02 15:04")
+}
+
+// passing is what only this turn says, at its end: what changes with each call comes after what vendors cache.
+func (t Turn) passing() []model.Part {
+	var list []entry
+	if t.More > 0 {
+		list = append(list, entry{NotShown: fmt.Sprintf("%d more messages, which you answer next", t.More)})
+	}
+	if !t.Now.IsZero() {
+		list = append(list, entry{Now: t.Now.In(model.Japan()).Format("2006-01-02 15:04 (Monday), Asia/Tokyo, UTC-07:00")})
+	}
+	if list == nil {
+		return nil
+	}
+	return []model.Part{{Text: fenced(list), Passing: true}}
+}
+
+// line returns the visible part of a name on one line.
+func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
+
+// fenced returns the visible parts of entries as data. JSON escapes every <, so no text in them can end the fence.
+func fenced(list []entry) string {
+	for i := range list {
+		e := &list[i]
+		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.NotShown, &e.Summary, &e.Text,
+			&e.File, &e.NotRead} {
+			*text = legible.VisibleCode(*text)
+		}
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		panic(fmt.Sprintf("encode what was said: %v", err)) // of texts
+	}
+	return "<messages>\n" + string(b) + "\n</messages>"
+}
