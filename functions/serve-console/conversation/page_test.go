@@ -28,6 +28,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
+		"what people change and delete":                     pageOfChanges,
 		"the newest five hundred lines":                     longOutput,
 		"large content is read whole before it is approved": largePayload,
 		"the list":         listsTalks,

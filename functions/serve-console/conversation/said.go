@@ -17,6 +17,7 @@ type saidRow struct {
 	Action               int  // number of the action that the message is about
 	Anew                 bool // the agent doesn't know the messages before this one
 	Waits                bool // it is not answered
+	Note                 string
 }
 
 type fileRow struct {
@@ -41,6 +42,10 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 	for _, x := range t.actions {
 		numbers[x.ActionID] = x.Number
 	}
+	gone := map[string]bool{}
+	for _, m := range t.said {
+		gone[m.Changes] = gone[m.Changes] || m.Deleted
+	}
 	anew := s.HistoryFrom == nil
 	files := newReadings(t.said)
 	for _, m := range t.said {
@@ -51,6 +56,14 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Prose(m.Content),
 			At: m.CreatedAt, Tokens: m.RawTokens,
 			Action: numbers[m.ActionID], Waits: waits[m.Key()],
+		}
+		switch {
+		case m.Deleted:
+			row.Note = words.Say("deletes")
+		case m.Changes != "":
+			row.Note = words.Say("changes")
+		case gone[m.Key()]:
+			row.Note = words.Say("deleted")
 		}
 		switch m.Sender {
 		case conversation.FromAgent:

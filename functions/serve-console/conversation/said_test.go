@@ -37,3 +37,18 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 	page.Holds(t, "続けます", "要約は保存期間が過ぎたため、残っていません")
 	page.Lacks(t, "これまでの話")
 }
+
+// pageOfChanges: a person changes and deletes messages in Slack; the page says so and keeps them as they were.
+func pageOfChanges(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	k.Answers(conversation.Answer{Text: "はい"})
+	w.Later(time.Second)
+	root := k.Load().Conversation.ThreadTS
+	k.Changes(workspace.Sato, root, "集計用のスクリプトを二つ書いて")
+	sato := w.As(workspace.Sato)
+	page := sato.Get(k.Page())
+	page.Holds(t, "前に書いたメッセージの書き換え", "集計用のスクリプトを二つ書いて", "集計用のスクリプトを書いて")
+	page.Lacks(t, "書いた人が Slack で削除しました")
+	k.Changes(workspace.Sato, root, "")
+	sato.Get(k.Page()).Holds(t, "前に書いたメッセージの削除", "書いた人が Slack で削除しました", "集計用のスクリプトを書いて")
+}
