@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/shared/domain/conversation"
@@ -113,9 +112,9 @@ func (j *job) watch(ctx context.Context) {
 
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
 	r := conversation.Result{
-		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped,
-		Dropped: max(0, l.count-conversation.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
+		Status: conversation.ActionSucceeded, Held: end.Held,
 	}
+	l.into(&r, end.Dropped)
 	w, code := j.words(), end.ExitCode
 	switch {
 	case end.Missing != "":
@@ -177,92 +176,4 @@ func (j *job) logged(ctx context.Context, r conversation.Result) {
 	}
 	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause,
 		more...)
-}
-
-// lines collects a command's output.
-type lines struct {
-	*job
-	mu      sync.Mutex
-	count   int // of all lines so far
-	held    []conversation.LogEntry
-	last    []string // the last lines, for the agent
-	flushed time.Time
-	drawn   time.Time
-}
-
-// add adds a line. It never fails: an approved command is not stopped because its output can't be saved.
-func (l *lines) add(ctx context.Context, line isolated.Line) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.Now().UTC()
-	l.held = append(l.held, conversation.LogEntry{
-		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, l.count), ActionID: l.action.ActionID, Order: l.count, Text: line.Text,
-		Err:       line.Err,
-		CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
-	})
-	l.count++
-	if l.last = append(l.last, line.Text); len(l.last) > 2*tailLines {
-		l.last = l.last[len(l.last)-tailLines:]
-	}
-	if len(l.held) >= conversation.MostLines || now.Sub(l.flushed) >= l.FlushEvery {
-		l.keep(ctx)
-	}
-	return nil
-}
-
-// keepUp saves the last lines of a command that has fallen silent.
-func (l *lines) keepUp(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(l.FlushEvery):
-			l.flush(ctx)
-		}
-	}
-}
-
-// logKept is how long output is kept, even if the conversation is not.
-const logKept = 30 * 24 * time.Hour
-
-func (l *lines) flush(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.keep(ctx)
-}
-
-// keep saves the pending lines and has the card redrawn, with a limited frequency.
-func (l *lines) keep(ctx context.Context) {
-	l.flushed = l.Now()
-	if len(l.held) == 0 {
-		return
-	}
-	conversation.Log(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
-	if err := l.Store.AppendLog(ctx, l.ref.Tenant, l.action.ActionID, l.held); err != nil {
-		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT",
-			err.Error())
-		if len(l.held) < conversation.MostLines {
-			return
-		}
-	}
-	l.held = nil
-	if l.Now().Sub(l.drawn) < l.RedrawEvery {
-		return
-	}
-	l.drawn = l.Now()
-	if err := l.Store.Redraw(ctx, l.ref); err != nil {
-		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "CARD_NOT_DRAWN",
-			err.Error())
-	}
-}
-
-// mostTail is how many bytes of output the agent sees.
-const mostTail = 8 << 10
-
-func (l *lines) tail() string {
-	text := strings.Join(l.last[max(0, len(l.last)-tailLines):], "\n")
-	if len(text) > mostTail {
-		text = strings.ToValidUTF8(text[len(text)-mostTail:], "")
-	}
-	return text
 }

@@ -45,7 +45,7 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
-	AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry) error
+	AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 

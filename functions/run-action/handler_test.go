@@ -31,6 +31,7 @@ type box struct {
 	ran     int
 	orders  []isolated.Order
 	lines   []string
+	dropped int // how many lines before the last of these were dropped
 	end     isolated.End
 	err     error
 	running func() // while the command runs
@@ -42,8 +43,11 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 		return isolated.End{}, b.err
 	}
 	b.ran++
-	for _, text := range b.lines {
-		if err := onLine(isolated.Line{Text: text}); err != nil {
+	for i, text := range b.lines {
+		if i == len(b.lines)-1 {
+			i += b.dropped
+		}
+		if err := onLine(isolated.Line{Number: i + 1, Text: text}); err != nil {
 			return isolated.End{}, err
 		}
 	}
@@ -188,6 +192,9 @@ func TestActions(t *testing.T) {
 		t.Run(name, func(t *testing.T) { test(t, approved(t, server, typ, p)) })
 	}
 	run("a command runs once for one approval", conversation.ShellCommand, command, testRuns)
+	run("a flood of output keeps its numbers", conversation.ShellCommand, command, testFlood)
+	run("the newest lines are kept", conversation.ShellCommand, command, testManyLines)
+	run("output that can't be saved is missing", conversation.ShellCommand, command, testUnsaved)
 	run("a command that fails says how", conversation.TestRun, conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
 	run("a tool that is not there is named", conversation.ShellCommand, command, testMissing)
 	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)

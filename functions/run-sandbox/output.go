@@ -27,6 +27,7 @@ type output struct {
 	mu      sync.Mutex
 	waiting []isolated.Line
 	bytes   int
+	count   int // of all lines
 	dropped int
 	unfound string // the last command name that a shell reported as not found
 }
@@ -91,6 +92,8 @@ func (o *output) add(l isolated.Line) {
 			o.unfound = m[1]
 		}
 	}
+	o.count++
+	l.Number = o.count
 	o.waiting = append(o.waiting, l)
 	o.bytes += len(l.Text)
 	for len(o.waiting) > maxWaiting || o.bytes > maxWaitingBytes {

@@ -43,8 +43,11 @@ func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
 			o := &output{}
 			o.read(iotest.OneByteReader(strings.NewReader(tt.text)), false)
 			got := lines(t, o, true)
-			expect.Same(t, tt.want, got)
-			for _, l := range got {
+			expect.Must(t, len(got) == len(tt.want), "%+v", got)
+			for i, l := range got {
+				expect.Is(t, l.Number, i+1, "number of a line")
+				l.Number = 0
+				expect.Same(t, tt.want[i], l)
 				expect.That(t, len(l.Text) <= isolated.MaxLine && utf8.ValidString(l.Text), "%d bytes", len(l.Text))
 			}
 		})
@@ -59,8 +62,8 @@ func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
 	}
 	o.read(strings.NewReader(text.String()), false)
 	first := lines(t, o, false)
-	if len(first) != maxAtOnce || first[0].Text != "1500" {
-		t.Errorf("%d lines at once, from %s", len(first), first[0].Text)
+	if len(first) != maxAtOnce || first[0].Text != "1500" || first[0].Number != 1501 {
+		t.Errorf("%d lines at once, from %+v", len(first), first[0])
 	}
 	rest := lines(t, o, true)
 	if dropped, _ := o.summary(); dropped != 1500 || len(rest) != maxWaiting-maxAtOnce || rest[len(rest)-1].Text != "1999" {

@@ -31,7 +31,7 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 				out = append(out, line)
 			}
 		}
-		expect.Same(t, []isolated.Line{{Text: "before"}, {Text: "end", Unfinished: true}}, out)
+		expect.Same(t, []isolated.Line{{Number: 1, Text: "before"}, {Number: 2, Text: "end", Unfinished: true}}, out)
 		expect.Is(t, len(got.lines), 3, "lines %+v", got.lines)
 		expect.Same(t, []string{"out/b.txt"}, s.after(t).Paths())
 	})

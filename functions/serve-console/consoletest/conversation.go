@@ -125,10 +125,14 @@ func (k *Conversation) Prints(x *conversation.Action, from, n int) {
 	k.T.Helper()
 	for ; n > 0; n -= 100 {
 		var lines []conversation.LogEntry
+		var gone []int
 		for i := range min(n, 100) {
+			if old := from + i - conversation.MostLines; old >= 0 {
+				gone = append(gone, old)
+			}
 			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
 		}
-		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk.Tenant, x.ActionID, lines))
+		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk.Tenant, x.ActionID, lines, gone))
 		from += 100
 	}
 }

@@ -314,7 +314,7 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.Head.Acting = ""
 		c.to(Open)
 	}
-	m := c.say(ended.told(c.Conversation.Locale, ""))
+	m := c.say(ended.told(c.Conversation.Locale))
 	if ended.CancelReason != ReasonExpired { // nobody is waiting for an answer
 		c.tell(m)
 	}

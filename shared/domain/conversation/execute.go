@@ -19,9 +19,11 @@ type Result struct {
 	Version     string           `json:"version,omitempty"` // the version of the files afterwards; empty: unchanged
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
+	Missing     []Lines          `json:"missing,omitempty"` // the lines that were not kept; only the first are saved
 	At          time.Time        `json:"at"`
 	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
-	Tail        string           `json:"-"`              // end of the output, for the agent
+	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
+	TailFrom    int              `json:"-"`              // number of its first line
 	Gone        bool             `json:"-"`              // the conversation's files are lost; the next action has none
 }
 
@@ -171,7 +173,7 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		n := *x
 		r = r.bounded()
 		r.At = c.Now
-		n.Late, n.Lines, n.Dropped = &r, r.Lines, r.Dropped
+		n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
 		c.Put(&n)
 		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
 		return c.done()
@@ -199,7 +201,7 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	c := a.begin(now)
 	is := c.move(x, r.Status, func(n *Action) { r.into(n); n.Outcome = "" })
 	c.takeVersion(x, r)
-	m := c.say(is.told(c.Conversation.Locale, r.Tail))
+	m := c.say(is.told(c.Conversation.Locale))
 	if c.Conversation.Status != Closed {
 		c.tell(m)
 	}
@@ -219,11 +221,12 @@ func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held = r.Version, r.Lines, r.Dropped, r.Held
-	n.tail = r.Tail
+	n.Missing, n.tail, n.tailFrom = r.Missing, r.Tail, r.TailFrom
 }
 
 func (r Result) bounded() Result {
 	r.Summary, r.ErrorDetail = legible.First(r.Summary, mostSummary), legible.First(r.ErrorDetail, mostDetail)
+	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
 	for i, s := range r.Held {
 		r.Held[i] = legible.First(s, mostHeldText)

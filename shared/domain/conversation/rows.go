@@ -192,11 +192,13 @@ type Action struct {
 	ExitCode       *int             `json:"exit_code,omitempty"`
 	CancelledBy    string           `json:"cancelled_by,omitempty"`
 	CancelReason   aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines          int              `json:"lines"`          // lines of output
-	Dropped        int              `json:"dropped"`        // lines that were not kept
-	Held           []string         `json:"held,omitempty"` // isolation measures that were active while it ran
-	Late           *Result          `json:"late,omitempty"` // its result, if that came after the cancellation
+	Lines          int              `json:"lines"`             // lines of output
+	Dropped        int              `json:"dropped"`           // lines that were not kept
+	Missing        []Lines          `json:"missing,omitempty"` // the first of these
+	Held           []string         `json:"held,omitempty"`    // isolation measures that were active while it ran
+	Late           *Result          `json:"late,omitempty"`    // its result, if that came after the cancellation
 	tail           string           // end of the output, for the message about the result
+	tailFrom       int              // number of its first line
 	DeleteAfter    int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 
@@ -210,7 +212,7 @@ type Claim struct {
 type LogEntry struct {
 	LogID       string    `json:"log_id"`
 	ActionID    string    `json:"action_id"`
-	Order       int       `json:"order_index"` // from 0
+	Order       int       `json:"order_index"` // of the line in the whole output, from 0; lines that were dropped count
 	Text        string    `json:"text"`
 	Err         bool      `json:"stderr,omitempty"`
 	CreatedAt   time.Time `json:"created_at"`

@@ -11,32 +11,31 @@ import (
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
-	exit, dropped, output, stopped, later                    string
+	exit, output, notKept, notShown, tail, stopped, later    string
 }
 
 var said = language.InEach(
 	words{
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
-		exit: "終了コード: %d", dropped: "(古い %d 行は残っていません)", output: "出力の最後:",
+		exit: "終了コード: %d", output: "出力は全部で %s 行です。", notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。",
+		tail:    "最後の行を、行番号に続けて示します:",
 		stopped: "回答を止めました。続けるには、もう一度書いてください。",
 		later:   "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
-		exit: "Exit code: %d", dropped: "(the oldest %d lines are gone)", output: "The end of its output:",
+		exit: "Exit code: %d", output: "Its output has %s lines.", notKept: " Lines %s are not kept.",
+		notShown: " You are not shown lines %s.", tail: " The last lines, each after its number:",
 		stopped: "The answer was stopped. Write again to go on.",
 		later:   "Action #%d is running. What you write meanwhile is answered after it.",
 	},
 )
 
 // told returns the system's message about an action's result, with the end of its output.
-func (x *Action) told(locale, tail string) Message {
+func (x *Action) told(locale string) Message {
 	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
-	if tail == "" {
-		tail = x.tail
-	}
 	switch {
 	case x.Status == ActionSucceeded:
 		m.own(fmt.Sprintf(w.succeeded, x.Number))
@@ -59,14 +58,32 @@ func (x *Action) told(locale, tail string) Message {
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
 	}
-	if tail != "" {
-		m.own(w.output)
-		if x.Dropped > 0 {
-			m.own(fmt.Sprintf(w.dropped, x.Dropped))
-		}
-		m.quote(tail)
+	if text := x.printed(w); text != "" {
+		m.own(text)
+		m.quote(x.tail)
 	}
 	return m
+}
+
+// printed says how many lines the output has, and which of them are not kept or not shown.
+func (x *Action) printed(w words) string {
+	if x.Lines == 0 && x.tail == "" {
+		return ""
+	}
+	text, shown := fmt.Sprintf(w.output, Grouped(x.Lines)), x.Lines+1
+	if gone := x.NotKept(); gone != "" {
+		text += fmt.Sprintf(w.notKept, gone)
+	}
+	if x.tail != "" {
+		shown = x.tailFrom
+	}
+	if shown > 1 {
+		text += fmt.Sprintf(w.notShown, NumbersOf([]Lines{{1, shown - 1}}, false))
+	}
+	if x.tail != "" {
+		text += w.tail
+	}
+	return text
 }
 
 // own adds a line in the system's own words.

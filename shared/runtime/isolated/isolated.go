@@ -64,6 +64,9 @@ const (
 
 // Line is a line of the command's output. Unfinished means that the output ended without a line end.
 type Line struct {
+	// Number is the line's number in the whole output, from 1. Lines that were dropped count, too. Read corrects numbers
+	// that are missing or don't ascend.
+	Number     int    `json:"number,omitempty"`
 	Text       string `json:"text"`
 	Err        bool   `json:"err,omitempty"` // of the standard error
 	Unfinished bool   `json:"unfinished,omitempty"`

@@ -56,11 +56,14 @@ func (w *Writer) write(f frame) error {
 	return w.out.Encode(f)
 }
 
+// maxLines is the largest number of a line that Read believes.
+const maxLines = 1e9
+
 // Read reads an answer to its end and calls onLine for each line. It treats the answer as untrusted: it cuts lines,
 // bounds the total, and accepts only in the first frame that nothing has begun.
 func Read(r io.Reader, onLine func(Line) error) (End, error) {
 	in := bufio.NewReaderSize(r, maxFrame)
-	read := 0
+	read, number := 0, 0
 	for first := true; ; first = false {
 		text, err := in.ReadSlice('\n')
 		if read += len(text); read > maxStream {
@@ -84,7 +87,10 @@ func Read(r io.Reader, onLine func(Line) error) (End, error) {
 		case f.NotBegun != nil:
 			return End{}, fmt.Errorf("sandbox: %s: %w", Cut(f.NotBegun.Why), ErrNotBegun)
 		case f.Line != nil:
-			f.Line.Text = Cut(f.Line.Text)
+			if f.Line.Number <= number || f.Line.Number > maxLines {
+				f.Line.Number = number + 1
+			}
+			number, f.Line.Text = f.Line.Number, Cut(f.Line.Text)
 			if err := onLine(*f.Line); err != nil {
 				return End{}, fmt.Errorf("sandbox: hand over a line: %w", err)
 			}

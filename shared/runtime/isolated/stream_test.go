@@ -26,7 +26,8 @@ func read(text string) (lines []isolated.Line, end isolated.End, err error) {
 func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	var out bytes.Buffer
 	w := isolated.NewWriter(&out)
-	want := []isolated.Line{{Text: "ok  \u3042"}, {Text: "warning", Err: true}, {Text: "more", Unfinished: true}}
+	want := []isolated.Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
+		{Number: 9501, Text: "more", Unfinished: true}}
 	end := isolated.End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc", Held: []string{"namespaces"}}
 	expect.NoError(t, w.Begun([]string{"namespaces"}))
 	for _, l := range want {
@@ -37,6 +38,22 @@ func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	expect.NoError(t, err)
 	expect.Same(t, want, lines)
 	expect.Same(t, end, got)
+}
+
+// Numbers of lines come from the sandbox. An earlier release of it sends none.
+func TestNumbersOfLinesAscend(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"begun":{"held":[]}}` + "\n")
+	for _, n := range []int{0, 0, 7, 7, -3, 1 << 40, 11} {
+		fmt.Fprintf(&text, `{"line":{"text":"x","number":%d}}`+"\n", n)
+	}
+	lines, _, err := read(text.String() + `{"end":{"exit_code":0}}` + "\n")
+	expect.NoError(t, err)
+	var got []int
+	for _, l := range lines {
+		got = append(got, l.Number)
+	}
+	expect.Same(t, []int{1, 2, 7, 8, 9, 10, 11}, got)
 }
 
 func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {

@@ -61,18 +61,16 @@ func (s *Store) Log(ctx context.Context, tenant, action string, limit int) ([]co
 	return found, err
 }
 
-// AppendLog adds lines to an action's output and deletes all but the newest conversation.MostLines. Only the holder of
-// the action's claim may write. Writing the same lines again changes nothing.
-func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry) error {
-	if len(lines) > conversation.MostLines {
-		lines = lines[len(lines)-conversation.MostLines:]
-	}
-	rows, drop := make([]aggregate.Row, len(lines)), []string{}
+// AppendLog adds lines to an action's output, the newest conversation.MostLines of them, and deletes those with the
+// indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing.
+func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error {
+	lines = lines[max(0, len(lines)-conversation.MostLines):]
+	rows, drop := make([]aggregate.Row, len(lines)), make([]string, len(gone))
 	for i, l := range lines {
 		rows[i] = &l
-		if l.Order >= conversation.MostLines {
-			drop = append(drop, conversation.LogKey(l.Order-conversation.MostLines))
-		}
+	}
+	for i, at := range gone {
+		drop[i] = conversation.LogKey(at)
 	}
 	return s.PutListed(ctx, tenant, conversation.LogList, action, rows, drop)
 }

@@ -149,12 +149,27 @@ func testLog(t *testing.T, w *world) {
 		}
 		return out
 	}
-	for _, part := range [][2]int{{0, 300}, {300, 300}, {600, 7}, {600, 7}} { // the last again, as after a lost answer
-		expect.NoError(t, w.AppendLog(context.Background(), w.ref.Tenant, "A", entries(part[0], part[1])))
+	var gone []int
+	for i := range 100 {
+		gone = append(gone, i)
+	}
+	late := []int{100, 101, 102, 103, 104, 105, 106}
+	for _, part := range []struct {
+		from, n int
+		gone    []int
+	}{{0, 300, nil}, {300, 300, gone}, {600, 7, late}, {600, 7, late}} { // the last again, as after a lost answer
+		expect.NoError(t, w.AppendLog(context.Background(), w.ref.Tenant, "A", entries(part.from, part.n), part.gone))
 	}
 	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)
 	tail := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 10))(t)
 	if len(all) != conversation.MostLines || all[0].Order != 107 || len(tail) != 10 || tail[9].Text != "line 606" {
 		t.Errorf("%d lines from %d, the tail %+v", len(all), all[0].Order, tail)
 	}
+	// A flood: the first lines are there, then only the newest ones came. More at once than are kept are not all put.
+	expect.NoError(t, w.AppendLog(t.Context(), w.ref.Tenant, "B", entries(0, 20), nil))
+	flood := entries(9000, 600)
+	expect.NoError(t, w.AppendLog(t.Context(), w.ref.Tenant, "B", flood, []int{0, 1, 2, 9000, 9099}))
+	all = expect.Value(w.Log(t.Context(), w.ref.Tenant, "B", 0))(t)
+	expect.That(t, len(all) == 517 && all[0].Order == 3 && all[17].Order == 9100 && all[516].Order == 9599,
+		"%d lines from %d", len(all), all[0].Order)
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+)
+
+// broken is a store whose output can't be saved for a while.
+type broken struct {
+	Store
+	left int
+}
+
+func (b *broken) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error {
+	if b.left--; b.left >= 0 {
+		return errors.New("the table is away")
+	}
+	return b.Store.AppendLog(ctx, tenant, action, lines, gone)
+}
+
+// testFlood: the first lines came, then so many at once that the sandbox dropped most of them.
+func testFlood(t *testing.T, w *world) {
+	for i := range 20 {
+		w.box.lines = append(w.box.lines, fmt.Sprint("early ", i+1))
+	}
+	w.box.lines = append(w.box.lines, "late 10000")
+	w.box.dropped, w.box.end = 9979, isolated.End{Dropped: 9979}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Lines == 10000 && x.Dropped == 9979 && x.NotKept() == "21–9,999", "%d lines, %d dropped: %s", x.Lines,
+		x.Dropped, x.NotKept())
+	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	expect.That(t, len(log) == 21 && log[19].Order == 19 && log[20].Order == 9999 && log[20].Text == "late 10000", "%+v",
+		log[len(log)-1])
+	told := w.told()
+	for _, want := range []string{"10,000 lines", "Lines 21–9,999 are not kept", "\n20: early 20\n10000: late 10000"} {
+		expect.Has(t, told, want)
+	}
+}
+
+// testManyLines: of the lines that came, the newest are kept, and the agent sees the last of these.
+func testManyLines(t *testing.T, w *world) {
+	for i := range 700 {
+		w.box.lines = append(w.box.lines, fmt.Sprint("line ", i+1))
+	}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	expect.That(t, len(log) == conversation.MostLines && log[0].Order == 200 && x.Dropped == 200 && x.NotKept() == "1–200",
+		"%d lines from %d, not kept: %s", len(log), log[0].Order, x.NotKept())
+	told := w.told()
+	expect.Has(t, told, "You are not shown lines 1–640.")
+	expect.Has(t, told, "\n641: line 641\n")
+}
+
+// testUnsaved: output that couldn't be saved is said to be missing, and the lines after it have their numbers.
+func testUnsaved(t *testing.T, w *world) {
+	w.Handler.Store = &broken{w.Handler.Store, 1}
+	for i := range 510 {
+		w.box.lines = append(w.box.lines, fmt.Sprint("line ", i+1))
+	}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	expect.That(t, len(log) == 10 && log[0].Order == 500 && x.Lines == 510 && x.NotKept() == "1–500", "%d lines, not kept: %s",
+		len(log), x.NotKept())
+}
+
+// The agent's part of the output has whole lines, each after its number, within its limit.
+func TestTheEndOfTheOutputHasWholeLines(t *testing.T) {
+	long := strings.Repeat("あ", isolated.MaxLine/3)
+	l := &lines{last: []isolated.Line{{Number: 7, Text: "short"}, {Number: 9, Text: long}}}
+	text, from := l.tail()
+	expect.That(t, from == 9 && strings.HasPrefix(text, "9: あ") && len(text) <= mostTail, "%d bytes from %d", len(text), from)
+	l.last = nil
+	for i := range 200 {
+		l.last = append(l.last, isolated.Line{Number: i + 1, Text: strings.Repeat("x", 300)})
+	}
+	text, from = l.tail()
+	all := strings.Split(text, "\n")
+	expect.That(t, from == 200-len(all)+1 && len(text) <= mostTail && strings.HasPrefix(all[0], fmt.Sprint(from, ": xxx")) &&
+		slices.Min(lengths(all)) > 300, "%d lines from %d", len(all), from)
+	l.last = nil
+	text, from = l.tail()
+	expect.That(t, text == "" && from == 0, "of nothing: %q from %d", text, from)
+}
+
+func lengths(all []string) (out []int) {
+	for _, s := range all {
+		out = append(out, len(s))
+	}
+	return out
+}
+
+// A line that a sandbox of an earlier release sends has no number.
+func TestLinesWithoutNumbersAreCounted(t *testing.T) {
+	now := time.Now()
+	l := &lines{job: &job{Handler: &Handler{Now: func() time.Time { return now }, FlushEvery: time.Hour},
+		action: &conversation.Action{ActionID: "A"}}, flushed: now}
+	for _, n := range []int{0, 0, 5, 0, 2} {
+		expect.NoError(t, l.add(t.Context(), isolated.Line{Number: n}))
+	}
+	expect.Same(t, []int{0, 1, 4, 5, 6}, l.kept)
+}

@@ -1,0 +1,72 @@
+package conversation
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Lines are consecutive lines of an action's output, counted from 1.
+type Lines struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// mostGaps is how many gaps in an output an action's row names.
+const mostGaps = 5
+
+// Missing returns the lines that are missing in an output of total lines of which those with the ascending indexes kept
+// (from 0) are there.
+func Missing(kept []int, total int) (gaps []Lines) {
+	next := 0
+	for _, i := range append(kept[:len(kept):len(kept)], total) {
+		if i > next {
+			gaps = append(gaps, Lines{next + 1, i})
+		}
+		next = max(next, i+1)
+	}
+	return gaps
+}
+
+// gaps returns the lines of the output that are not kept, and whether there are more. Rows of earlier releases only
+// know their number; these were the oldest.
+func (x *Action) gaps() (gaps []Lines, more bool) {
+	if x.Missing == nil && x.Dropped > 0 {
+		return []Lines{{1, x.Dropped}}, false
+	}
+	n := 0
+	for _, g := range x.Missing {
+		n += g.To - g.From + 1
+	}
+	return x.Missing, n < x.Dropped
+}
+
+// NotKept names the lines of the action's output that are not kept, such as 1–9,500; "" if all are.
+func (x *Action) NotKept() string {
+	gaps, more := x.gaps()
+	return NumbersOf(gaps, more)
+}
+
+// NumbersOf writes line numbers, such as 1–9,500, 9,612. An ellipsis stands for more.
+func NumbersOf(all []Lines, more bool) string {
+	var out []string
+	for _, l := range all {
+		text := Grouped(l.From)
+		if l.To > l.From {
+			text += "–" + Grouped(l.To)
+		}
+		out = append(out, text)
+	}
+	if more {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+// Grouped writes a number with a comma before each three digits.
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
