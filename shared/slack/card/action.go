@@ -29,7 +29,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	case x.Status == conversation.ActionApproved:
 		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
-		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(w.Output)...)
+		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(x, w.Output)...)
 		return f.with(divider(), d.actions(d.cancel(x)),
 			contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
 	case x.Status == conversation.ActionSucceeded:
@@ -168,7 +168,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if len(lines) > 0 {
 		f = f.with(section(cut(strings.Join(lines, "\n"), maxSection)))
 	}
-	f = f.with(d.tail(w.Output)...)
+	f = f.with(d.tail(x, w.Output)...)
 	return f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
 }
 
@@ -188,7 +188,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	}
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
-		f = f.with(d.tail(d.texts.Output)...)
+		f = f.with(d.tail(x, d.texts.Output)...)
 		if x.Late == nil {
 			f = f.with(section(d.texts.Stopping))
 		}
@@ -212,8 +212,8 @@ func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 
 var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")
 
-// tail shows the last lines of the action's output and says how many lines there were.
-func (d conversationDrawing) tail(title string) []slack.Block {
+// tail shows the last lines of the action's output and says how many lines there were, and which are missing.
+func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
 	if len(log) == 0 {
 		return nil
@@ -223,10 +223,12 @@ func (d conversationDrawing) tail(title string) []slack.Block {
 		text := strings.ReplaceAll(clean(beginning(terminalCode().ReplaceAllString(l.Text, ""), maxTailLine)), "`", "'")
 		lines[i] = cut(breakMentions(escape(text)), maxTailLine)
 	}
-	n := log[len(log)-1].Order + 1
-	counts := fill(d.texts.Lines, "n", n)
-	if gone := n - conversation.MostLines; gone > 0 {
-		counts += fill(d.texts.Dropped, "n", gone)
+	n := max(log[len(log)-1].Order+1, x.Lines)
+	counts := fill(d.texts.Lines, "n", conversation.Grouped(n))
+	if gone := x.NotKept(); gone != "" {
+		counts += fill(d.texts.Dropped, "lines", gone)
+	} else if x.Lines == 0 && n > conversation.MostLines { // while it runs
+		counts += fill(d.texts.Newest, "n", conversation.MostLines)
 	}
 	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}
 }

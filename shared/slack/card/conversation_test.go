@@ -122,6 +122,14 @@ var conversationStates = []struct {
 		code := 0
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが成功", ExitCode: &code, Lines: 612, Dropped: 112})
 	}},
+	{"action_flooded", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("seq 10000")).executing()
+		for i := range c.Log {
+			c.Log[i].Order, c.Log[i].Text = 10_000-len(c.Log)+i, fmt.Sprint(10_000-len(c.Log)+i+1)
+		}
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_000, Dropped: 9500,
+			Missing: []conversation.Lines{{From: 1, To: 9500}}})
+	}},
 	{"action_failed", conversation.CardAction, func(c *onThread) {
 		code := 2
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})

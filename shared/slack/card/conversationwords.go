@@ -12,7 +12,8 @@ type conversationWords struct {
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Type, Limit, About, Script, Argv, Files string
-	Shortened, Output, Lines, Dropped       string
+	Shortened, Output, Lines                string
+	Dropped, Newest                         string // which lines of the output are not kept; which are
 	Cancel                                  string
 	ConfirmTitle, ConfirmText, ConfirmYes   string
 	ConfirmNo                               string // must differ from the label of the button that asks
