@@ -39,7 +39,8 @@ type actionRow struct {
 	Late                    string // result that arrived after the cancellation
 	Open, Runs, Waits       bool
 	Lines                   []logLine
-	Dropped, Count          int
+	Count                   int
+	Missing                 string // numbers of the lines of output that are not kept
 	LogPath                 string // address that shows the output; empty if it is shown already or there is none
 	OpenPath                string // address that shows the complete payload, if this page doesn't
 }
@@ -47,8 +48,9 @@ type actionRow struct {
 type writtenFile struct{ Path, Content string }
 
 type logLine struct {
-	Text string
-	Err  bool
+	Number int // in the whole output
+	Text   string
+	Err    bool
 }
 
 // action returns the row: the complete payload, who decided, and the result.
@@ -77,18 +79,29 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	}
 	t.decided(x, &out, words)
 	t.ended(x, &out, words, locale)
-	if out.Count, out.Dropped = x.Lines, x.Dropped; t.logged == x.Number {
-		for _, l := range t.log {
-			out.Lines = append(out.Lines, logLine{legible.Spelled(l.Text), l.Err})
-		}
-		if len(t.log) > 0 {
-			out.Dropped = max(out.Dropped, t.log[0].Order)
-			out.Count = max(out.Count, t.log[len(t.log)-1].Order+1)
-		}
+	if out.Count = x.Lines; t.logged == x.Number {
+		t.printed(x, &out)
 	} else if x.Lines > 0 {
 		out.LogPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
 	}
 	return out
+}
+
+// printed fills in an action's output. Rows of earlier releases don't know the numbers of lines that came after others
+// had been dropped.
+func (t *loaded) printed(x *conversation.Action, out *actionRow) {
+	var kept []int
+	for _, l := range t.log {
+		out.Lines = append(out.Lines, logLine{l.Order + 1, legible.Spelled(l.Text), l.Err})
+		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
+	}
+	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)
+	if n := len(kept); n > 0 && x.Missing == nil && kept[n-1]+1 < x.Lines {
+		out.Missing = x.NotKept()
+		for i := range out.Lines {
+			out.Lines[i].Number = 0
+		}
+	}
 }
 
 // decided fills in the person who decided about an action, or the rule.

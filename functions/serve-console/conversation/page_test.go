@@ -30,6 +30,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"a summary whose time is over":                      pageAfterItsSummary,
 		"what people change and delete":                     pageOfChanges,
 		"the newest five hundred lines":                     longOutput,
+		"a flood of output":                                 floodedOutput,
 		"large content is read whole before it is approved": largePayload,
 		"the list":         listsTalks,
 		"agents and rules": listsAgents,
