@@ -126,6 +126,11 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	w.require(open <= 1, what, "%d actions are not over", open)
 	w.require(is.Conversation.PendingActionID == waiting, what, "pending is %q, waiting %q", is.Conversation.PendingActionID, waiting)
 	w.require(is.Head.Acting == executing && (executing != "") == (is.Conversation.Status == Executing), what, "acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Conversation.Status)
+	for _, l := range c.Beside {
+		m, later := l.Row.(*Message)
+		again := later && m.Reason == ReasonAfterAction && was.Conversation.SaidLater >= is.Conversation.SaidLater
+		w.require(!again, what, "people are told again to wait for action %d", is.Conversation.SaidLater)
+	}
 	for id, n := range w.calls {
 		w.require(n <= 1, what, "the command of %s ran %d times", id, n)
 	}
