@@ -196,6 +196,7 @@ func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 		if all := got.end.Dropped + len(got.lines); all < want || all > want+2 || len(got.lines) > maxWaiting+int(got.took/sendEach+1)*maxAtOnce {
 			t.Errorf("%d lines, %d of them sent", all, len(got.lines))
 		}
+		expect.Is(t, got.lines[len(got.lines)-1].Number, got.end.Dropped+len(got.lines), "number of the last line")
 		t.Logf("%d lines sent, %d dropped, %s", len(got.lines), got.end.Dropped, got.took)
 		one := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x`, mb)))
 		expect.NoError(t, one.err)
