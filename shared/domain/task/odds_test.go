@@ -70,3 +70,14 @@ func TestOnlyTheNextStepIsClaimed(t *testing.T) {
 	s = allDone(t)
 	s.refused(claim(3), aggregate.ErrMoved)
 }
+
+// No release opens a gate with a route of several people, so one of them alone does not approve it.
+func TestOneOfTwoWhoMustStampApprovesNothing(t *testing.T) {
+	s := waitingPrompt(t)
+	a := s.load()
+	p := *a.Prompt()
+	p.Route = []aggregate.Stage{{Desks: []aggregate.Desk{{People: []string{suzuki, tanaka}, Mode: aggregate.DeskStamp}}}}
+	a.Add(&p)
+	c, err := a.Approve(p.ID, person(suzuki), s.policy, s.now)
+	expect.That(t, err != nil && c.Empty(), "approved by one of two: %v", err)
+}
