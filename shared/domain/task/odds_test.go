@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -80,4 +81,59 @@ func TestOneOfTwoWhoMustStampApprovesNothing(t *testing.T) {
 	a.Add(&p)
 	c, err := a.Approve(p.ID, person(suzuki), s.policy, s.now)
 	expect.That(t, err != nil && c.Empty(), "approved by one of two: %v", err)
+}
+
+// The id in a button, the team and the reason of a picked draft come from outside and may name nothing.
+func TestWhatNamesNothingDecidesNothing(t *testing.T) {
+	s := asked(t)
+	for _, take := range []func(a *Aggregate, id string) (aggregate.Change, error){
+		func(a *Aggregate, id string) (aggregate.Change, error) {
+			return a.TakeAsRequest(id, person(requester), s.policy, s.now)
+		},
+		func(a *Aggregate, id string) (aggregate.Change, error) {
+			return a.TakeAsReason(id, person(suzuki), s.policy, s.now)
+		},
+	} {
+		a := s.load()
+		_, err := take(a, a.Choice.ID)
+		expect.NoError(t, err)
+		_, err = take(a, a.Choice.Beside.ID)
+		expect.Fails(t, err, aggregate.ErrNotFound, "chosen by the id of the gate beside it")
+	}
+	s = contested(t)
+	a := s.load()
+	_, err := a.PickDraft(a.Prompt().ID, "nobody", "経理の案", "別の案", person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrNotFound, "a team without a draft was picked")
+	_, err = a.PickDraft(a.Prompt().ID, a.Prompt().Others()[0].TeamID, "経理の案", " ", person(suzuki), s.policy, s.now)
+	_, refused := errors.AsType[aggregate.ErrField](err)
+	expect.That(t, refused, "a draft was picked without a reason: %v", err)
+	s = waitingProcess(t)
+	a = s.load()
+	_, err = a.PickDraft(a.Process().ID, "b", "経理の案", "別の案", person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrNotFound, "a draft was picked in place of a process")
+}
+
+func TestWhatCantSucceedIsNotTriedAgain(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.park)
+	a := s.load()
+	_, err := a.RetryGeneration(person(requester), s.policy, s.now)
+	expect.NoError(t, err)
+	parked := *a.Head.Parked
+	parked.Sentence = ReasonPlanNever
+	a.Head.Parked = &parked
+	_, err = a.RetryGeneration(person(requester), s.policy, s.now)
+	expect.Fails(t, err, ErrNothingToRetry, "a generation that can never succeed")
+}
+
+// A failed task whose newest execution did not fail comes from two commits.
+func TestAnExecutionThatDidNotFailIsNotTriedAgain(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	a := s.load()
+	e := *a.Execution()
+	e.Status = ExecutionRunning
+	a.Add(&e)
+	_, err := a.RetryExecution(e.ID, person(requester), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrConflict, "an execution that runs")
 }
