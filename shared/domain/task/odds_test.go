@@ -137,3 +137,65 @@ func TestAnExecutionThatDidNotFailIsNotTriedAgain(t *testing.T) {
 	_, err := a.RetryExecution(e.ID, person(requester), s.policy, s.now)
 	expect.Fails(t, err, aggregate.ErrConflict, "an execution that runs")
 }
+
+func TestADraftIsPickedAsItWasSubmitted(t *testing.T) {
+	s := contested(t)
+	pick := func(change func(p *Prompt), team, content string) (aggregate.Change, error) {
+		a := s.load()
+		p := *a.Prompt()
+		change(&p)
+		a.Add(&p)
+		return a.PickDraft(p.ID, team, content, "別の案", person(suzuki), s.policy, s.now)
+	}
+	other, none := s.load().Prompt().Others()[0].TeamID, func(*Prompt) {}
+	_, err := pick(none, other, "経理の案")
+	expect.NoError(t, err)
+	_, err = pick(none, other, "他の案")
+	expect.Fails(t, err, aggregate.ErrNotFound, "another text than the team's")
+	_, err = pick(none, s.load().Prompt().Entry.TeamID, s.load().Prompt().Content)
+	expect.Fails(t, err, aggregate.ErrNotFound, "the draft that waits")
+	made, err := pick(func(p *Prompt) { p.Terms.ApprovalRequired = false }, other, "経理の案")
+	expect.NoError(t, err)
+	for _, r := range made.Rows {
+		if p, is := r.(*Prompt); is && p.Author != "" {
+			expect.That(t, p.Terms.ApprovalRequired, "a picked version asks nobody")
+		}
+	}
+	a := s.load()
+	first := a.Prompt()
+	for v := first.Version + 1; v <= maxPicked; v++ {
+		p := *first
+		p.Version, p.ID = v, aggregate.NewID()
+		a.Add(&p)
+	}
+	_, err = a.PickDraft(a.Prompt().ID, other, "経理の案", "別の案", person(suzuki), s.policy, s.now)
+	_, refused := errors.AsType[aggregate.ErrField](err)
+	expect.That(t, refused, "picked as version %d: %v", len(a.Prompts)+1, err)
+}
+
+func TestNobodyIsAskedAboutWhatDoesNotWait(t *testing.T) {
+	asks := func(change func(a *Aggregate, p *Prompt)) (open, waits bool) {
+		a := waitingPrompt(t).load()
+		p := *a.Prompt()
+		change(a, &p)
+		a.Add(&p)
+		_, open = a.OpenGate()
+		_, waits = a.Asks()
+		return open, waits
+	}
+	for name, c := range map[string]struct {
+		change      func(a *Aggregate, p *Prompt)
+		open, waits bool
+	}{
+		"a version that waits":      {func(*Aggregate, *Prompt) {}, true, true},
+		"one that asks nobody":      {func(_ *Aggregate, p *Prompt) { p.Terms.ApprovalRequired = false }, true, false},
+		"one beside an open choice": {func(a *Aggregate, _ *Prompt) { a.Choice = &Choice{ID: "choice"} }, true, false},
+		"one of a task that ended":  {func(a *Aggregate, _ *Prompt) { a.Head.Ended = &Ended{As: TaskCancelled} }, false, false},
+		"one that has a newer one":  {func(a *Aggregate, p *Prompt) { n := *p; n.Version, n.Status = 2, aggregate.Generating; a.Add(&n) }, false, false},
+		"one that is still drafted": {func(_ *Aggregate, p *Prompt) { p.Status = aggregate.Generating }, false, false},
+	} {
+		open, waits := asks(c.change)
+		expect.That(t, open == c.open && waits == c.waits, "%s: open %v, asks %v", name, open, waits)
+	}
+	expect.Fails(t, (&Aggregate{}).Readable(dawn), aggregate.ErrConflict, "a task without its request")
+}
