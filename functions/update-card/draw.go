@@ -299,7 +299,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		return err
 	}
 	by := ""
-	if c.Hash != "" {
+	if c.Hash != "" || c.ClaimedBy != "" {
 		by = d.by
 		if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, by); err != nil {
 			return fmt.Errorf("forget: %w", err)
@@ -321,20 +321,29 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		fresh.State, fresh.MessageTS, fresh.Hash = aggregate.CardNone, "", ""
 		return d.post(ctx, &fresh, m, hash)
 	}
+	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // Slack may have made it after another drawing's
+		err = errors.Join(err, d.save(ctx, c, by, "", nil))
+	}
 	if err != nil {
 		return d.failed(ctx, c, err)
 	}
 	d.drew = true
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
-	err = d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, by, hash, d.all())
-	if isOther(err) && d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, d.by) == nil {
-		err = errors.Join(err, d.Store.Redraw(ctx, d.ref)) // this try's own repetition may never come
-	}
-	if err != nil {
+	if err := d.save(ctx, c, by, hash, d.all()); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
 	d.noted = d.all() != nil
 	return nil
+}
+
+// save saves what an update made a message show. If another drawing updated it at the same time, the card is drawn
+// again: this try's own repetition may never come.
+func (d *drawing) save(ctx context.Context, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
+	err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, by, hash, all)
+	if isOther(err) && d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, d.by) == nil {
+		err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
+	}
+	return err
 }
 
 // failed decides what to do after a failed call. For a permanent refusal of this channel or message it saves the

@@ -61,6 +61,8 @@ func TestUpdateCard(t *testing.T) {
 		{"a redraw heals what was shown", testRedraw},
 		{"a redraw that is asked for while cards are being drawn is not forgotten", testRedrawMeanwhile},
 		{"two updates of a message at the same time end in the newer content", testTwoUpdatesAtOnce},
+		{"an update without an answer that overtook another is noticed", testOvertaken},
+		{"two updates with the same content need no third", testEqualUpdates},
 		{"a workspace that is none of ours is sent nothing", testForeign},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
@@ -391,4 +393,52 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
 	w.done()
 	w.shows("キャンセル")
+}
+
+// afterForget does something between forgetting the hash and the update.
+type afterForget struct {
+	Rows
+	do func()
+}
+
+func (b afterForget) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error {
+	err := b.Rows.ForgetCard(ctx, ref, key, messageTS, by)
+	b.do()
+	return err
+}
+
+// together draws the card for rows as they were, and wholly as they are just before the first drawing's update.
+func (w *world) together(store Store, then func()) error {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+	})
+	other := w.handler()
+	other.Store = store
+	other.Rows = afterForget{w.Store, func() {
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref))
+		then()
+	}}
+	return other.draw(w.T.Context(), w.Ref)
+}
+
+func testOvertaken(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	err := w.together(earlier{w.h.Store, w.Load()}, func() {
+		w.shows("キャンセル")
+		w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Lost})
+	})
+	expect.That(t, err != nil, "the update's answer was not lost")
+	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
+	w.done()
+	w.shows("キャンセル")
+}
+
+func testEqualUpdates(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	expect.NoError(t, w.together(w.h.Store, func() {}))
+	expect.That(t, !w.Load().Effects(w.Now()).Cards, "the card is drawn a third time")
 }

@@ -191,7 +191,7 @@ func (d *drawing) adopt(
 		return nil
 	}
 	shown := *c
-	shown.State, shown.MessageTS, shown.Hash = aggregate.CardPosted, found[0], ""
+	shown.State, shown.MessageTS, shown.Hash, shown.ClaimedBy = aggregate.CardPosted, found[0], "", ""
 	return d.update(ctx, &shown, m, hash)
 }
 

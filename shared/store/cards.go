@@ -45,11 +45,12 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 	return err
 }
 
-// ForgetCard replaces the hash by the name of the drawing that is about to update the message, so that the card is drawn
+// ForgetCard removes the hash and names the drawing that is about to update the message, so that the card is drawn
 // again even if the update fails. It returns ErrClaimed when the row names another message.
 func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error {
 	e := table.NewExpression()
-	e.Set("hash", by)
+	e.Remove("hash")
+	e.Set("claimed_by", by)
 	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
 	return err
 }
@@ -62,11 +63,16 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 	e.Set("state", aggregate.CardPosted)
 	e.Set("hash", hash)
 	allShown(e, all)
-	e.Remove("refusal", "tried_rev", "tried_at")
-	unchanged := e.Is("hash", "=", by)
-	if by == "" {
-		unchanged = "(" + unchanged + " OR " + e.Lacks("hash") + ")"
+	e.Remove("claimed_by", "refusal", "tried_rev", "tried_at")
+	free := e.Lacks("claimed_by")
+	var mine string
+	if by != "" {
+		mine = e.Is("claimed_by", "=", by)
+	} else {
+		mine = table.Both(free, table.AnyOf(e.Lacks("hash"), e.Is("hash", "=", "")))
 	}
+	// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
+	unchanged := table.AnyOf(mine, table.Both(free, e.Is("hash", "=", hash)))
 	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, *table.All(e.Is("message_ts", "=", messageTS), unchanged))
 	return err
 }

@@ -141,7 +141,7 @@ func (c cardTest) claimPosted() {
 func (c cardTest) hash() {
 	c.posted()
 	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
-	if got := c.read(); got.Hash != "me" || got.State != aggregate.CardPosted {
+	if got := c.read(); got.Hash != "" || got.ClaimedBy != "me" || got.State != aggregate.CardPosted {
 		c.Errorf("hash %q in state %s", got.Hash, got.State)
 	}
 	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "me", "next", nil))
