@@ -222,12 +222,12 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 		expect.That(t, listed && err == nil || !listed && errors.Is(err, aggregate.ErrConflict) && made.Empty(),
 			"%s: %s to %s: %v", what, from, to, err)
 	}
-	for from := range SessionMoves {
-		for to := range SessionMoves {
+	for from := range Moves {
+		for to := range Moves {
 			c := tb.load().begin(tb.now)
 			c.Conversation.Status = from
 			c.to(to)
-			try("conversation", from, to, from == to || SessionMoves.Allows(from, to), c)
+			try("conversation", from, to, from == to || Moves.Allows(from, to), c)
 		}
 	}
 	for from := range ActionMoves {

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,19 @@ func crowded(t *testing.T) *Aggregate {
 		a.Cards = append(a.Cards, &aggregate.Card{CardType: CardMessage, Subject: subject, State: aggregate.CardPosted, Hash: "h", CreatedAt: tb.now})
 	}
 	return a
+}
+
+// A message whose update is under way keeps its row, so that it is drawn again if the update fails.
+func TestACardThatIsBeingUpdatedStays(t *testing.T) {
+	a := crowded(t)
+	posted := a.Cards[len(a.Cards)-mostCards-mostParts:]
+	oldest, next := posted[0], posted[1]
+	oldest.Hash, oldest.ClaimedBy = "", "01DRAWING"
+	c := expect.Value(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok"}, a.Head.ChangedAt.Add(time.Minute)))(t)
+	for _, r := range c.Drop {
+		expect.That(t, r.Key() != oldest.Key(), "the card is removed")
+	}
+	expect.That(t, slices.ContainsFunc(c.Drop, func(r aggregate.Row) bool { return r.Key() == next.Key() }), "no card is removed")
 }
 
 // Even the largest combination of messages, answers and rows fits into one transaction.

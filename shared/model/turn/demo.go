@@ -131,7 +131,7 @@ func lastSpoken(said []model.Message) string {
 	return ""
 }
 
-// lastSaid returns the last statement of a person in a turn, and the beginning of the last text from the system.
+// lastSaid returns the last statement of a person in a turn, and the last text from the system.
 func lastSaid(turn model.Message) (last entry, system string) {
 	for _, p := range turn.Parts {
 		text := p.Text
@@ -147,6 +147,7 @@ func lastSaid(turn model.Message) (last entry, system string) {
 		for i, e := range list {
 			switch told := e.System + e.Quoted; {
 			case told != "" && i > 0 && list[i-1].System+list[i-1].Quoted != "": // it goes on
+				system += told
 			case told != "":
 				system = told
 			case e.From != "" && e.File == "":

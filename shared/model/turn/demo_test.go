@@ -56,6 +56,15 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	}
 }
 
+func TestTheDemoTellsTheReasonOfARejection(t *testing.T) {
+	said := []model.Message{
+		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "テストして"}})}}},
+		{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
+		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{System: "操作 #1 は却下されました。理由: "}, {Quoted: "今日は不要です"}})}}},
+	}
+	expect.Has(t, demoAnswer(model.Request{Messages: said}).Text, "理由: 今日は不要です")
+}
+
 // People who write English get only English answers, whatever happens to an action, even beside Japanese names.
 func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	tools := []model.Tool{}
