@@ -324,6 +324,9 @@ func (w *walk) comesToRest() {
 		}
 		if e := a.Effects(w.now); e.Begin != nil {
 			w.must(func(a *Aggregate) (aggregate.Change, error) { return e.Begin(a) })
+			if w.load().Head.Resting { // people were told something; the run begins next
+				continue
+			}
 		} else if e.Run == nil && (a.Head.Resting || a.Conversation.Status == Closed || !a.work(w.now)) {
 			break
 		}
