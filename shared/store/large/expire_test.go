@@ -206,9 +206,11 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	if n := k.expire(t, 29*day); n != 0 {
 		t.Errorf("%d deleted before their time", n)
 	}
-	if n := k.expire(t, 31*day); n != 1 {
-		t.Errorf("%d deleted, want the version; what an action passes is the bucket's to delete", n)
+	if n := k.expire(t, 31*day); n != 2 {
+		t.Errorf("%d deleted, want the version and its manifest; what an action passes is the bucket's to delete", n)
 	}
 	_, err := s.Get(t.Context(), of, version)
 	expect.Fails(t, err, versions.ErrGone)
+	_, err = s.Manifest(t.Context(), of, version)
+	expect.Fails(t, err, versions.ErrGone, "the manifest")
 }

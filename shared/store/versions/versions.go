@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,10 @@ func (s Conversation) version(v string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar"
 }
 
+func (s Conversation) manifest(v string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + v + ".json"
+}
+
 func (s Conversation) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
@@ -60,13 +65,30 @@ func (s *Store) Get(ctx context.Context, of Conversation, version string) (*conv
 	if version == "" {
 		return &conversation.Tree{}, nil
 	}
-	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
-		return nil, fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
+	if err := checkVersion(version); err != nil {
+		return nil, err
 	}
 	return s.get(ctx, of.version(version))
 }
 
+func checkVersion(version string) error {
+	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
+		return fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
+	}
+	return nil
+}
+
 func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error) {
+	// Read everything first, so that an interrupted download is not mistaken for an invalid archive.
+	archive, err := s.read(ctx, key, conversation.MaxArchive)
+	if err != nil {
+		return nil, err
+	}
+	return conversation.ReadFiles(bytes.NewReader(archive))
+}
+
+// read returns an object's bytes, at most one more than most, or ErrGone.
+func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, error) {
 	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
 	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
 		return nil, fmt.Errorf("get a workspace: %w: %w", ErrGone, err)
@@ -75,22 +97,73 @@ func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error)
 		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
 	defer out.Body.Close()
-	// Read everything first, so that an interrupted download is not mistaken for an invalid archive.
-	archive, err := io.ReadAll(io.LimitReader(out.Body, conversation.MaxArchive+1))
+	b, err := io.ReadAll(io.LimitReader(out.Body, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
-	return conversation.ReadFiles(bytes.NewReader(archive))
+	return b, nil
 }
 
-// Put stores a tree and returns its version. Storing the same tree again changes nothing.
+// Put stores a tree with its manifest and returns its version. Storing the same tree again changes nothing. The
+// manifest comes first: where an archive is, its manifest is, and neither outlives the other in retention.
 func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
 	version = conversation.Version(archive)
+	manifest, err := json.Marshal(t.Manifest())
+	if err != nil {
+		return "", fmt.Errorf("list a workspace: %w", err)
+	}
+	if err := s.put(ctx, of.manifest(version), manifest); err != nil {
+		return "", err
+	}
 	return version, s.put(ctx, of.version(version), archive)
+}
+
+// maxManifest bounds a manifest in bytes: every entry with the longest path and target.
+const maxManifest = conversation.MaxEntries * (2*conversation.MaxPath + 512)
+
+// Manifest lists a version's entries without reading its archive. A version of an earlier release has no manifest until
+// Complete is called: its archive is read. It returns ErrGone if the version doesn't exist.
+func (s *Store) Manifest(ctx context.Context, of Conversation, version string) (m conversation.Manifest, err error) {
+	if version == "" {
+		return m, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return m, err
+	}
+	text, err := s.read(ctx, of.manifest(version), maxManifest)
+	if errors.Is(err, ErrGone) {
+		t, err := s.Get(ctx, of, version)
+		if err != nil {
+			return m, err
+		}
+		return t.Manifest(), nil
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("read a manifest: %w", err)
+	}
+	return m, nil
+}
+
+// Complete stores a version of an earlier release again, with its manifest. t is the version's tree. A version that has
+// a manifest is left as it is.
+func (s *Store) Complete(ctx context.Context, of Conversation, version string, t *conversation.Tree) error {
+	if version == "" {
+		return nil
+	}
+	key := of.manifest(version)
+	_, err := s.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
+	if _, missing := errors.AsType[*types.NotFound](err); !missing {
+		return err
+	}
+	_, err = s.Put(ctx, of, t)
+	return err
 }
 
 func (s *Store) put(ctx context.Context, key string, body []byte) error {
