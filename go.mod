@@ -32,6 +32,7 @@ require (
 	github.com/slack-go/slack v0.34.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/sync v0.23.0
+	golang.org/x/text v0.42.0
 	pgregory.net/rapid v1.3.0
 )
 

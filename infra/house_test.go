@@ -14,11 +14,14 @@ import (
 // Each area's doc.go says what belongs there.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
-// withoutSDK are areas and packages that import only the standard library, packages of Ringi and ulid.
+// withoutSDK are areas and packages that import only the standard library, packages of Ringi and plain.
 var withoutSDK = []string{
 	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
 	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
+
+// plain are the modules that packages without SDKs may import: ids, and the normal forms of Unicode.
+var plain = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm"}
 
 // apart are packages that must not import each other although their areas may: package card neither reads the rows that
 // it renders nor posts the cards.
@@ -74,7 +77,7 @@ func forbidden(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
 	switch _, helper := helpers[importer.name]; {
-	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && to != "github.com/oklog/ulid/v2":
+	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && !slices.Contains(plain, to):
 		return "it goes without SDKs"
 	case !ours:
 		return ""
@@ -213,7 +216,7 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		why := forbidden("ringi/"+edge[0], "ringi/"+edge[1])
 		expect.That(t, (why == "") == allowed, "%s imports %s: %q", edge[0], edge[1], why)
 	}
-	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true, "github.com/slack-go/slack": false} {
+	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true, "github.com/slack-go/slack": false, "golang.org/x/text/cases": false} {
 		why := forbidden("ringi/shared/domain/task", sdk)
 		expect.That(t, (why == "") == allowed, "the domain imports %s: %q", sdk, why)
 	}

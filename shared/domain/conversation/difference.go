@@ -1,0 +1,214 @@
+package conversation
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ChangeKind says what became of a path between two versions.
+type ChangeKind string
+
+// Kinds of changes, in the order in which they are shown: what a list of files hides comes first.
+const (
+	ChangedKind ChangeKind = "kind" // a file, folder or link became another of these
+	ChangedLink ChangeKind = "link" // a link is new, gone, or leads elsewhere
+	ChangedMode ChangeKind = "mode" // a file became executable, or is so no more
+	AddedFile   ChangeKind = "added"
+	ChangedFile ChangeKind = "changed"
+	DeletedFile ChangeKind = "deleted"
+)
+
+var kindsShown = []ChangeKind{ChangedKind, ChangedLink, ChangedMode, AddedFile, ChangedFile, DeletedFile}
+
+// Limits of a difference that people can approve. A longer one can't be read to its end.
+const (
+	MaxChanges      = 50        // paths
+	MaxChangedBytes = 128 << 10 // of all lines that are shown, equal ones around them included
+	MaxChangedLines = 3000
+	MaxChangedLine  = 2000 // characters of a line
+)
+
+// Limits within which lines are compared at all, in bytes.
+const (
+	mostCompared    = 1 << 20 // of each of two files
+	mostComparedAll = 8 << 20 // of all files together
+)
+
+// Unshown says why a change's lines are not part of a difference.
+type Unshown string
+
+const (
+	UnshownBinary Unshown = "binary" // no UTF-8 text
+	UnshownLarge  Unshown = "large"
+)
+
+// Side is one side of a change.
+type Side struct {
+	Mode   string `json:"mode"`
+	SHA256 string `json:"sha256,omitempty"` // of a file's content, or of a link's target
+	Target string `json:"target,omitempty"` // of a link
+}
+
+// FileChange is what became of one path. Its hunks say every byte of a changed text.
+type FileChange struct {
+	Path    string  `json:"path"`
+	Was     *Side   `json:"was,omitempty"` // nil: there was nothing
+	Is      *Side   `json:"is,omitempty"`  // nil: there is nothing any more
+	Hunks   []Hunk  `json:"hunks,omitempty"`
+	Unshown Unshown `json:"unshown,omitempty"`
+}
+
+// Kinds says all that became of the path, in the order of kindsShown.
+func (c FileChange) Kinds() (kinds []ChangeKind) {
+	was, is := c.Was.kind(), c.Is.kind()
+	switch {
+	case was != "" && is != "" && was != is:
+		return []ChangeKind{ChangedKind}
+	case was == KindLink || is == KindLink:
+		return []ChangeKind{ChangedLink}
+	}
+	if is == KindFile && (c.Was == nil && c.Is.Mode == ModeExecutable || c.Was != nil && c.Was.Mode != c.Is.Mode) {
+		kinds = append(kinds, ChangedMode)
+	}
+	switch {
+	case c.Was == nil:
+		kinds = append(kinds, AddedFile)
+	case c.Is == nil:
+		kinds = append(kinds, DeletedFile)
+	case c.Was.SHA256 != c.Is.SHA256:
+		kinds = append(kinds, ChangedFile)
+	}
+	return kinds
+}
+
+func (s *Side) kind() EntryKind {
+	if s == nil {
+		return ""
+	}
+	switch s.Mode {
+	case ModeFolder:
+		return KindFolder
+	case ModeLink:
+		return KindLink
+	}
+	return KindFile
+}
+
+// Count returns how many lines a change adds and removes.
+func (c FileChange) Count() (added, removed int) {
+	for _, h := range c.Hunks {
+		more, fewer := h.Count()
+		added, removed = added+more, removed+fewer
+	}
+	return added, removed
+}
+
+// Difference returns what became of every path between two versions, sorted as people read it. Folders that hold
+// something are left out: what they hold says that they are there.
+func Difference(was, is *Tree) (changes []FileChange) {
+	paths := maps.Clone(was.entries)
+	if paths == nil {
+		paths = map[string]entry{}
+	}
+	maps.Copy(paths, is.entries)
+	full := [2]map[string]bool{was.full(), is.full()}
+	compared := 0
+	for _, p := range slices.Sorted(maps.Keys(paths)) {
+		a, there := was.entries[p]
+		b, stays := is.entries[p]
+		switch {
+		case there && stays && a.same(b):
+			continue
+		case there != stays && (there && a.folder && full[0][p] || stays && b.folder && full[1][p]):
+			continue
+		}
+		c := FileChange{Path: p}
+		if there {
+			c.Was = a.side()
+		}
+		if stays {
+			c.Is = b.side()
+		}
+		if bytes := len(a.content) + len(b.content); compared+bytes <= mostComparedAll {
+			compared += c.compare(a.content, b.content)
+		} else {
+			c.Unshown = UnshownLarge
+		}
+		changes = append(changes, c)
+	}
+	slices.SortStableFunc(changes, func(a, b FileChange) int { return cmp.Compare(a.rank(), b.rank()) })
+	return changes
+}
+
+// compare fills in the hunks, or why there are none, and returns how many bytes were compared.
+func (c *FileChange) compare(was, is []byte) int {
+	switch {
+	case c.Was != nil && c.Is != nil && c.Was.SHA256 == c.Is.SHA256:
+		return 0
+	case !isText(was) || !isText(is):
+		c.Unshown = UnshownBinary
+		return 0
+	case len(was) > mostCompared || len(is) > mostCompared:
+		c.Unshown = UnshownLarge
+		return 0
+	}
+	c.Hunks = hunksOf(string(was), string(is))
+	return len(was) + len(is)
+}
+
+func (c FileChange) rank() int { return slices.Index(kindsShown, c.Kinds()[0]) }
+
+func (e entry) same(other entry) bool {
+	return e.mode() == other.mode() && e.link == other.link && string(e.content) == string(other.content)
+}
+
+func (e entry) side() *Side {
+	d := e.describe("")
+	return &Side{Mode: d.Mode, SHA256: d.SHA256, Target: d.Target}
+}
+
+// full returns the folders that hold something.
+func (t *Tree) full() map[string]bool {
+	out := map[string]bool{}
+	for p := range t.entries {
+		out[parent(p)] = true
+	}
+	return out
+}
+
+// Unstampable says why people can't approve these changes, worded so that a model can propose others; empty: they can.
+func Unstampable(changes []FileChange) (problems []string) {
+	if n := len(changes); n > MaxChanges {
+		problems = append(problems, fmt.Sprintf("changes has %d paths, the limit is %d", n, MaxChanges))
+	}
+	bytes, lines := 0, 0
+	for _, c := range changes {
+		switch c.Unshown {
+		case UnshownBinary:
+			problems = append(problems, fmt.Sprintf("%q is no UTF-8 text, so nobody could read its change", c.Path))
+		case UnshownLarge:
+			problems = append(problems, fmt.Sprintf("%q is too large for its lines to be compared, the limit is %d bytes",
+				c.Path, mostCompared))
+		}
+		for _, h := range c.Hunks {
+			for _, line := range h.Lines {
+				bytes, lines = bytes+len(line)-1, lines+1
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line[1:], "\n")); n > MaxChangedLine {
+					problems = append(problems, fmt.Sprintf("%q has a changed line of %d characters, or one beside it, the limit is %d",
+						c.Path, n, MaxChangedLine))
+				}
+			}
+		}
+	}
+	if bytes > MaxChangedBytes {
+		problems = append(problems, fmt.Sprintf("changes has %d bytes, the limit is %d", bytes, MaxChangedBytes))
+	}
+	if lines > MaxChangedLines {
+		problems = append(problems, fmt.Sprintf("changes has %d lines, the limit is %d", lines, MaxChangedLines))
+	}
+	return problems
+}
