@@ -14,14 +14,14 @@ import (
 // Each area's doc.go says what belongs there.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
-// withoutSDK are areas and packages that import only the standard library, packages of Ringi and plain.
+// withoutSDK are areas and packages that import only the standard library, packages of Ringi and bareModules.
 var withoutSDK = []string{
 	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
 	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 
-// plain are the modules that packages without SDKs may import: ids, and the normal forms of Unicode.
-var plain = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm"}
+// bareModules are the modules that packages without SDKs may import: ids, and the normal forms of Unicode.
+var bareModules = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm"}
 
 // apart are packages that must not import each other although their areas may: package card neither reads the rows that
 // it renders nor posts the cards.
@@ -77,7 +77,7 @@ func forbidden(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
 	switch _, helper := helpers[importer.name]; {
-	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && !slices.Contains(plain, to):
+	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && !slices.Contains(bareModules, to):
 		return "it goes without SDKs"
 	case !ours:
 		return ""

@@ -113,7 +113,7 @@ func TestGitAppliesWhatDiffers(t *testing.T) {
 		was, is := text.Draw(rt, "was"), text.Draw(rt, "is")
 		if rapid.Bool().Draw(rt, "alike") && len(was) > 4 {
 			at := rapid.IntRange(0, len(was)-1).Draw(rt, "at")
-			is = strings.ToValidUTF8(was[:at], "")+"new\n"+strings.ToValidUTF8(was[at:], "")
+			is = strings.ToValidUTF8(was[:at], "") + "new\n" + strings.ToValidUTF8(was[at:], "")
 		}
 		was = strings.ToValidUTF8(was, "")
 		changes := conversation.Difference(treeOf(rt, file("f", was)), treeOf(rt, file("f", is)))
