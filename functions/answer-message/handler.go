@@ -20,6 +20,7 @@ import (
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/versions"
 )
 
 type Store interface {
@@ -40,9 +41,15 @@ type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
+// Files reads versions of conversations' files. *versions.Store implements it.
+type Files interface {
+	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+}
+
 type Handler struct {
 	Store    Store
 	Payloads Payloads
+	Files    Files
 	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
@@ -71,6 +78,8 @@ type answering struct {
 	settings tenancy.Settings
 	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
+	tree     *conversation.Tree                 // the conversation's files, once they are needed
+	lost     string                             // the version of the files, if they are deleted
 }
 
 // Handle answers the conversation's waiting messages, if there are any, and returns the run's next state.
@@ -158,7 +167,8 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
 	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()}, onText)
+		Tools: isolated.Installed, Busy: busy, Complete: t.complete(ctx), Locale: t.settings.Locale, Now: t.Now(),
+		More: t.unseen()}, onText)
 	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
@@ -173,6 +183,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
 	}
+	x.Lost = t.lost
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
@@ -222,9 +233,9 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 		}
 		a, err := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
-			if errors.Is(err, conversation.ErrPending) { // a person's own proposal came first
+			if why := t.overtaken(err); why != "" {
 				y := x
-				y.Proposal, y.Refused = nil, wordsIn(t.settings.Locale).busy
+				y.Proposal, y.Refused = nil, why
 				return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
 			}
 			return t.counted(c, err)
@@ -251,6 +262,17 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 			p, x.Refused = nil, why.Text
 		}
 	}
+}
+
+// overtaken says why a proposal was too late: a person's own came first, or the files are others by now.
+func (t *answering) overtaken(err error) string {
+	switch w := wordsIn(t.settings.Locale); {
+	case errors.Is(err, conversation.ErrPending):
+		return w.busy
+	case errors.Is(err, conversation.ErrBase):
+		return w.moved
+	}
+	return ""
 }
 
 // alone records the cost of an answer that was discarded.
@@ -287,35 +309,6 @@ func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 		return t.rest(ctx, t.in)
 	}
 	return next, nil
-}
-
-// proposal stores the payload of the agent's proposal and sets the terms of its approval.
-func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversation.Proposal, error) {
-	if p == nil {
-		return nil, nil
-	}
-	var members map[string]any
-	if err := json.Unmarshal([]byte(p.Payload), &members); err != nil {
-		return nil, fmt.Errorf("read a payload: %w", err)
-	}
-	kept, err := t.Payloads.KeepArguments(ctx, t.ref, json.RawMessage(p.Payload), members)
-	if err != nil {
-		return nil, fmt.Errorf("keep the payload: %w", err)
-	}
-	terms := t.settings.Terms(true, t.Now())
-	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
-	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
-	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
-		t.Sandbox {
-		rule, err := json.Marshal(t.settings.AutoActions[i])
-		if err != nil {
-			return nil, fmt.Errorf("name a rule: %w", err)
-		}
-		out.Rule = string(rule)
-	}
-	return out, nil
 }
 
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any

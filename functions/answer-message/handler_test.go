@@ -107,7 +107,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	s.Locale = "en"
 	change(&s)
 	w.Handler = &Handler{
-		Store: settled{w.rows, s}, Payloads: inRows{}, Sandbox: true, Now: time.Now,
+		Store: settled{w.rows, s}, Payloads: inRows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Open:    func(agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {

@@ -225,20 +225,6 @@ func (t *answering) actions(ctx context.Context, all []conversation.Message) (ma
 	return out, nil
 }
 
-// proposed returns the agent's own form of a proposal. It doesn't read a large payload of long ago again.
-func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.Proposal {
-	p := &turn.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
-	if p.Payload == "" {
-		p.Payload = "{}"
-		if text, err := t.Payloads.Open(ctx, t.ref, x.Payload); err == nil && x.Number > t.a.Conversation.Actions-3 {
-			p.Payload = string(text)
-		} else {
-			p.Omitted = true
-		}
-	}
-	return p
-}
-
 // mention matches Slack's mention of a person.
 var mention = regexp.MustCompile(`<@([A-Z0-9]{2,30})(?:\|[^<>]*)?>`)
 

@@ -28,7 +28,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	defer cancel()
 	t, err := j.Files.Get(ctx, j.files(), j.action.BaseVersion)
 	if err == nil {
-		t, err = t.Apply(j.payload.Files)
+		t, err = t.Make(j.payload.Changes)
 	}
 	switch { // errors that trying again doesn't fix
 	case errors.Is(err, conversation.ErrRefused):
@@ -43,7 +43,23 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	if err != nil {
 		return conversation.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
-	return conversation.Result{Status: conversation.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
+	return conversation.Result{
+		Status: conversation.ActionSucceeded, Version: version, Changed: j.compare(ctx, version),
+	}, nil
+}
+
+// compare stores what the action made of the files, and sums it up. Without it people see the action's result all the
+// same.
+func (j *job) compare(ctx context.Context, version string) *conversation.FilesChanged {
+	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	changes, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
+	if err != nil {
+		j.noted = append(j.noted, "not_compared", err.Error())
+		return nil
+	}
+	return conversation.SumOf(changes)
 }
 
 // gone is the result if the workspace has expired: the next action begins with an empty one.
@@ -51,15 +67,6 @@ func (j *job) gone(err error) conversation.Result {
 	r := j.says(reasonRefused, j.words().gone, err)
 	r.Gone = true
 	return r
-}
-
-// written lists the files of a payload.
-func written(p conversation.Payload) string {
-	var names []string
-	for _, f := range p.Files {
-		names = append(names, f.Path)
-	}
-	return strings.Join(names, ", ")
 }
 
 // run executes a command in the sandbox, saves its output as it comes, and stops it when the action is cancelled.
@@ -148,6 +155,9 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 			r.Version, said = "", append(said, w.notKept)
 		} else if r.Error != "" && version != j.action.BaseVersion {
 			said = append(said, w.kept)
+		}
+		if err == nil {
+			r.Changed = j.compare(ctx, version)
 		}
 	}
 	r.ErrorDetail = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")

@@ -16,8 +16,8 @@ import (
 // propose has another action approved and executed.
 func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *conversation.Aggregate {
 	w.t.Helper()
-	text := p.JSON()
-	proposal := &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true}}
+	base := expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Conversation.WorkspaceVersion
+	proposal := w.proposal(typ, p, base)
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
 	})

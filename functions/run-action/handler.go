@@ -23,6 +23,9 @@ const (
 	commitSpare = 20 * time.Second
 	// writeWithin bounds the writing of files.
 	writeWithin = 40 * time.Second
+	// compareWithin bounds the computing of what an action changed. resultSpare is what it leaves of the claim: the
+	// files of a result that comes later are not taken.
+	compareWithin, resultSpare = 12 * time.Second, 8 * time.Second
 	// pollEvery is how often the head is read during a command, to see whether the action was cancelled.
 	pollEvery = 3 * time.Second
 	// flushEvery is how often output is saved, and redrawEvery how often the card shows it.
@@ -60,6 +63,7 @@ type Files interface {
 	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 	Take(ctx context.Context, of versions.Conversation, action string) (version string, err error)
 	Cancel(ctx context.Context, of versions.Conversation, action string) error
+	Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
 	Lend(ctx context.Context, of versions.Conversation, version string, until time.Time, o *isolated.Order) error
 }
 
@@ -121,7 +125,16 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return a.FailApproved(in.Run, x.ActionID, *why, h.Now())
 		})
 	}
-	if err := j.claim(ctx, in.Run); err != nil {
+	if err := j.claim(ctx, in.Run); errors.Is(err, conversation.ErrBase) {
+		r := j.says(conversation.ReasonBase, "", err)
+		if x.Base == nil {
+			r.Error = conversation.ReasonOutdated
+		}
+		j.logged(ctx, r)
+		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.FailApproved(in.Run, x.ActionID, r, h.Now())
+		})
+	} else if err != nil {
 		return aggregate.Next{}, err
 	}
 	conversation.Log(ctx, conversation.EventStarted, ref.ID, a.Conversation.AgentID, x.ActionID, "type", x.ActionType)
@@ -188,7 +201,15 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 		r := j.says(reasonChanged, "", errors.New("the payload is not what was approved"))
 		return &r, nil
 	}
-	p, problems := conversation.ReadPayload(j.action.ActionType, text)
+	p, problems := conversation.ReadKept(j.action.ActionType, text)
+	problems = append(problems, conversation.Unstampable(p.Changes)...)
+	switch {
+	case problems != nil:
+	case p.AttachmentsVersion != "":
+		problems = []string{"it names attachments, which this release doesn't lay beside the files"}
+	case (p.Base == nil) != (j.action.Base == nil) || p.Base != nil && *p.Base != *j.action.Base:
+		problems = []string{"its row names other files"}
+	}
 	if problems != nil {
 		r := j.says(reasonUnread, "", errors.New(problems[0]))
 		return &r, nil

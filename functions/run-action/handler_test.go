@@ -64,6 +64,8 @@ type archives struct {
 	uploaded  *conversation.Tree
 	cancelled []string
 	told      chan struct{} // gets a value for each cancellation
+	// uncompared is why differences can't be made.
+	uncompared error
 }
 
 func (s *archives) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
@@ -91,6 +93,21 @@ func (s *archives) Take(ctx context.Context, of versions.Conversation, _ string)
 		return "", versions.ErrGone
 	}
 	return s.Put(ctx, of, s.uploaded)
+}
+
+func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error) {
+	if s.uncompared != nil {
+		return nil, s.uncompared
+	}
+	was, err := s.Get(ctx, of, base)
+	if err != nil {
+		return nil, err
+	}
+	is, err := s.Get(ctx, of, version)
+	if err != nil {
+		return nil, err
+	}
+	return conversation.Difference(was, is), ctx.Err()
 }
 
 func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {
@@ -150,8 +167,7 @@ func approved(t *testing.T, server *storetest.Server, typ conversation.ActionTyp
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
 	}
 	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
-	text := p.JSON()
-	proposal := &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true}}
+	proposal := w.proposal(typ, p, "")
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
 	})
@@ -161,6 +177,19 @@ func approved(t *testing.T, server *storetest.Server, typ conversation.ActionTyp
 	})
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
 	return w
+}
+
+// proposal is what answer-message makes of an agent's proposal for these files.
+func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, base string) *conversation.Proposal {
+	w.t.Helper()
+	files := w.archives.trees[base]
+	if files == nil {
+		files = &conversation.Tree{}
+	}
+	kept, problems := p.Complete(typ, base, files)
+	expect.Must(w.t, problems == nil, "%v", problems)
+	text := kept.JSON()
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Base: base, Terms: aggregate.Terms{ApprovalRequired: true}}
 }
 
 func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
@@ -224,6 +253,8 @@ func testRuns(t *testing.T, w *world) {
 	told := w.told()
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
 	o := w.box.orders[0]
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}}, x.Changed)
+	expect.That(t, strings.Contains(told, "Files changed: 1, +1 −0 lines"), "the agent is told %q", told)
 	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
 }
 
@@ -269,8 +300,8 @@ func testCrash(t *testing.T, w *world) {
 		return a.Finish(a.Actions[0].ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"}, w.now)
 	})
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
-	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || a.Conversation.WorkspaceVersion != "v1" {
-		t.Errorf("the truth came late, and it is %+v", x)
+	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || !x.NotTaken || a.Conversation.WorkspaceVersion != "" {
+		t.Errorf("the truth came late, and it is %+v; the files are %q", x, a.Conversation.WorkspaceVersion)
 	}
 }
 
@@ -314,8 +345,8 @@ func testCancelled(t *testing.T, w *world) {
 func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
-	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0 && x.ResultSummary == "a/b.txt",
-		"%+v", x)
+	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0, "%+v", x)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}}, x.Changed)
 	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
 	expect.That(t, ok && string(content) == "hi", "%q", content)
 }

@@ -25,6 +25,7 @@ import (
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
+	"ringi/shared/store/versions"
 	"ringi/shared/tool/mcp"
 )
 
@@ -69,8 +70,8 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 			Own:    deployment{keys, installed.Home{Slack: slack}}, Now: time.Now,
 		},
 		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
-		Outbound: strings.Split(env.OutboundAllow, ","),
-		Exports:  audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
+		Outbound: strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
+		Exports: audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
 		Links: slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected,

@@ -31,6 +31,7 @@ type Console struct {
 	Links         subject.Links // to Slack messages; nil: no links
 	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
+	Files         conversation.Files
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
 
@@ -43,7 +44,7 @@ func (c *Console) Handler() http.Handler {
 		c.homeRoutes(),
 		entrance.Routes(),
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
-		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound}).Routes(),
+		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound, Files: c.Files}).Routes(),
 		(&contest.Pages{Site: site, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -14,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
+	"ringi/shared/store/versions"
 	"ringi/shared/words/legible"
 )
 
@@ -22,7 +24,11 @@ type actionRow struct {
 	ID, Type, Badge, Status string
 	Summary, By             string
 	At, DecideBy            time.Time
-	Files                   []writtenFile
+	Files                   []writtenFile // of an earlier release
+	Changes                 []changedFile
+	Changed                 string        // what it changed, once it has ended
+	Became                  []changedFile // the same, path by path
+	No                      string        // why nobody can approve it
 	Argv                    []string
 	Script                  string
 	Seconds                 int
@@ -46,6 +52,24 @@ type actionRow struct {
 }
 
 type writtenFile struct{ Path, Content string }
+
+// changedFile is a path of a difference: what became of it, and its lines.
+type changedFile struct {
+	Path, What string
+	Lines      []logLine
+}
+
+// changedFiles renders a difference.
+func changedFiles(changes []conversation.FileChange, words web.Texts, locale string) (out []changedFile) {
+	for _, c := range changes {
+		f := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale)}
+		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
+			f.Lines = append(f.Lines, logLine{line, strings.HasPrefix(line, "-")})
+		}
+		out = append(out, f)
+	}
+	return out
+}
 
 type logLine struct {
 	Number int // in the whole output
@@ -73,8 +97,10 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	for _, f := range p.Files {
 		out.Files = append(out.Files, writtenFile{legible.Spelled(f.Path), legible.Spelled(f.Content)})
 	}
+	out.Changes = changedFiles(p.Changes, words, locale)
 	out.Argv, out.Script = spelledAll(p.Argv), legible.Spelled(p.Script)
 	if x.Status == conversation.ActionPending {
+		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
 	t.decided(x, &out, words)
@@ -135,6 +161,15 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		out.Exit = fmt.Sprint(*x.ExitCode)
 	}
 	out.Result = card.Prose(x.ResultSummary)
+	if c := x.Changed; c != nil && c.Files > 0 {
+		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
+		if x.NotTaken {
+			out.Changed += " " + words.Say("not_taken")
+		}
+	}
+	if t.logged == x.Number && x.ActionType != conversation.CodeGenerate {
+		out.Became = changedFiles(t.became, words, locale)
+	}
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
@@ -149,6 +184,23 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		}
 	}
 }
+
+// became reads what an action that has ended changed, if the page shows its output. Without it the page shows the rest.
+func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.Action) []conversation.FileChange {
+	if c.Files == nil || x.Changed == nil || x.Changed.Files == 0 || x.ActionType == conversation.CodeGenerate {
+		return nil
+	}
+	of := versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}
+	changes, err := c.Files.Difference(ctx, of, x.BaseVersion, x.Version)
+	if err != nil {
+		slog.WarnContext(ctx, "what an action changed is not shown", "session_id", ref.ID, "err", err)
+		return nil
+	}
+	return changes[:min(len(changes), mostChanges)]
+}
+
+// mostChanges bounds the paths of a command's difference on a page; the page says how many there are.
+const mostChanges = 200
 
 // mostPayloads bounds the payloads in the bucket that a page opens.
 const mostPayloads = 10
@@ -186,7 +238,7 @@ func (c *Pages) payload(ctx context.Context, ref aggregate.Ref, x *conversation.
 			return conversation.Payload{}, err
 		}
 	}
-	p, problems := conversation.ReadPayload(x.ActionType, text)
+	p, problems := conversation.ReadKept(x.ActionType, text)
 	if len(problems) > 0 {
 		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
 	}

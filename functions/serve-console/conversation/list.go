@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/versions"
 	"ringi/shared/words/legible"
 )
 
@@ -30,6 +32,12 @@ type Pages struct {
 	*subject.Acts
 	Conversations *conversations.Store
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
+	Files         Files    // nil: what actions changed isn't shown
+}
+
+// Files reads what actions made of conversations' files. *versions.Store implements it.
+type Files interface {
+	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.

@@ -48,7 +48,8 @@ type loaded struct {
 	summary  *conversation.Message           // replaces the older messages
 	asked    map[string]conversation.Payload // payloads by action, if they can be shown completely
 	log      []conversation.LogEntry
-	logged   int // number of the action whose output is in log
+	logged   int                       // number of the action whose output is in log
+	became   []conversation.FileChange // what that action changed
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
@@ -159,7 +160,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
-	t.logged = x.Number
+	t.logged, t.became = x.Number, c.became(ctx, ref, x)
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}
@@ -231,7 +232,9 @@ func (c *Pages) showPage(
 	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.is.Askers()...)
 	whole := false
 	if x := t.is.Current(); x != nil {
-		_, whole = t.asked[x.ActionID]
+		var payload conversation.Payload
+		payload, whole = t.asked[x.ActionID]
+		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
 	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
 	p.Since = p.since(r, words, t, v.Locale)
@@ -297,7 +300,11 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 	if !is || !of.IsOpen(x.ID) {
 		return nil
 	}
-	if _, err := c.payload(ctx, a.Ref(), of.Action(x.ID)); err != nil {
+	p, err := c.payload(ctx, a.Ref(), of.Action(x.ID))
+	if err == nil && conversation.Unstampable(p.Changes) != nil {
+		err = errors.New("it is over the limits of a difference")
+	}
+	if err != nil {
 		slog.WarnContext(ctx, "an action can't be approved that can't be shown", "session_id", a.Ref().ID, "err", err)
 		return errorclass.ErrMalformedForm
 	}

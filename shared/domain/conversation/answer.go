@@ -39,6 +39,9 @@ func (e ErrType) Error() string {
 // ErrPending says that another action waits or is under way. A conversation has only one at a time.
 var ErrPending = errors.New("another action waits for a decision or is under way")
 
+// ErrBase says that the conversation's files are not those for which an action was proposed.
+var ErrBase = errors.New("the conversation's files are not those for which the action was proposed")
+
 // Waiting returns the messages to answer next, oldest first.
 func (a *Aggregate) Waiting() []*Inbox { return a.Inbox[:min(len(a.Inbox), mostTogether)] }
 
@@ -48,6 +51,7 @@ type Proposal struct {
 	Payload aggregate.Blob // in the form of Payload.JSON
 	Seconds int            // its timeout
 	Summary string         // its purpose in the agent's words
+	Base    string         // the version of the files for which it was made, as the payload says
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
 }
@@ -65,6 +69,8 @@ type Answer struct {
 	Surplus []RefusedProposal
 	// Read has the outcome of reading attached files. The messages with these files never change.
 	Read []Attachment
+	// Lost is the version of the conversation's files if they turned out to be deleted: it has none from now on.
+	Lost string
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
 	// Summary replaces the messages up to the key Through in the agent's history.
@@ -88,7 +94,7 @@ func (a *Aggregate) working(run int) error {
 
 // Answered records the agent's answer to the messages seen, which leave the inbox. Its proposal becomes an action that
 // waits for a person, unless an administrator's rule approves it. It returns ErrPending if another action is not over,
-// and ErrMoved if one of seen was answered meanwhile.
+// ErrBase if the proposal was made for other files, and ErrMoved if one of seen was answered meanwhile.
 func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
 	c, err := a.answering(run, seen, now)
 	if err != nil {
@@ -100,6 +106,12 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
 		c.Conversation.Unasked = 0
+	}
+	if x.Lost != "" && c.Conversation.WorkspaceVersion == x.Lost {
+		c.Conversation.WorkspaceVersion = ""
+		m := Message{Sender: FromSystem}
+		m.own(said.In(c.Conversation.Locale).lost)
+		c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 	}
 	proposed := ""
 	if x.Proposal != nil {
@@ -259,10 +271,13 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	if c.of.Current() != nil {
 		c.Fail(ErrPending)
 	}
+	if p.Base != c.Conversation.WorkspaceVersion {
+		c.Fail(ErrBase)
+	}
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds,
+		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Base: &p.Base,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
 	if as == RequestedByUser {

@@ -25,6 +25,8 @@ const (
 	ReasonIdle        aggregate.Reason = "idle"
 	ReasonRejected    aggregate.Reason = "rejected"
 	ReasonExpired     aggregate.Reason = "expired"
+	ReasonOutdated    aggregate.Reason = "outdated" // an earlier release proposed it, not saying for which files
+	ReasonBase        aggregate.Reason = "files_moved"
 	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person
 	ReasonUnknown     aggregate.Reason = "action_unknown"     // nobody knows what it did
 	ReasonInterrupted aggregate.Reason = "action_interrupted" // it did nothing

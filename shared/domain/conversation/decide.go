@@ -8,7 +8,8 @@ import (
 )
 
 // Approve stamps the action with this id and this hash of its payload. It returns ErrDecided, ErrNotAllowed,
-// ErrNotFound, or ErrConflict if the hash differs. If the same person stamps twice, the second time changes nothing.
+// ErrNotFound, or ErrConflict if the hash differs. If the same person stamps twice, the second time changes nothing. An
+// action of an earlier release, whose stamp would not cover its files, expires instead.
 func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -19,6 +20,9 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	}
 	if err := x.waits(); err != nil {
 		return aggregate.Change{}, err
+	}
+	if x.Base == nil {
+		return a.expire(x, now)
 	}
 	if by.Type != aggregate.ActorUser {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
@@ -122,18 +126,25 @@ func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Polic
 	return err
 }
 
-// Expire cancels an action whose time limit has passed. Only the sweeper calls it, so a late click still counts until
-// then.
+// Expire cancels an action whose time limit has passed, or that an earlier release proposed. Only the sweeper calls it,
+// so a late click still counts until then.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
-	if x == nil || x.Status != ActionPending || !overdue(x.Gate.Terms, now) {
+	if x == nil || x.Status != ActionPending || x.Base != nil && !overdue(x.Gate.Terms, now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
+	return a.expire(x, now)
+}
+
+func (a *Aggregate) expire(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()
 	c.over(x, ActionCancelled, func(n *Action) {
 		n.settle(aggregate.Expired)
 		n.CancelReason = ReasonExpired
+		if n.Base == nil {
+			n.CancelReason = ReasonOutdated
+		}
 	})
 	c.auditAction(aggregate.System(), AuditExpired, x, asked(x, nil))
 	return c.done()

@@ -20,9 +20,14 @@ const (
 	AddedFile   ChangeKind = "added"
 	ChangedFile ChangeKind = "changed"
 	DeletedFile ChangeKind = "deleted"
+
+	AddedFolder   ChangeKind = "added_folder" // without anything in it
+	DeletedFolder ChangeKind = "deleted_folder"
 )
 
-var kindsShown = []ChangeKind{ChangedKind, ChangedLink, ChangedMode, AddedFile, ChangedFile, DeletedFile}
+var kindsShown = []ChangeKind{
+	ChangedKind, ChangedLink, ChangedMode, AddedFile, ChangedFile, DeletedFile, AddedFolder, DeletedFolder,
+}
 
 // Limits of a difference that people can approve. A longer one can't be read to its end.
 const (
@@ -60,16 +65,23 @@ type FileChange struct {
 	Is      *Side   `json:"is,omitempty"`  // nil: there is nothing any more
 	Hunks   []Hunk  `json:"hunks,omitempty"`
 	Unshown Unshown `json:"unshown,omitempty"`
+	// Added and Removed count the lines of hunks that were left out.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
 }
 
 // Kinds says all that became of the path, in the order of kindsShown.
 func (c FileChange) Kinds() (kinds []ChangeKind) {
-	was, is := c.Was.kind(), c.Is.kind()
+	was, is := c.Was.Kind(), c.Is.Kind()
 	switch {
 	case was != "" && is != "" && was != is:
 		return []ChangeKind{ChangedKind}
 	case was == KindLink || is == KindLink:
 		return []ChangeKind{ChangedLink}
+	case is == KindFolder:
+		return []ChangeKind{AddedFolder}
+	case was == KindFolder:
+		return []ChangeKind{DeletedFolder}
 	}
 	if is == KindFile && (c.Was == nil && c.Is.Mode == ModeExecutable || c.Was != nil && c.Was.Mode != c.Is.Mode) {
 		kinds = append(kinds, ChangedMode)
@@ -85,7 +97,8 @@ func (c FileChange) Kinds() (kinds []ChangeKind) {
 	return kinds
 }
 
-func (s *Side) kind() EntryKind {
+// Kind says what one side of a change is; nothing has no kind.
+func (s *Side) Kind() EntryKind {
 	if s == nil {
 		return ""
 	}
@@ -100,6 +113,7 @@ func (s *Side) kind() EntryKind {
 
 // Count returns how many lines a change adds and removes.
 func (c FileChange) Count() (added, removed int) {
+	added, removed = c.Added, c.Removed
 	for _, h := range c.Hunks {
 		more, fewer := h.Count()
 		added, removed = added+more, removed+fewer
@@ -176,6 +190,24 @@ func (t *Tree) full() map[string]bool {
 	out := map[string]bool{}
 	for p := range t.entries {
 		out[parent(p)] = true
+	}
+	return out
+}
+
+// Bounded leaves out the hunks of changes beyond what people can read of a difference, but not their numbers of lines.
+func Bounded(changes []FileChange) []FileChange {
+	out := slices.Clone(changes)
+	var shown []FileChange
+	for i, c := range out {
+		if c.Hunks == nil {
+			continue
+		}
+		if Unstampable(append(shown, c)) == nil {
+			shown = append(shown, c)
+			continue
+		}
+		added, removed := c.Count()
+		out[i].Hunks, out[i].Unshown, out[i].Added, out[i].Removed = nil, UnshownLarge, added, removed
 	}
 	return out
 }

@@ -28,8 +28,8 @@ func TestEachKindOfChangeIsNamed(t *testing.T) {
 	want := []string{
 		"a file [kind]", "dir [kind]", "cut [link]", "led [link]",
 		"both [mode changed]", "made executable [mode]", "new [mode added]",
-		"added [added]", "deep/er/x [added]", "fresh [added]",
-		"changed [changed]", "deleted [deleted]", "dir/x [deleted]", "gone [deleted]",
+		"added [added]", "deep/er/x [added]",
+		"changed [changed]", "deleted [deleted]", "dir/x [deleted]", "fresh [added_folder]", "gone [deleted_folder]",
 	}
 	expect.Is(t, strings.Join(got, "\n"), strings.Join(want, "\n"), "the difference")
 	if same := conversation.Difference(was, was); same != nil {
@@ -172,4 +172,18 @@ func TestTheLargestFilesAreCompared(t *testing.T) {
 		c := conversation.Difference(treeOf(t, file("f", pair[0])), treeOf(t, file("f", pair[1])))
 		expect.That(t, c[0].Unshown == "" && len(c[0].Hunks) > 0, "%s: %s", name, c[0].Unshown)
 	}
+}
+
+// What is stored of a large difference is bounded, but says of each path how many lines changed.
+func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
+	all := conversation.Difference(&conversation.Tree{}, treeOf(t, file("a", "x\n"),
+		file("b", strings.Repeat("x\n", conversation.MaxChangedLines)), file("c", "y\n"), file("d", strings.Repeat("x", 5000))))
+	before := conversation.SumOf(all)
+	some := conversation.Bounded(all)
+	expect.Same(t, before, conversation.SumOf(some))
+	for i, c := range some {
+		expect.Is(t, c.Unshown == "", c.Path == "a" || c.Path == "c", "whether %s is shown", c.Path)
+		expect.That(t, all[i].Hunks != nil, "what is bounded has lost its lines")
+	}
+	expect.That(t, before.Added == 3003 && conversation.Unstampable(all) != nil, "%+v", before)
 }

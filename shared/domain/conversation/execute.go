@@ -25,6 +25,31 @@ type Result struct {
 	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
 	TailFrom    int              `json:"-"`              // number of its first line
 	Gone        bool             `json:"-"`              // the conversation's files are lost; the next action has none
+	Changed     *FilesChanged    `json:"changed_files,omitempty"`
+}
+
+// FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
+type FilesChanged struct {
+	Files   int      `json:"files"`
+	Added   int      `json:"added,omitempty"`   // lines of text
+	Removed int      `json:"removed,omitempty"` // lines of text
+	Names   []string `json:"names"`             // the first few paths
+}
+
+// mostNames is how many paths a FilesChanged names.
+const mostNames = 5
+
+// SumOf sums up a difference.
+func SumOf(changes []FileChange) *FilesChanged {
+	out := &FilesChanged{Files: len(changes)}
+	for i, c := range changes {
+		added, removed := c.Count()
+		out.Added, out.Removed = out.Added+added, out.Removed+removed
+		if i < mostNames {
+			out.Names = append(out.Names, c.Path)
+		}
+	}
+	return out
 }
 
 const (
@@ -38,9 +63,9 @@ const (
 	mostHeld, mostHeldText = 10, 60
 )
 
-// Claim gives the invocation the right to execute the approved action on the current files. It checks that the
-// stamped content is unchanged. It returns ErrSuperseded if the head names another run, ErrMoved if there is nothing to
-// execute, and ErrInFlight if the action is already claimed.
+// Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
+// and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
+// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, and ErrBase.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -55,6 +80,9 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}
 	c := a.begin(now)
+	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion {
+		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
+	}
 	claim := func(n *Action) {
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Conversation.WorkspaceVersion
@@ -152,8 +180,8 @@ func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (a
 }
 
 // Finish records the result of the call that invocation had claimed, even if its run is superseded. It ends an action
-// that executes or whose outcome was unknown. For a cancelled action it only saves the result in Late, and the
-// workspace is unchanged. Recording it twice changes nothing. It returns ErrMoved if another invocation holds the
+// that executes or whose outcome was unknown. For a cancelled action it only saves the result in Late. A late result's
+// files stay the action's: the conversation's move with the action that executes alone. Recording it twice changes nothing. It returns ErrMoved if another invocation holds the
 // claim.
 func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
@@ -186,8 +214,10 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	c := a.begin(now)
 	c.progress()
 	c.active()
-	c.over(x, r.Status, r.into)
-	c.takeVersion(x, r)
+	c.over(x, r.Status, func(n *Action) {
+		r.into(n)
+		n.NotTaken = !c.takeVersion(x, r)
+	})
 	as := AuditCompleted
 	if r.Status == ActionFailed {
 		as = AuditFailed
@@ -199,8 +229,10 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 // truth records the late result of an action whose outcome was unknown.
 func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
-	is := c.move(x, r.Status, func(n *Action) { r.into(n); n.Outcome = "" })
-	c.takeVersion(x, r)
+	is := c.move(x, r.Status, func(n *Action) {
+		r.into(n)
+		n.Outcome, n.NotTaken = "", r.Version != "" && r.Version != x.BaseVersion
+	})
 	m := c.say(is.told(c.Conversation.Locale))
 	if c.Conversation.Status != Closed {
 		c.tell(m)
@@ -209,18 +241,24 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	return c.done()
 }
 
-// takeVersion updates the workspace to the action's version, unless the workspace has changed since the action began.
-func (c *change) takeVersion(x *Action, r Result) {
-	if (r.Version != "" || r.Gone) && c.Conversation.WorkspaceVersion == x.BaseVersion {
+// takeVersion makes the files that an executing action left the conversation's. It reports false if they can't be
+// taken, since the conversation's are not those with which the action began.
+func (c *change) takeVersion(x *Action, r Result) bool {
+	switch {
+	case r.Version == "" && !r.Gone:
+	case c.Conversation.WorkspaceVersion == x.BaseVersion:
 		c.Conversation.WorkspaceVersion = r.Version
+	default:
+		return r.Version == "" || r.Version == x.BaseVersion
 	}
+	return true
 }
 
 // into writes the result into the action's row.
 func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
-	n.Version, n.Lines, n.Dropped, n.Held = r.Version, r.Lines, r.Dropped, r.Held
+	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
 	n.Missing, n.tail, n.tailFrom = r.Missing, r.Tail, r.TailFrom
 }
 

@@ -166,6 +166,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	case x == nil:
 	case x.leased(now):
 		by(x.Claim.LeaseUntil)
+	case x.Status == ActionPending && x.Base == nil:
+		by(soon)
 	case x.Status == ActionPending && x.Gate.Terms.DecideBy != nil:
 		by(*x.Gate.Terms.DecideBy)
 	}

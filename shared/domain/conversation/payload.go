@@ -24,10 +24,25 @@ const (
 
 // Payload is the payload of an action. Each type uses only some of the fields.
 type Payload struct {
-	Files          []File   `json:"files,omitempty"`           // code_generate
+	Files          []File   `json:"files,omitempty"`           // code_generate: files to write whole
+	Edits          []Edit   `json:"edits,omitempty"`           // code_generate
+	Delete         []string `json:"delete,omitempty"`          // code_generate: paths
 	Argv           []string `json:"argv,omitempty"`            // test_run
 	Script         string   `json:"script,omitempty"`          // shell_command
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // test_run and shell_command
+
+	// Stamped is what the trusted side adds before people are asked.
+	Stamped
+}
+
+// Stamped is the part of a kept payload that says on which files the action works, and what it makes of them.
+type Stamped struct {
+	// Base is the version of the files for which the action was proposed. nil: a proposal, or of an earlier release.
+	Base *string `json:"base,omitempty"`
+	// AttachmentsVersion is the version of the attachments that lie beside the files. This release lays none.
+	AttachmentsVersion string `json:"attachments_version,omitempty"`
+	// Changes is what a code_generate changes. They take the place of files, edits and delete.
+	Changes []FileChange `json:"changes,omitempty"`
 }
 
 // ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload
@@ -38,13 +53,31 @@ func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	var err error
+	problems, err := p.decode(t, d)
+	if err != nil {
+		return Payload{}, []string{"it is not of the payload's form: " + err.Error()}
+	}
+	if _, more := d.Token(); more != io.EOF {
+		return Payload{}, []string{"something follows the payload"}
+	}
+	if len(problems) > 0 {
+		return Payload{}, problems
+	}
+	return p, nil
+}
+
+// decode reads the fields of a proposal of this type.
+func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string, err error) {
 	switch t {
 	case agent.CodeGenerate:
-		var x struct{ Files []File }
+		var x struct {
+			Files  []File
+			Edits  []Edit
+			Delete []string
+		}
 		err = d.Decode(&x)
-		p.Files = x.Files
-		problems = p.checkFiles()
+		p.Files, p.Edits, p.Delete = x.Files, x.Edits, x.Delete
+		problems = append(p.checkFiles(), p.checkEdits()...)
 	case agent.TestRun:
 		var x struct {
 			Argv           []string
@@ -62,18 +95,9 @@ func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string)
 		p.Script, p.TimeoutSeconds = x.Script, x.TimeoutSeconds
 		problems = append(p.checkScript(), p.checkTime()...)
 	default:
-		return p, []string{fmt.Sprintf("there is no action of type %.50q", t)}
+		return []string{fmt.Sprintf("there is no action of type %.50q", t)}, d.Decode(&json.RawMessage{})
 	}
-	if err != nil {
-		return Payload{}, []string{"it is not of the payload's form: " + err.Error()}
-	}
-	if _, more := d.Token(); more != io.EOF {
-		return Payload{}, []string{"something follows the payload"}
-	}
-	if len(problems) > 0 {
-		return Payload{}, problems
-	}
-	return p, nil
+	return problems, err
 }
 
 // JSON returns the stored form of the payload, which is the same for equal payloads.
@@ -86,8 +110,11 @@ func (p Payload) JSON() string {
 }
 
 func (p Payload) checkFiles() (problems []string) {
-	if n := len(p.Files); n == 0 || n > MaxFiles {
-		problems = append(problems, fmt.Sprintf("files has %d entries, it must have 1 to %d", n, MaxFiles))
+	if len(p.Files)+len(p.Edits)+len(p.Delete) == 0 {
+		problems = append(problems, "files, edits and delete are empty, one of them must have an entry")
+	}
+	if n := len(p.Files); n > MaxFiles {
+		problems = append(problems, fmt.Sprintf("files has %d entries, the limit is %d", n, MaxFiles))
 	}
 	var seen []string
 	for i, f := range p.Files[:min(len(p.Files), MaxFiles)] {

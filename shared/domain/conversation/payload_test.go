@@ -13,16 +13,31 @@ import (
 
 func TestPayloadsOfEachTypeAreRead(t *testing.T) {
 	for typ, text := range map[agent.ActionType]string{
-		agent.CodeGenerate: `{"files":[{"path":"src/a.py","content":"print(1)\n"}]}`,
+		agent.CodeGenerate: `{"files":[{"path":"src/a.py","content":"print(1)\n"}],"edits":[{"path":"a","old":"x","new":"y"},` +
+			`{"path":"a","from":3,"to":4,"new":""}],"delete":["b"]}`,
 		agent.TestRun:      `{"argv":["go","test",""],"timeout_seconds":600}`,
 		agent.ShellCommand: `{"script":"ls\n","timeout_seconds":1}`,
 	} {
 		p, problems := conversation.ReadPayload(typ, []byte(text))
 		expect.That(t, problems == nil && p.JSON() == text, "%s: %v, %s", typ, problems, p.JSON())
+		if typ == agent.CodeGenerate { // vendors want every property
+			text = strings.NewReplacer(`"old":"x"`, `"old":"x","from":0,"to":0`, `"from":3`, `"old":"","from":3`).Replace(text)
+			again, problems := conversation.ReadPayload(typ, []byte(text))
+			expect.That(t, problems == nil && again.JSON() == p.JSON(), "with every property: %v, %s", problems, again.JSON())
+		}
 		shape := expect.Value(schema.Compile(string(typ), string(expect.Value(conversation.Schema(typ))(t))))(t)
 		found := shape.Check(expect.Value(schema.Decode([]byte(text)))(t))
 		expect.That(t, len(found) == 0, "%s: its schema says %v", typ, found)
 	}
+}
+
+// manyPaths lists n paths as JSON.
+func manyPaths(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("%q", fmt.Sprint("f", i))
+	}
+	return strings.Join(list, ",")
 }
 
 func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
@@ -31,8 +46,23 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 		typ        agent.ActionType
 		text, says string
 	}{
-		{agent.CodeGenerate, `{"files":[]}`, "files has 0"},
-		{agent.CodeGenerate, `{}`, "files has 0"},
+		{agent.CodeGenerate, `{"files":[],"edits":[],"delete":[]}`, "files, edits and delete are empty"},
+		{agent.CodeGenerate, `{}`, "files, edits and delete are empty"},
+		{agent.CodeGenerate, `{"edits":[{"path":"../a","old":"x","new":"y"}]}`, "edits[0].workspace: path"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"","new":"y"}]}`, "edits[0].old is empty"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","new":"y"}]}`, "edits[0].old is empty"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","from":1,"to":1,"new":"y"}]}`, "edits[0] has old and from–to"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","from":0,"to":1,"new":"y"}]}`, "edits[0] has the lines 0 to 1"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","from":2,"to":1,"new":"y"}]}`, "edits[0] has the lines 2 to 1"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"\u0000"}]}`, "edits[0].new is no text"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"y","mode":"0755"}]}`, "form"},
+		{agent.CodeGenerate, `{"edits":[` + strings.Repeat(`{"path":"a","old":"x","new":"y"},`, conversation.MaxEdits) + `{"path":"a","old":"x","new":"y"}]}`, "edits has 101 entries, the limit is 100"},
+		{agent.CodeGenerate, `{"delete":["a/"]}`, "delete[0].workspace: path"},
+		{agent.CodeGenerate, `{"delete":["a","a"]}`, "delete[1] \"a\" is in delete, too"},
+		{agent.CodeGenerate, `{"files":[{"path":"a","content":""}],"delete":["a"]}`, "delete[0] \"a\" is in files, too"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"y"}],"delete":["a"]}`, "delete[0] \"a\" is in edits, too"},
+		{agent.CodeGenerate, `{"files":[{"path":"a","content":""}],"edits":[{"path":"a","old":"x","new":"y"}]}`, "in files and in edits"},
+		{agent.CodeGenerate, `{"delete":[` + manyPaths(conversation.MaxFiles+1) + `]}`, "have 51 paths, the limit is 50"},
 		{agent.CodeGenerate, `{"files":[` + strings.Repeat(`{"path":"a","content":""},`, conversation.MaxFiles) + `{"path":"b","content":""}]}`, "files has 51"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":""},{"path":"a","content":"x"}]}`, "files[1].path is in the list twice"},
 		{agent.CodeGenerate, file("../a"), "files[0]"}, {agent.CodeGenerate, file("/etc/passwd"), "files[0]"}, {agent.CodeGenerate, file("a/../../b"), "files[0]"}, {agent.CodeGenerate, file(""), "files[0]"},

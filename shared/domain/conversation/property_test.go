@@ -19,6 +19,7 @@ type walk struct {
 	calls map[string]int  // commands that a sandbox ran, by action
 	out   []flight        // calls under way
 	done  map[string]bool // actions with an approval in the audit log
+	moved int             // how often the conversation's files moved
 }
 
 // flight is a call under a claim.
@@ -29,13 +30,14 @@ type flight struct {
 
 // The test walks through conversations at random, with rows from two commits, superseded runs and late results.
 func TestNothingExecutesThatNobodyApproved(t *testing.T) {
-	reached := map[ActionStatus]int{}
+	reached, moved := map[ActionStatus]int{}, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &walk{table: opened(rt), rt: rt, calls: map[string]int{}, done: map[string]bool{}}
 		for range rapid.IntRange(40, 150).Draw(rt, "moves") {
 			w.step()
 		}
 		w.comesToRest()
+		moved += w.moved
 		for _, r := range w.rows {
 			if x, ok := r.(*Action); ok {
 				reached[x.Status]++
@@ -45,7 +47,7 @@ func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 	if testing.Short() {
 		return // a fifth of the walks reach too little
 	}
-	if reached[ActionSucceeded] == 0 || reached[ActionFailed] == 0 || reached[ActionCancelled] == 0 {
+	if moved == 0 || reached[ActionSucceeded] == 0 || reached[ActionFailed] == 0 || reached[ActionCancelled] == 0 {
 		t.Errorf("the walks reached only %v", reached)
 	}
 }
@@ -108,6 +110,7 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 			from = before.Status
 			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed", x.ActionID)
 		}
+		w.require(x.Base != nil && (x.Status == ActionPending || x.Claim == nil || *x.Base == x.BaseVersion), what, "%s was proposed for %v and begins with %q", x.ActionID, x.Base, x.BaseVersion)
 		if from != x.Status {
 			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) || ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
 			w.recorded1(what, x, c)
@@ -123,6 +126,7 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 			open++
 		}
 	}
+	w.versions(what, was, is)
 	w.require(open <= 1, what, "%d actions are not over", open)
 	w.require(is.Conversation.PendingActionID == waiting, what, "pending is %q, waiting %q", is.Conversation.PendingActionID, waiting)
 	w.require(is.Head.Acting == executing && (executing != "") == (is.Conversation.Status == Executing), what, "acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Conversation.Status)
@@ -134,6 +138,20 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	for id, n := range w.calls {
 		w.require(n <= 1, what, "the command of %s ran %d times", id, n)
 	}
+}
+
+// versions checks that the conversation's files move by the result of the action that executes alone, and from the
+// files for which it was approved.
+func (w *walk) versions(what string, was, is *Aggregate) {
+	from, to := was.Conversation.WorkspaceVersion, is.Conversation.WorkspaceVersion
+	x := was.Current()
+	if from == to {
+		return
+	}
+	w.require(x != nil && x.Status == ActionExecuting && *x.Base == from, what, "the files went from %q to %q", from, to)
+	ended := is.Action(x.ActionID)
+	w.require(ended.Status.Over() && ended.Version == to && !ended.NotTaken, what, "%s left %q, the files are %q", x.ActionID, ended.Version, to)
+	w.moved++
 }
 
 // recorded1 checks that the audit log has an entry for the action's move, from the same commit.
@@ -175,6 +193,14 @@ func (w *walk) work(run int) {
 	}
 }
 
+// based proposes an action for the newest files, or, rarely, for others.
+func (w *walk) based(a *Aggregate, p *Proposal) *Proposal {
+	if a.Conversation != nil && rapid.IntRange(0, 9).Draw(w.rt, "other files") > 0 {
+		p.Base = a.Conversation.WorkspaceVersion
+	}
+	return p
+}
+
 func (w *walk) answers(run int) {
 	seen, kind := w.load().Waiting(), rapid.IntRange(0, 7).Draw(w.rt, "answer")
 	if rapid.Bool().Draw(w.rt, "told meanwhile") {
@@ -184,11 +210,11 @@ func (w *walk) answers(run int) {
 		x := Answer{Text: "ok", Usage: w.used()}
 		switch kind {
 		case 1, 2, 3:
-			x.Proposal = proposal(ShellCommand, w.now, "")
+			x.Proposal = w.based(a, proposal(ShellCommand, w.now, ""))
 		case 4:
-			x.Proposal = proposal(CodeGenerate, w.now, "")
+			x.Proposal = w.based(a, proposal(CodeGenerate, w.now, ""))
 		case 5:
-			x.Proposal = proposal(TestRun, w.now, "rule-1")
+			x.Proposal = w.based(a, proposal(TestRun, w.now, "rule-1"))
 		case 6:
 			x.Refused = "no"
 		case 7:
@@ -256,7 +282,7 @@ func (w *walk) people(int) {
 		_ = w.decide("cancel", func(a *Aggregate) (aggregate.Change, error) { return a.Cancel(x.ActionID, by, policy, w.now) })
 	case 2:
 		_ = w.decide("propose", func(a *Aggregate) (aggregate.Change, error) {
-			return a.Propose(*proposal(ShellCommand, w.now, "rule"), by, policy, w.now)
+			return a.Propose(*w.based(a, proposal(ShellCommand, w.now, "rule")), by, policy, w.now)
 		})
 	default:
 		_ = w.decide("approve", func(a *Aggregate) (aggregate.Change, error) {

@@ -182,24 +182,28 @@ type Action struct {
 	Rule      string         `json:"rule,omitempty"`   // the rule that approved it
 	Summary   string         `json:"summary,omitempty"`
 
-	TimeoutSeconds int              `json:"timeout_seconds"`
-	BaseVersion    string           `json:"base_version,omitempty"` // the files' version, fixed by the claim
-	Version        string           `json:"version,omitempty"`      // the files' version afterwards
-	Claim          *Claim           `json:"claim,omitempty"`
-	NotBegun       int              `json:"not_begun,omitempty"` // how often no sandbox could be started
-	Outcome        Outcome          `json:"outcome,omitempty"`
-	Error          aggregate.Reason `json:"error_code,omitempty"`
-	ExitCode       *int             `json:"exit_code,omitempty"`
-	CancelledBy    string           `json:"cancelled_by,omitempty"`
-	CancelReason   aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines          int              `json:"lines"`             // lines of output
-	Dropped        int              `json:"dropped"`           // lines that were not kept
-	Missing        []Lines          `json:"missing,omitempty"` // the first of these
-	Held           []string         `json:"held,omitempty"`    // isolation measures that were active while it ran
-	Late           *Result          `json:"late,omitempty"`    // its result, if that came after the cancellation
-	tail           string           // end of the output, for the message about the result
-	tailFrom       int              // number of its first line
-	DeleteAfter    int64            `json:"delete_after,omitempty"` // never set for an approved action
+	TimeoutSeconds int `json:"timeout_seconds"`
+	// Base is the version of the files for which it was proposed. nil: an earlier release proposed it.
+	Base         *string          `json:"base,omitempty"`
+	BaseVersion  string           `json:"base_version,omitempty"`  // Base, repeated by the claim
+	Version      string           `json:"version,omitempty"`       // of the files that it left
+	NotTaken     bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
+	Changed      *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
+	Claim        *Claim           `json:"claim,omitempty"`
+	NotBegun     int              `json:"not_begun,omitempty"` // how often no sandbox could be started
+	Outcome      Outcome          `json:"outcome,omitempty"`
+	Error        aggregate.Reason `json:"error_code,omitempty"`
+	ExitCode     *int             `json:"exit_code,omitempty"`
+	CancelledBy  string           `json:"cancelled_by,omitempty"`
+	CancelReason aggregate.Reason `json:"cancel_reason,omitempty"`
+	Lines        int              `json:"lines"`             // lines of output
+	Dropped      int              `json:"dropped"`           // lines that were not kept
+	Missing      []Lines          `json:"missing,omitempty"` // the first of these
+	Held         []string         `json:"held,omitempty"`    // isolation measures that were active while it ran
+	Late         *Result          `json:"late,omitempty"`    // its result, if that came after the cancellation
+	tailFrom     int              // number of the tail's first line
+	tail         string           // end of the output, for the message about the result
+	DeleteAfter  int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 
 // Claim gives one invocation the right to execute an action until LeaseUntil.

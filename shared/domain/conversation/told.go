@@ -12,6 +12,7 @@ import (
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
+	outdated, changed, more, notTaken, lost                  string
 }
 
 var said = language.InEach(
@@ -19,17 +20,25 @@ var said = language.InEach(
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", output: "出力は全部で %s 行です。", notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。",
-		tail:    "最後の行を、行番号に続けて示します:",
-		stopped: "回答を止めました。続けるには、もう一度書いてください。",
-		later:   "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
+		tail:     "最後の行を、行番号に続けて示します:",
+		stopped:  "回答を止めました。続けるには、もう一度書いてください。",
+		later:    "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
+		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。必要なら、もう一度提案してください。",
+		changed:  "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
+		lost:     "この会話のファイルは保存期間を過ぎて削除されています。これからは、ファイルが何もない状態から始まります。",
+		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", output: "Its output has %s lines.", notKept: " Lines %s are not kept.",
 		notShown: " You are not shown lines %s.", tail: " The last lines, each after its number:",
-		stopped: "The answer was stopped. Write again to go on.",
-		later:   "Action #%d is running. What you write meanwhile is answered after it.",
+		stopped:  "The answer was stopped. Write again to go on.",
+		later:    "Action #%d is running. What you write meanwhile is answered after it.",
+		outdated: "Action #%d was withdrawn, since it was proposed before Ringi was updated. Propose it again if it is still needed.",
+		changed:  "Files changed: %d, +%d −%d lines", more: "and %d more",
+		lost:     "The files of this conversation were deleted when their time was over. From now on it has none.",
+		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
 	},
 )
 
@@ -48,6 +57,8 @@ func (x *Action) told(locale string) Message {
 		m.Content += x.ErrorDetail
 	case x.CancelReason == ReasonExpired:
 		m.own(fmt.Sprintf(w.expired, x.Number))
+	case x.CancelReason == ReasonOutdated:
+		m.own(fmt.Sprintf(w.outdated, x.Number))
 	default:
 		m.own(fmt.Sprintf(w.cancelled, x.Number))
 	}
@@ -58,6 +69,7 @@ func (x *Action) told(locale string) Message {
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
 	}
+	m.changes(w, x)
 	if text := x.printed(w); text != "" {
 		m.own(text)
 		m.quote(x.tail)
@@ -84,6 +96,20 @@ func (x *Action) printed(w words) string {
 		text += w.tail
 	}
 	return text
+}
+
+// changes adds what an action changed; paths are quoted.
+func (m *Message) changes(w words, x *Action) {
+	if d := x.Changed; d != nil && d.Files > 0 {
+		m.own(fmt.Sprintf(w.changed, d.Files, d.Added, d.Removed))
+		m.quote(strings.Join(d.Names, "\n"))
+		if more := d.Files - len(d.Names); more > 0 {
+			m.own(fmt.Sprintf(w.more, more))
+		}
+	}
+	if x.NotTaken {
+		m.own(w.notTaken)
+	}
 }
 
 // own adds a line in the system's own words.

@@ -24,7 +24,7 @@ var (
 )
 
 // demoFiles are a program and its test, so that the tests can be run next.
-const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"summary":%SUMMARY%}`
+const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"edits":[],"delete":[],"summary":%SUMMARY%}`
 
 // Say answers the last statement of a person.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {

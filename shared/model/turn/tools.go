@@ -27,7 +27,7 @@ const (
 )
 
 var descriptions = map[agent.ActionType]string{
-	agent.CodeGenerate: "Propose files to write into the conversation's workspace. A person sees them whole and decides.",
+	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
 	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
 }
@@ -143,6 +143,10 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 		return judged{code: Invalid, problems: []string{"the arguments can't be read"}}
 	}
 	p, problems := conversation.ReadPayload(x, rest)
+	proposed := p.JSON()
+	if problems == nil && t.Complete != nil {
+		p, problems = t.Complete(x, p)
+	}
 	summary = line(summary)
 	if n := utf8.RuneCountInString(summary); !legible.Text(summary) || n > MaxSummary {
 		problems = append(problems, fmt.Sprintf("summary has %d characters, it must have 1 to %d", n, MaxSummary))
@@ -150,5 +154,5 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 	if len(problems) > 0 {
 		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
 	}
-	return judged{proposal: &Proposal{Type: x, Payload: p.JSON(), Decoded: p, Summary: summary}}
+	return judged{proposal: &Proposal{Type: x, Payload: proposed, Decoded: p, Summary: summary}}
 }

@@ -68,8 +68,8 @@ type File struct {
 type Proposal struct {
 	ActionID string // empty before the action exists
 	Type     agent.ActionType
-	Payload  string               // JSON in the canonical form of conversation.Payload
-	Decoded  conversation.Payload // only in a new proposal; earlier ones have just the payload
+	Payload  string               // JSON as the agent proposes it, in the form of conversation.Payload
+	Decoded  conversation.Payload // as completed, only in a new proposal
 	Summary  string               // its purpose in the agent's words
 	Omitted  bool                 // the payload is too large to be shown again
 }
@@ -82,6 +82,9 @@ type Turn struct {
 	MaySandbox bool
 	// Tools tells the model which programs are installed where commands are executed.
 	Tools string
+	// Complete adds to a proposal what people are asked to approve with it: the files that it works on, and what it
+	// makes of them. Its problems are worded for the model. If it is nil, proposals stay as they are.
+	Complete func(agent.ActionType, conversation.Payload) (kept conversation.Payload, problems []string)
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
 	Busy   bool
 	Locale string

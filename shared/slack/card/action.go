@@ -46,11 +46,18 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + x.Payload.Hash()
-	first := button(w.Approve, ApproveAction, value, slack.StylePrimary)
-	if b.cut { // people can't approve an action that its card shows only in part
-		first = button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
+	why := d.unapprovable(x)
+	buttons := []slack.BlockElement{button(w.Approve, ApproveAction, value, slack.StylePrimary)}
+	switch {
+	case why != "":
+		buttons = nil
+		b.blocks = append(b.blocks, section(why))
+	case b.cut: // people can't approve an action that its card shows only in part
+		buttons = []slack.BlockElement{button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
+	buttons = append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
+		button(d.texts.Cancel, CancelAction, x.ActionID, ""))
 	title := fill(d.texts.Asks, "n", x.Number)
 	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
 		section(d.about(x))).with(b.blocks...)
@@ -60,10 +67,27 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	}
 	return f.with(
 		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger),
-			button(d.texts.Cancel, CancelAction, x.ActionID, "")),
-		contextLine(d.texts.Effect[x.ActionType]),
+		d.actions(buttons...), contextLine(d.texts.Effect[x.ActionType]),
 	)
+}
+
+// unapprovable says why nobody can approve the action, though it waits; empty: people can.
+func (d conversationDrawing) unapprovable(x *conversation.Action) string {
+	p, _ := d.read(x)
+	return Unapprovable(x, p, d.w.Locale)
+}
+
+// Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
+func Unapprovable(x *conversation.Action, p conversation.Payload, locale string) string {
+	w := conversationWordsOf(locale)
+	if x.Base == nil {
+		return w.Outdated
+	}
+	if conversation.Unstampable(p.Changes) != nil {
+		return fill(w.TooMuch, "paths", conversation.MaxChanges, "lines", conversation.MaxChangedLines,
+			"kib", conversation.MaxChangedBytes>>10, "characters", conversation.MaxChangedLine)
+	}
+	return ""
 }
 
 func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
@@ -114,6 +138,10 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 			}
 		}
 	case conversation.CodeGenerate:
+		if p.Changes != nil {
+			parts = append([]string{fill(d.texts.Difference, "n", len(p.Changes))}, d.difference(p.Changes)...)
+			break
+		}
 		parts = append(parts, fill(d.texts.Files, "n", len(p.Files)))
 		for _, f := range p.Files {
 			parts = append(parts, "*"+inlineCode(f.Path)+"*")
@@ -159,6 +187,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
+	lines = append(lines, d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
 		if s = inline(s, maxResult); s != "" {
 			lines = append(lines, s)
@@ -183,6 +212,8 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 			fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
+	case conversation.ReasonOutdated:
+		ending, why = w.IsExpired, d.texts.reason(x.CancelReason, "")
 	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
 	}

@@ -114,6 +114,6 @@ func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload,
 	if len(text) == 0 {
 		text = d.t.Payload
 	}
-	p, problems := conversation.ReadPayload(x.ActionType, text)
+	p, problems := conversation.ReadKept(x.ActionType, text)
 	return p, len(problems) == 0
 }

@@ -62,6 +62,27 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 	}
 }
 
+// changing proposes changes of files.
+func changing(t *testing.T, base *conversation.Tree, p conversation.Payload) *conversation.Proposal {
+	t.Helper()
+	if base == nil {
+		base = &conversation.Tree{}
+	}
+	kept, problems := p.Complete(conversation.CodeGenerate, "", base)
+	expect.Must(t, problems == nil, "%v", problems)
+	return proposed(conversation.CodeGenerate, kept)
+}
+
+// difference proposes an edit that hides something, and a deletion.
+func difference(t *testing.T) *conversation.Proposal {
+	t.Helper()
+	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{
+		{Path: "src/a.go", Content: "\ufeffpackage a\r\n\r\nfunc A() {\r\n\treturn\r\n}\r\n\r\n// 1\r\n// 2\r\n// 3\r\n// 4\r\n// 5"},
+		{Path: "old.txt", Content: "gone  \nsoon"}}))(t)
+	return changing(t, base, conversation.Payload{Delete: []string{"old.txt"}, Edits: []conversation.Edit{
+		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", From: 11, To: 11, New: "// five \n"}}})
+}
+
 func shell(script string) *conversation.Proposal {
 	return proposed(conversation.ShellCommand, conversation.Payload{Script: script, TimeoutSeconds: 60})
 }
@@ -108,7 +129,26 @@ var conversationStates = []struct {
 			conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
 	}},
 	{"action_files", conversation.CardAction, func(c *onThread) {
-		c.says("", proposed(conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
+		c.says("", changing(c.t, nil, conversation.Payload{Files: []conversation.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
+	}},
+	{"action_difference", conversation.CardAction, func(c *onThread) { c.says("", difference(c.t)) }},
+	{"action_changed", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
+			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3, Names: []string{"a.go", "src/<!here>`.go", "c"}}})
+	}},
+	{"action_not_taken", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"})
+	}},
+	{"action_earlier", conversation.CardAction, func(c *onThread) {
+		c.says("", proposed(conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x\n"}}}))
+		c.last().Base = nil
+	}},
+	{"action_outdated", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.last().Base = nil
+		c.do(c.Expire(c.now))
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},

@@ -12,6 +12,13 @@ type conversationWords struct {
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Type, Limit, About, Script, Argv, Files string
+	Difference, Count, NoLineEnd            string
+	Changes                                 map[conversation.ChangeKind]string
+	Entries                                 map[conversation.EntryKind]string
+	Modes                                   map[string]string // by the later mode
+	Unshown                                 map[conversation.Unshown]string
+	TooMuch, Outdated                       string // why nobody can approve it
+	FilesChanged, MoreFiles, NotTaken       string
 	Shortened, Output, Lines                string
 	Dropped, Newest                         string // which lines of the output are not kept; which are
 	Cancel                                  string
@@ -28,6 +35,7 @@ type conversationWords struct {
 	EndTitle, EndText, EndYes               string
 	InFlight, TooLate                       string // shown to a person who clicks too late
 	TooLateCancelled, TooLateExpired        string
+	TooLateOutdated                         string
 	Reasons                                 map[aggregate.Reason]string
 	Otherwise                               string // for a reason without a sentence of its own
 }

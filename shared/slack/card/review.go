@@ -60,6 +60,7 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	}
 	d := drawingOf(t, s, s.Locale, time.Time{})
 	whole := d.body(x, everything)
+	whole.cut = whole.cut || d.unapprovable(x) != ""
 	r.Hash = x.Payload.Hash()
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, open, ActionReviewCallback), true

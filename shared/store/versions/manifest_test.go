@@ -66,3 +66,37 @@ func TestAVersionWithoutAManifestGetsOne(t *testing.T) {
 	expect.NoError(t, s.Complete(t.Context(), session, "", &conversation.Tree{}))
 	expect.Is(t, listed(), 2, "objects after the empty version was completed")
 }
+
+// What an action changed is computed once; cards and pages read it without an archive.
+func TestADifferenceStandsBesideItsVersion(t *testing.T) {
+	client, s := bucket(t, "differences")
+	one, first := tree(t, "1\n")
+	two, _ := tree(t, "1\n2\n")
+	base := conversation.Version(first)
+	expect.Value(client.PutObject(t.Context(), &s3.PutObjectInput{ // an earlier release left no manifest
+		Bucket: aws.String("differences"), Key: aws.String(folder + base + ".tar"), Body: bytes.NewReader(first)}))(t)
+	version := expect.Value(s.Put(t.Context(), session, two))(t)
+	_, err := s.Difference(t.Context(), session, base, version)
+	expect.Fails(t, err, versions.ErrGone, "before it is computed")
+	for from, was := range map[string]*conversation.Tree{"": {}, base: one} {
+		want := conversation.Difference(was, two)
+		got := expect.Value(s.Compare(t.Context(), session, from, version))(t)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for _, v := range []string{base, version} {
+		expect.Value(client.DeleteObject(t.Context(), &s3.DeleteObjectInput{
+			Bucket: aws.String("differences"), Key: aws.String(folder + v + ".tar")}))(t)
+	}
+	got := expect.Value(s.Difference(t.Context(), session, base, version))(t)
+	if diff := cmp.Diff(conversation.Difference(one, two), got); diff != "" {
+		t.Error(diff)
+	}
+	m := expect.Value(s.Manifest(t.Context(), session, base))(t)
+	expect.Is(t, len(m.Entries), 1, "entries of the base's manifest")
+	_, err = s.Compare(t.Context(), session, version, base)
+	expect.Fails(t, err, versions.ErrGone, "archives that are gone")
+	_, err = s.Difference(t.Context(), session, "../x", version)
+	expect.That(t, err != nil, "a version is a path")
+}

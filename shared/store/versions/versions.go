@@ -4,6 +4,7 @@ package versions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -39,6 +40,11 @@ func (s Conversation) version(v string) string {
 
 func (s Conversation) manifest(v string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + v + ".json"
+}
+
+// difference is the key of the difference from base to version, which stands beside the version.
+func (s Conversation) difference(base, version string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
 }
 
 func (s Conversation) action(id, name string) string {
@@ -171,6 +177,48 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 		return fmt.Errorf("keep a workspace: %w", err)
 	}
 	return nil
+}
+
+// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it. A base
+// of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
+func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) ([]conversation.FileChange, error) {
+	was, err := s.Get(ctx, of, base)
+	if err != nil {
+		return nil, err
+	}
+	is, err := s.Get(ctx, of, version)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Complete(ctx, of, base, was); err != nil {
+		return nil, err
+	}
+	changes := conversation.Difference(was, is)
+	text, err := json.Marshal(conversation.Bounded(changes))
+	if err != nil {
+		return nil, fmt.Errorf("write a difference: %w", err)
+	}
+	return changes, s.put(ctx, of.difference(base, version), text)
+}
+
+// maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
+const maxDifference = 2*maxManifest + 8*conversation.MaxChangedBytes
+
+// Difference returns what Compare stored, without reading an archive. It returns ErrGone if nothing was stored.
+func (s *Store) Difference(ctx context.Context, of Conversation, base, version string) (list []conversation.FileChange, err error) {
+	for _, v := range []string{base, version} {
+		if err := checkVersion(v); err != nil && v != "" {
+			return nil, err
+		}
+	}
+	text, err := s.read(ctx, of.difference(base, version), maxDifference)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("read a difference: %w", err)
+	}
+	return list, nil
 }
 
 // Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/model/turn"
+	"ringi/shared/store/versions"
+)
+
+// Problems of a proposal that are not the agent's fault, in words for the agent.
+const (
+	filesLost   = "the files of this conversation were deleted when their time was over, there are none now: tell the people, and write whole files if they are still needed"
+	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
+)
+
+// base is the version of the files for which this turn's proposals are made.
+func (t *answering) base() string {
+	if t.lost != "" {
+		return ""
+	}
+	return t.a.Conversation.WorkspaceVersion
+}
+
+// complete adds to a proposal the version of the files that it works on and, for files, what it changes in them.
+func (t *answering) complete(ctx context.Context) func(agent.ActionType, conversation.Payload) (conversation.Payload, []string) {
+	return func(typ agent.ActionType, p conversation.Payload) (conversation.Payload, []string) {
+		if typ == agent.CodeGenerate && t.tree == nil {
+			if why := t.open(ctx); why != "" {
+				return p, []string{why}
+			}
+		}
+		return p.Complete(typ, t.base(), t.tree)
+	}
+}
+
+// open reads the conversation's files, once for a turn and only if they are needed. It returns why they can't be read.
+func (t *answering) open(ctx context.Context) (why string) {
+	version := t.base()
+	tree, err := t.Files.Get(ctx, versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}, version)
+	switch {
+	case errors.Is(err, versions.ErrGone):
+		slog.WarnContext(ctx, "the files of a conversation are gone", "session", t.ref.ID, "version", version)
+		t.lost, t.tree = version, &conversation.Tree{}
+		return filesLost
+	case err != nil:
+		slog.WarnContext(ctx, "the files of a conversation are not read", "session", t.ref.ID, "err", err)
+		return filesUnread
+	}
+	t.tree = tree
+	return ""
+}
+
+// proposal stores the payload of the agent's proposal as people are to approve it, and sets the terms of its approval.
+func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversation.Proposal, error) {
+	if p == nil {
+		return nil, nil
+	}
+	text := p.Decoded.JSON()
+	var members map[string]any
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return nil, fmt.Errorf("read a payload: %w", err)
+	}
+	kept, err := t.Payloads.KeepArguments(ctx, t.ref, json.RawMessage(text), members)
+	if err != nil {
+		return nil, fmt.Errorf("keep the payload: %w", err)
+	}
+	terms := t.settings.Terms(true, t.Now())
+	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
+	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
+		Base: *p.Decoded.Base, Terms: terms}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
+		t.Sandbox {
+		rule, err := json.Marshal(t.settings.AutoActions[i])
+		if err != nil {
+			return nil, fmt.Errorf("name a rule: %w", err)
+		}
+		out.Rule = string(rule)
+	}
+	return out, nil
+}
+
+// proposed returns an earlier proposal as the agent made it. It doesn't read a large payload of long ago again.
+func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.Proposal {
+	p := &turn.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: "{}", Summary: x.Summary, Omitted: true}
+	text := json.RawMessage(x.Payload.JSON)
+	if len(text) == 0 {
+		if x.Number <= t.a.Conversation.Actions-3 {
+			return p
+		}
+		var err error
+		if text, err = t.Payloads.Open(ctx, t.ref, x.Payload); err != nil {
+			return p
+		}
+	}
+	p.Payload, p.Omitted = string(text), false
+	if kept, problems := conversation.ReadKept(x.ActionType, text); problems == nil {
+		p.Payload = kept.Proposed().JSON()
+	}
+	return p
+}

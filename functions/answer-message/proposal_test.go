@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/versions"
+)
+
+// trees stores versions in memory.
+type trees struct {
+	all map[string]*conversation.Tree
+	err error
+	got int
+}
+
+func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
+	s.got++
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case version == "":
+		return &conversation.Tree{}, nil
+	case s.all[version] == nil:
+		return nil, versions.ErrGone
+	}
+	return s.all[version], nil
+}
+
+// working returns a conversation whose files are a.txt.
+func working(t *testing.T, server *storetest.Server, content string) (w *world, files *trees, version string) {
+	t.Helper()
+	w = talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: content}}))(t)
+	version = conversation.Version(expect.Value(tree.Archive())(t))
+	w.moves(version)
+	files = &trees{all: map[string]*conversation.Tree{version: tree}}
+	w.Files = files
+	return w, files, version
+}
+
+// moves gives the conversation other files.
+func (w *world) moves(version string) {
+	w.t.Helper()
+	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.WorkspaceVersion = version
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	}))(w.t)
+}
+
+func code(input string) []model.Call {
+	return []model.Call{{ID: "c1", Name: "code_generate", Input: json.RawMessage(input)}}
+}
+
+const edits = `{"files":[],"edits":[{"path":"a.txt","old":"two","from":0,"to":0,"new":"2"}],"delete":[],"summary":"numbers"}`
+
+func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
+	server := storetest.Start(t)
+	w, _, version := working(t, server, "one\ntwo\n")
+	w.vendor.says.Calls = code(edits)
+	expect.Value(w.handle())(t)
+	x := w.load().Current()
+	expect.Must(t, x != nil && x.Base != nil && *x.Base == version, "%+v", x)
+	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
+	if problems != nil || *p.Base != version || len(p.Changes) != 1 || p.Edits != nil || strings.Join(p.Changes[0].Hunks[0].Lines, "") != " one\n-two\n+2\n" {
+		t.Errorf("%v %s", problems, x.Payload.JSON)
+	}
+	expect.That(t, p.Changes[0].Was.SHA256 == conversation.Version([]byte("one\ntwo\n")) && p.Changes[0].Is.SHA256 == conversation.Version([]byte("one\n2\n")), "%s", x.Payload.JSON)
+
+	// Later the agent is shown its own proposal, in the form in which it makes them.
+	w.vendor.says.Calls = nil
+	w.tell("1775034001.000100", "U1", "what did you propose?")
+	w.wake()
+	expect.Value(w.handle())(t)
+	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
+	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","from":1,"to":2`) && !strings.Contains(said, "sha256"), "%s", said)
+}
+
+func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {
+	w, files, version := working(t, storetest.Start(t), "x")
+	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "shell_command", Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"lists"}`)}}
+	expect.Value(w.handle())(t)
+	x := w.load().Current()
+	expect.That(t, *x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0, "%s after %d reads", x.Payload.JSON, files.got)
+}
+
+// What can't be proposed the model is told in the same turn, by field and limit.
+func TestWhatCantBeProposedTheModelIsTold(t *testing.T) {
+	server := storetest.Start(t)
+	for says, input := range map[string]string{
+		`.old is not in \\\"a.txt\\\"`: strings.Replace(edits, "two", "three", 1),
+		"the limit is 2000":            `{"files":[{"path":"long","content":"` + strings.Repeat("x", 2001) + `"}],"edits":[],"delete":[],"summary":"long"}`,
+		"only in case":                 `{"files":[{"path":"A.txt","content":""}],"edits":[],"delete":[],"summary":"case"}`,
+	} {
+		w, files, _ := working(t, server, "one\ntwo\n")
+		w.vendor.says.Calls = code(input)
+		w.vendor.asked = func() {
+			if len(w.vendor.requests) == 2 {
+				w.vendor.says.Calls = code(edits)
+			}
+		}
+		expect.Value(w.handle())(t)
+		again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
+		expect.That(t, strings.Contains(again, says), "it is told %s, want %s", again, says)
+		expect.That(t, w.load().Current() != nil && files.got == 1, "what it mends is not taken, after %d reads", files.got)
+	}
+}
+
+func TestFilesThatAreLostAreSaidAndThereAreNone(t *testing.T) {
+	w, files, version := working(t, storetest.Start(t), "one\n")
+	clear(files.all)
+	whole := `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"again"}`
+	w.vendor.says.Calls = code(whole)
+	expect.Value(w.handle())(t)
+	a := w.load()
+	x := a.Current()
+	if x == nil || *x.Base != "" || a.Conversation.WorkspaceVersion != "" {
+		t.Fatalf("%+v, the files are %q, were %q", x, a.Conversation.WorkspaceVersion, version)
+	}
+	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
+	expect.That(t, strings.Contains(again, "were deleted when their time was over"), "the model is told %s", again)
+	all := expect.Value(w.rows.Newest(t.Context(), w.ref.Tenant, w.ref.ID, "", 5))(t)
+	told := false
+	for _, m := range all {
+		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content, "From now on it has none")
+	}
+	expect.That(t, told && len(a.Cards) == 3, "people are not told: %+v", all)
+}
+
+func TestFilesThatCantBeReadProposeNothing(t *testing.T) {
+	w, files, version := working(t, storetest.Start(t), "one\ntwo\n")
+	files.err = errors.New("no answer")
+	w.vendor.says.Calls = code(edits)
+	expect.Value(w.handle())(t)
+	a := w.load()
+	expect.That(t, a.Current() == nil && a.Conversation.WorkspaceVersion == version, "%+v", a.Conversation)
+	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
+	expect.That(t, strings.Contains(again, "can't be read at the moment"), "the model is told %s", again)
+}
+
+// The files move while the model answers.
+func TestAProposalForOtherFilesIsMadeAnew(t *testing.T) {
+	w, _, _ := working(t, storetest.Start(t), "one\ntwo\n")
+	w.vendor.says.Calls = code(edits)
+	w.vendor.asked = func() {
+		w.vendor.asked = nil
+		w.moves(strings.Repeat("b", 64))
+	}
+	next := expect.Value(w.handle())(t)
+	a := w.load()
+	if a.Current() != nil || next.State != conversation.StateAnswer || w.said().Content != wordsIn("en").moved || len(a.Inbox) != 1 {
+		t.Errorf("%+v, then %s, said %q", a.Current(), next.State, w.said().Content)
+	}
+}

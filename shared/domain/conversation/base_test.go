@@ -1,0 +1,128 @@
+package conversation
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+// moved gives the conversation other files, as no decision does while an action is open.
+func (tb *table) moved(version string) {
+	tb.t.Helper()
+	s := *tb.load().Conversation
+	s.WorkspaceVersion = version
+	tb.forgedRow(&s)
+}
+
+func (tb *table) forgedRow(r aggregate.Row) {
+	rows := map[string]aggregate.Row{}
+	for key, row := range tb.rows {
+		rows[key] = row
+	}
+	rows[r.Key()] = r
+	tb.rows = rows
+}
+
+func TestAnActionWorksOnTheFilesForWhichItWasProposed(t *testing.T) {
+	tb := opened(t)
+	p := proposal(ShellCommand, tb.now, "")
+	p.Base = "v0"
+	expect.Fails(t, tb.answer(p), ErrBase, "a proposal for other files")
+	for _, base := range []string{"", "v1"} {
+		tb, x := pending(t, ShellCommand)
+		expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
+		tb.moved("v2")
+		expect.Fails(t, tb.claim("i1"), ErrBase, "other files than those that people saw")
+		tb.moved(base)
+		if err := tb.claim("i1"); (err == nil) != (base == "") {
+			t.Errorf("with the files %q: %v", base, err)
+		}
+	}
+}
+
+// A release that doesn't keep the base with an action has left one pending.
+func TestAnActionOfAnEarlierReleaseExpires(t *testing.T) {
+	earlier := func() (*table, *Action) {
+		tb, x := pending(t, ShellCommand)
+		tb.forged(func(x *Action) { x.Base = nil })
+		return tb, x
+	}
+	expired := func(tb *table, x *Action) {
+		t.Helper()
+		a := tb.load()
+		x = a.Action(x.ActionID)
+		if x.Status != ActionCancelled || x.CancelReason != ReasonOutdated || x.Gate.Status != aggregate.Expired || a.Conversation.PendingActionID != "" {
+			t.Errorf("%s %s, gate %s", x.Status, x.CancelReason, x.Gate.Status)
+		}
+		for _, r := range tb.lists {
+			if m, ok := r.(*Message); ok && m.ActionID == x.ActionID && strings.Contains(m.Content, "proposed before Ringi was updated") {
+				return
+			}
+		}
+		t.Error("nobody is told why")
+	}
+	tb, x := earlier()
+	if due := tb.load().DueAt(tb.now); due == nil || due.After(tb.now.Add(10*time.Minute)) {
+		t.Errorf("the sweeper comes at %v", due)
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(tb.now) })
+	expired(tb, x)
+	expect.That(t, len(tb.load().Inbox) == 1, "the agent isn't told that it may propose it again")
+
+	tb, x = earlier()
+	expect.NoError(t, tb.approve(x, suzuki))
+	expired(tb, x)
+
+	tb, x = pending(t, ShellCommand) // approved before the release
+	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
+	tb.forged(func(x *Action) { x.Base = nil })
+	expect.Fails(t, tb.claim("i1"), ErrBase, "one that was approved without its files")
+}
+
+func TestALateResultsFilesStayTheActions(t *testing.T) {
+	tb, x := executing(t, ShellCommand)
+	tb.now = tb.now.Add(time.Hour)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: "v1", Changed: &FilesChanged{Files: 1, Names: []string{"a"}}}, tb.now)
+	})
+	a := tb.load()
+	x = a.Action(x.ActionID)
+	if x.Status != ActionSucceeded || x.Version != "v1" || !x.NotTaken || a.Conversation.WorkspaceVersion != "" {
+		t.Errorf("%+v, the conversation's files are %q", x, a.Conversation.WorkspaceVersion)
+	}
+	told := x.told("en").Content
+	expect.That(t, strings.Contains(told, "did not become the conversation's") && strings.Contains(told, "Files changed: 1"), "%q", told)
+}
+
+func TestAnEndMovesTheFilesFromTheActionsBaseAlone(t *testing.T) {
+	for _, version := range []string{"v1", ""} {
+		tb, x := executing(t, ShellCommand)
+		tb.moved("other")
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: version}, tb.now)
+		})
+		a := tb.load()
+		expect.Is(t, a.Conversation.WorkspaceVersion, "other", "the files")
+		expect.Is(t, a.Action(x.ActionID).NotTaken, version != "", "whether %q is said not to be taken", version)
+	}
+}
+
+func TestLostFilesAreNone(t *testing.T) {
+	tb := opened(t)
+	tb.moved("v1")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Lost: "v0"}, tb.now)
+	})
+	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "v1", "after others were lost the files")
+	tb.tell("more")
+	expect.NoError(t, tb.begin())
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Lost: "v1", Proposal: proposal(CodeGenerate, tb.now, "")}, tb.now)
+	})
+	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "", "after they were lost the files")
+}

@@ -1,0 +1,276 @@
+package conversation
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/words/legible"
+)
+
+// Edit replaces a part of a file: the only place of the text Old, or the lines From to To.
+type Edit struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"`
+	From int    `json:"from,omitempty"` // from 1
+	To   int    `json:"to,omitempty"`   // inclusive
+	New  string `json:"new"`
+}
+
+// lines reports whether the edit names lines and not a text.
+func (e Edit) lines() bool { return e.From != 0 || e.To != 0 }
+
+// MaxEdits limits the edits of a payload.
+const MaxEdits = 100
+
+// checkEdits checks what needs no file: fields and limits, and that a path is changed in one way only.
+func (p Payload) checkEdits() (problems []string) {
+	if n := len(p.Edits); n > MaxEdits {
+		problems = append(problems, fmt.Sprintf("edits has %d entries, the limit is %d", n, MaxEdits))
+	}
+	for i, e := range p.Edits[:min(len(p.Edits), MaxEdits)] {
+		field := fmt.Sprintf("edits[%d]", i)
+		if err := CheckPath(e.Path); err != nil {
+			problems = append(problems, fmt.Sprintf("%s.%v", field, err))
+		}
+		switch {
+		case e.lines() && e.Old != "":
+			problems = append(problems, field+" has old and from–to, it must have one of them")
+		case e.lines() && (e.From < 1 || e.To < e.From):
+			problems = append(problems, fmt.Sprintf("%s has the lines %d to %d, they must be 1 or more and in order",
+				field, e.From, e.To))
+		case !e.lines() && e.Old == "":
+			problems = append(problems, field+".old is empty: it must be text of the file, or from and to must be given")
+		}
+		for name, text := range map[string]string{"old": e.Old, "new": e.New} {
+			if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+				problems = append(problems, fmt.Sprintf("%s.%s is no text", field, name))
+			}
+		}
+	}
+	return append(problems, p.checkPaths()...)
+}
+
+// checkPaths checks the paths of deletions, and that files, edits and delete have different paths, not too many.
+func (p Payload) checkPaths() (problems []string) {
+	used := map[string]string{}
+	for _, f := range p.Files {
+		used[f.Path] = "files"
+	}
+	for _, e := range p.Edits {
+		if used[e.Path] == "files" {
+			problems = append(problems, fmt.Sprintf("%q is in files and in edits, it must be in one of them", e.Path))
+			continue
+		}
+		used[e.Path] = "edits"
+	}
+	for i, path := range p.Delete {
+		if err := CheckPath(path); err != nil {
+			problems = append(problems, fmt.Sprintf("delete[%d].%v", i, err))
+		}
+		if as := used[path]; as != "" {
+			problems = append(problems, fmt.Sprintf("delete[%d] %q is in %s, too", i, path, as))
+		}
+		used[path] = "delete"
+	}
+	if n := len(used); n > MaxFiles {
+		problems = append(problems, fmt.Sprintf("files, edits and delete have %d paths, the limit is %d", n, MaxFiles))
+	}
+	return problems
+}
+
+// Changes returns what a proposal of files, edits and deletions changes in the tree, all of it against the tree as it
+// is. It returns problems, worded so that a model can fix them, if something can't be done or couldn't be shown to
+// people whole.
+func (t *Tree) Changes(p Payload) (changes []FileChange, problems []string) {
+	files := slices.Clone(p.Files)
+	for _, f := range p.Files {
+		if e, there := t.entries[f.Path]; there && e.kind() == KindFile && !isText(e.content) {
+			problems = append(problems, fmt.Sprintf("files: %q is no UTF-8 text, so it can't be replaced", f.Path))
+		}
+	}
+	for _, path := range editedPaths(p.Edits) {
+		f, found := t.edited(path, p.Edits)
+		files, problems = append(files, f), append(problems, found...)
+	}
+	for i, path := range p.Delete {
+		if _, why := t.text(path); why != "" {
+			problems = append(problems, fmt.Sprintf("delete[%d]: %q %s", i, path, why))
+		}
+	}
+	if problems != nil {
+		return nil, problems
+	}
+	next, err := t.Apply(files)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	next = next.without(p.Delete)
+	changes = Difference(t, next)
+	if err := next.checkNames(changes); err != nil {
+		return nil, []string{err.Error()}
+	}
+	if len(changes) == 0 {
+		return nil, []string{"nothing changes: the files are like that already"}
+	}
+	if problems = Unstampable(changes); problems != nil {
+		return nil, append(problems, "people must be able to read it whole: propose less at once")
+	}
+	return changes, nil
+}
+
+// without returns a copy of the tree without these files. Folders stay.
+func (t *Tree) without(paths []string) *Tree {
+	next := &Tree{entries: maps.Clone(t.entries), bytes: t.bytes}
+	for _, p := range paths {
+		next.bytes -= int64(len(next.entries[p].content))
+		delete(next.entries, p)
+	}
+	return next
+}
+
+// text returns the content of a text file, or why the path can't be edited.
+func (t *Tree) text(p string) (text, why string) {
+	e, there := t.entries[p]
+	switch {
+	case !there:
+		return "", "is not there"
+	case e.folder:
+		return "", "is a folder"
+	case e.link != "":
+		return "", "is a link"
+	case !isText(e.content):
+		return "", "is no UTF-8 text"
+	}
+	return string(e.content), ""
+}
+
+func editedPaths(edits []Edit) (paths []string) {
+	for _, e := range edits {
+		if !slices.Contains(paths, e.Path) {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}
+
+// place is the part of a text that an edit replaces, in bytes.
+type place struct {
+	index    int // of the edit
+	from, to int
+	with     string
+}
+
+// edited returns a file after its edits.
+func (t *Tree) edited(path string, edits []Edit) (f File, problems []string) {
+	text, why := t.text(path)
+	if why != "" {
+		return f, []string{fmt.Sprintf("edits: %q %s", path, why)}
+	}
+	ends := "\n"
+	switch plain := strings.ReplaceAll(text, "\r\n", "\n"); {
+	case strings.Contains(plain, "\r"), plain != text && strings.Count(plain, "\n") != strings.Count(text, "\r\n"):
+		return f, []string{fmt.Sprintf("edits: %q has line ends of several kinds: write it whole in files", path)}
+	case plain != text:
+		text, ends = plain, "\r\n"
+	}
+	var places []place
+	for i, e := range edits {
+		if e.Path != path {
+			continue
+		}
+		at, err := e.find(text)
+		if err == nil && text[at.from:at.to] == at.with {
+			err = errors.New("changes nothing")
+		}
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("edits[%d] %v", i, err))
+			continue
+		}
+		at.index = i
+		places = append(places, at)
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
+	var out strings.Builder
+	end := 0
+	for n, at := range places {
+		if at.from < end {
+			problems = append(problems, fmt.Sprintf("edits[%d] and edits[%d] overlap", places[n-1].index, at.index))
+			break
+		}
+		out.WriteString(text[end:at.from] + at.with)
+		end = at.to
+	}
+	if problems != nil {
+		return f, problems
+	}
+	out.WriteString(text[end:])
+	return File{Path: path, Content: strings.ReplaceAll(out.String(), "\n", ends)}, nil
+}
+
+// find returns the place of an edit in a text with plain line ends.
+func (e Edit) find(text string) (at place, err error) {
+	at.with = strings.ReplaceAll(e.New, "\r\n", "\n")
+	if strings.Contains(at.with, "\r") {
+		return at, errors.New(".new has a CR without LF: write the file whole in files")
+	}
+	if !e.lines() {
+		old := strings.ReplaceAll(e.Old, "\r\n", "\n")
+		switch n := occurrences(text, old); n {
+		case 1:
+		case 0:
+			return at, fmt.Errorf(".old is not in %q", e.Path)
+		default:
+			return at, fmt.Errorf(".old is in %q %d times, it must be there once: add what stands around it", e.Path, n)
+		}
+		at.from = strings.Index(text, old)
+		at.to = at.from + len(old)
+		return at, nil
+	}
+	lines := slices.Collect(strings.Lines(text))
+	if e.To > len(lines) {
+		return at, fmt.Errorf("has the lines %d to %d, %q has %d", e.From, e.To, e.Path, len(lines))
+	}
+	at.from = len(strings.Join(lines[:e.From-1], ""))
+	at.to = at.from + len(strings.Join(lines[e.From-1:e.To], ""))
+	// New are whole lines, but a file whose last line has no end keeps it so.
+	if at.with != "" && !strings.HasSuffix(at.with, "\n") && strings.HasSuffix(lines[e.To-1], "\n") {
+		at.with += "\n"
+	}
+	return at, nil
+}
+
+// occurrences counts how often part is in the text, also where it overlaps itself, but not beyond 1,000 times.
+func occurrences(text, part string) (n int) {
+	for at := strings.Index(text, part); at >= 0 && n < 1000; n++ {
+		text = text[at+1:]
+		at = strings.Index(text, part)
+	}
+	return n
+}
+
+// checkNames refuses changes of paths that a file system or a person would take for another path of the tree.
+func (t *Tree) checkNames(changes []FileChange) error {
+	forms := map[string][]string{}
+	for p := range t.entries {
+		form := legible.Folded(p)
+		forms[form] = append(forms[form], p)
+	}
+	for _, c := range changes {
+		if c.Is == nil {
+			continue
+		}
+		for p := c.Path; p != ""; p = parent(p) {
+			for _, other := range forms[legible.Folded(p)] {
+				if other != p {
+					return refuse("path %q differs from %q only in case, width or how letters are composed", p, other)
+				}
+			}
+		}
+	}
+	return nil
+}
