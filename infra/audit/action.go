@@ -118,7 +118,20 @@ func (p *acting) started() {
 		p.wrong("the action is said to begin with the files %q, its entry says %q", p.BaseVersion, *base)
 	default:
 		p.say("  started at %s, with the files %q", last.Timestamp, *base)
+		p.stamped(*base)
 	}
+}
+
+// stamped compares the files that the action began with to those that its payload names, on which people decided.
+func (p *acting) stamped(began string) {
+	var payload map[string]any
+	if err := json.Unmarshal([]byte(p.Payload), &payload); err != nil || payload["base"] == nil {
+		p.say("  the payload names no files: it is of an earlier release")
+		return
+	}
+	base, isText := payload["base"].(string)
+	p.wrongIf(!isText || base != began, "the payload is stamped for the files %v, the action began with %q",
+		payload["base"], began)
 }
 
 // actionEnds maps the entries that end an action to its status afterwards.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,11 +31,12 @@ func acted(t *testing.T) Receipt {
 // and hash.
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
+	claim.Payload = cmp.Or(claim.Payload, script)
 	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI", "cancelled": "U0SATO"}
 	rows := []chain.Row{row(0)}
 	for e := range slices.Chunk(entries, 2) {
 		at := began().Add(time.Duration(len(rows)) * time.Second)
-		details := fmt.Sprintf(`{"type":"test_run","hash":%q`, aggregate.HashOf(script))
+		details := fmt.Sprintf(`{"type":"test_run","hash":%q`, aggregate.HashOf(claim.Payload))
 		if e[1] != "" {
 			details += "," + e[1]
 		}
@@ -44,7 +46,7 @@ func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 		rows = append(rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content, At: at})
 	}
 	r := newSealer(t).seal(t, append(rows, row(100), row(101)), 3).receipt()
-	claim.ID, claim.Session, claim.Type, claim.Payload = actionID, aConversation, "test_run", script
+	claim.ID, claim.Session, claim.Type = actionID, aConversation, "test_run"
 	r.Action = &claim
 	return r.part()
 }
@@ -55,6 +57,17 @@ func TestAnActionIsProved(t *testing.T) {
 		expect.That(t, strings.Contains(out, want), "%q is not said:\n%s", want, out)
 	}
 	expect.That(t, strings.HasPrefix(out, "it holds\n"), "what is found does not come first:\n%s", out)
+}
+
+// A stamp covers the files for which the payload was made. An action that began with others is found.
+func TestBothVerifiersHoldAnActionAgainstTheFilesOfItsPayload(t *testing.T) {
+	var j judged
+	for base, holds := range map[string]bool{`"v1"`: true, `"v0"`: false, `""`: false, `1`: false, `null`: true} {
+		payload := strings.Replace(script, "{", `{"base":`+base+`,`, 1)
+		j.add(t, "a payload for the files "+base, actedAs(t, actionProof{Status: "failed", ApprovedBy: "user", BaseVersion: "v1", Payload: payload},
+			[]string{"proposed", "", "approved", "", "started", `"base_version":"v1"`, "failed", ""}), holds)
+	}
+	j.agree(t)
 }
 
 func TestBothVerifiersFindEveryFalseClaimOfAnAction(t *testing.T) {

@@ -538,6 +538,18 @@ class Action(Claims):
             self.found.append("the action is said to begin with the files %r, its entry says %r" % (base, sealed))
         else:
             self.said.append("  started at %s, with the files %r" % (entries[-1]["timestamp"], base))
+            self.stamped(base)
+
+    def stamped(self, began):
+        """Compares the files that the action began with to those that its payload names, on which people decided."""
+        try:
+            payload = json.loads(self.claim["payload"])
+        except ValueError:
+            payload = None
+        if not isinstance(payload, dict) or payload.get("base") is None:
+            self.said.append("  the payload names no files: it is of an earlier release")
+        elif payload["base"] != began:
+            self.found.append("the payload is stamped for the files %r, the action began with %r" % (payload["base"], began))
 
     def ended(self):
         ends = [(as_, e) for action, as_ in self.ENDS.items() for e in self.of("action." + action, self.id)]
