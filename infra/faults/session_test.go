@@ -21,6 +21,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/versions"
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.
@@ -43,6 +44,22 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || first.started() != 1 {
 		t.Fatalf("undisturbed, the action is %s (%s %s) after %d starts: %v", x.Status, x.Error, x.ErrorDetail, first.started(), first.counts)
 	}
+	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
+		k := b.talks(t, kills...)
+		a := k.end(t)
+		if n := k.started(); n > 1 {
+			driver.Failf("the command of %s was started %d times", k.ref.ID, n)
+		}
+		if a.Status == conversation.ActionFailed && a.Outcome == "" && k.started() > 0 {
+			driver.Failf("session %s: its command was started, and it is said to have failed: %s %s", k.ref.ID, a.Error, a.ErrorDetail)
+		}
+		return a.Status
+	})
+}
+
+// crashes tries a conversation again with a crash at each point that first passed, or at some of them.
+func crashes(t *testing.T, first *talk, try func(t driver.T, kills []point) conversation.ActionStatus) {
+	t.Helper()
 	var all []trial
 	for _, p := range first.points() {
 		all = append(all, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
@@ -61,23 +78,52 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) {
-				k := b.talks(t, x.kills...)
-				a := k.end(t)
-				ends[i] = a.Status
-				if n := k.started(); n > 1 {
-					driver.Failf("the command of %s was started %d times", k.ref.ID, n)
-				}
-				if a.Status == conversation.ActionFailed && a.Outcome == "" && k.started() > 0 {
-					driver.Failf("session %s: its command was started, and it is said to have failed: %s %s", k.ref.ID, a.Error, a.ErrorDetail)
-				}
-			}); err != nil {
+			if err := driver.Try(context.Background(), func(t driver.T) { ends[i] = try(t, x.kills) }); err != nil {
 				t.Errorf("%v: %v", x.kills, err)
 			}
 		})
 	}
 	wg.Wait()
 	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, *seed)
+}
+
+// TestACrashWhileFilesAreWrittenLeavesAllOrNone kills processes anywhere while files are proposed, approved and
+// written. Afterwards the conversation's files are what was approved, and stored, or there are none.
+func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
+	b := running
+	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
+		k := b.says(t, "make a file", kills...)
+		x := k.end(t)
+		a := k.load(t)
+		version, files := a.Conversation.WorkspaceVersion, versions.Open(b.AWS, b.BucketName)
+		switch {
+		case x.Status == conversation.ActionSucceeded && version == x.Version && version != "":
+		case x.Status == conversation.ActionFailed && x.Outcome == "" && version == "":
+			return k, x.Status
+		default:
+			driver.Failf("session %s: the action is %s (%s %q), its files are %q, the conversation's %q", k.ref.ID, x.Status, x.Error, x.Outcome, x.Version, version)
+		}
+		of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
+		tree := expect.Value(files.Get(context.Background(), of, version))(t)
+		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
+		if problems != nil || len(p.Changes) != 2 || len(tree.Paths()) != 2 || x.Changed == nil || x.Changed.Files != 2 {
+			driver.Failf("session %s: it holds %v of %+v %v", k.ref.ID, tree.Paths(), x.Changed, problems)
+		}
+		m := expect.Value(files.Manifest(context.Background(), of, version))(t)
+		changes := expect.Value(files.Difference(context.Background(), of, "", version))(t)
+		if len(m.Entries) != 2 || len(changes) != 2 || *changes[0].Is != *p.Changes[0].Is {
+			driver.Failf("session %s: beside its version stand %+v and %+v", k.ref.ID, m, changes)
+		}
+		return k, x.Status
+	}
+	first, status := written(t)
+	if status != conversation.ActionSucceeded {
+		t.Fatalf("undisturbed, the action is %s: %v", status, first.counts)
+	}
+	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
+		_, status := written(t, kills...)
+		return status
+	})
 }
 
 // talks begins a conversation that asks for a command.

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// Demo is an agent without a model. It says so, and proposes the same action each time for each of a few fixed phrases.
+// Demo is an agent without a model. It says so, and proposes an action for each of a few fixed phrases.
 type Demo struct{}
 
 var (
@@ -23,8 +24,9 @@ var (
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
 )
 
-// demoFiles are a program and its test, so that the tests can be run next.
-const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"edits":[],"delete":[],"summary":%SUMMARY%}`
+// demoFiles are a program and its test, so that the tests can be run next. Where they were proposed before, %AGAIN% is a
+// comment, so that there is a change to approve.
+const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n%AGAIN%"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"edits":[],"delete":[],"summary":%SUMMARY%}`
 
 // Say answers the last statement of a person.
 func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
@@ -90,7 +92,8 @@ func demoAnswer(r model.Request) model.Response {
 	case demoFile().MatchString(last.Text):
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。",
 			"I am a demo. I propose two sample files."),
-			strings.Replace(demoFiles, "%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")), 1))
+			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
+				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
 	case demoRingi().MatchString(last.Text):
 		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."),
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
@@ -98,6 +101,22 @@ func demoAnswer(r model.Request) model.Response {
 	return model.Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+}
+
+// demoAgain is a line that files proposed before don't have, as a part of a JSON text.
+func demoAgain(said []model.Message) string {
+	times := 1
+	for _, m := range said {
+		for _, p := range m.Parts {
+			if p.Call != nil && p.Call.Name == string(agent.CodeGenerate) {
+				times++
+			}
+		}
+	}
+	if times == 1 {
+		return ""
+	}
+	return fmt.Sprintf(`// %d\n`, times)
 }
 
 // demoRequest is the text of a request: the words next to the phrase that asks for it, or else earlier words.
