@@ -94,12 +94,23 @@ func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule strin
 	return k.Proposed(typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, rule)
 }
 
+// ProposesFor proposes an action for a version of the conversation's files.
+func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, payload string) *conversation.Action {
+	k.T.Helper()
+	return k.proposed(base, typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, "")
+}
+
 func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
+	k.T.Helper()
+	return k.proposed("", typ, payload, rule)
+}
+
+func (k *Conversation) proposed(base string, typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
 	p := &conversation.Proposal{
-		Type: typ, Payload: payload, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
+		Type: typ, Payload: payload, Base: base, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
 	}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()

@@ -21,6 +21,8 @@ func TestConversationsWithAgents(t *testing.T) {
 		"from a message to a result":                        wholeTalk,
 		"nobody else's":                                     strangersSeeNoTalk,
 		"decided here as in Slack":                          decidesActions,
+		"changes of files are shown whole":                  showsDifferences,
+		"what can't be approved has no button":              refusesDifferences,
 		"who may not decide is told why":                    refusesActions,
 		"who asked for an action may withdraw it alone":     offersWhatAskersMay,
 		"two at once make one decision":                     oneActionDecision,

@@ -1,0 +1,88 @@
+package conversation_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/versions"
+)
+
+// changes is the stored difference of every action.
+type changes []conversation.FileChange
+
+func (c changes) Difference(context.Context, versions.Conversation, string, string) ([]conversation.FileChange, error) {
+	return c, nil
+}
+
+func filesOf(t *testing.T, path, content string) *conversation.Tree {
+	t.Helper()
+	return expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: path, Content: content}}))(t)
+}
+
+// completed is the kept payload of an edit of a.txt.
+func completed(t *testing.T, p conversation.Payload) string {
+	t.Helper()
+	kept, problems := p.Complete(conversation.CodeGenerate, "", filesOf(t, "a.txt", "一行目\r\n二行目"))
+	expect.Must(t, problems == nil, "%v", problems)
+	return kept.JSON()
+}
+
+// plus writes a text as a page does.
+func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
+
+func showsDifferences(t *testing.T, w *consoletest.World) {
+	k, sato := w.Direct(), w.As(workspace.Sato)
+	w.Console.Files = changes(conversation.Difference(filesOf(t, "a", "x\n"), filesOf(t, "<b>", "y\n")))
+	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
+		Edits: []conversation.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
+	page := sato.Get(k.Page())
+	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus("-二行目\n\\ (行末の改行なし)\n+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩"), "✅ 承認</button>")
+	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
+	k.Begins()
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
+		Changed: &conversation.FilesChanged{Files: 1, Added: 1, Removed: 1, Names: []string{"a.txt"}}})
+	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"))
+
+	y := k.ProposesFor(strings.Repeat("a", 64), conversation.ShellCommand, consoletest.Script)
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
+	k.Begins()
+	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("b", 64),
+		Changed: &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"a", "<b>"}}})
+	sato.Get(k.Page()).Holds(t, "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;", plus("新しいファイル · +1 −0 行"), plus("削除 · +0 −1 行"))
+}
+
+// What can't be read to its end, or doesn't say its files, has no button, and no click approves it.
+func refusesDifferences(t *testing.T, w *consoletest.World) {
+	k, sato := w.Direct(), w.As(workspace.Sato)
+	text := strings.Repeat("x", conversation.MaxChangedLine+1)
+	long := conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
+		Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
+		Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}
+	x := k.Proposes(conversation.CodeGenerate, long.JSON(), "")
+	page := sato.Get(k.Page())
+	page.Holds(t, "一度に承認できる量を超えています", `value="reject"`)
+	page.Lacks(t, "✅ 承認</button>")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).Says(t, 400)
+	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "it is approved")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, ""))
+
+	y := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // an earlier release has left it
+		row, head := *a.Current(), a.Head
+		row.Base = nil
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row}}, nil
+	})
+	page = sato.Get(k.Page())
+	page.Holds(t, "Ringi が更新されたため、承認できません")
+	page.Lacks(t, "✅ 承認</button>")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
+	row := k.Load().Action(y.ActionID)
+	expect.That(t, row.Status == conversation.ActionCancelled && row.CancelReason == conversation.ReasonOutdated, "%+v", row)
+	sato.Get(k.Page()).Holds(t, "提案されたあとに Ringi が更新されたため")
+}
