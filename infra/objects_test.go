@@ -57,7 +57,7 @@ func objectRule(s *stack, wrong report) {
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
-		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
+		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*", bucket + "/workspaces/versions/*"},
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
