@@ -53,7 +53,7 @@ func objectRule(s *stack, wrong report) {
 }
 
 // chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
-// only run-action reaches files of conversations, and only the functions of contests reach objects of contests.
+// only run-action writes files of conversations, answer-message reads their versions, and only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{

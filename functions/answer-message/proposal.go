@@ -16,7 +16,8 @@ import (
 
 // Problems of a proposal that are not the agent's fault, in words for the agent.
 const (
-	filesLost   = "the files of this conversation were deleted when their time was over, there are none now: tell the people, and write whole files if they are still needed"
+	filesLost = "the files of this conversation were deleted when their time was over, there are none now: " +
+		"tell the people, and write whole files if they are still needed"
 	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
 )
 
@@ -29,8 +30,8 @@ func (t *answering) base() string {
 }
 
 // complete adds to a proposal the version of the files that it works on and, for files, what it changes in them.
-func (t *answering) complete(ctx context.Context) func(agent.ActionType, conversation.Payload) (conversation.Payload, []string) {
-	return func(typ agent.ActionType, p conversation.Payload) (conversation.Payload, []string) {
+func (t *answering) complete(ctx context.Context) turn.Complete {
+	return func(typ agent.ActionType, p conversation.Payload) (kept conversation.Payload, problems []string) {
 		if typ == agent.CodeGenerate && t.tree == nil {
 			if why := t.open(ctx); why != "" {
 				return p, []string{why}

@@ -105,7 +105,9 @@ func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.B
 	return k.proposed("", typ, payload, rule)
 }
 
-func (k *Conversation) proposed(base string, typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
+func (k *Conversation) proposed(
+	base string, typ conversation.ActionType, payload aggregate.Blob, rule string,
+) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev

@@ -147,26 +147,22 @@ func Difference(was, is *Tree) (changes []FileChange) {
 		if stays {
 			c.Is = b.side()
 		}
-		if bytes := len(a.content) + len(b.content); compared+bytes <= mostComparedAll {
-			compared += c.compare(a.content, b.content)
-		} else {
-			c.Unshown = UnshownLarge
-		}
+		compared += c.compare(a.content, b.content, mostComparedAll-compared)
 		changes = append(changes, c)
 	}
 	slices.SortStableFunc(changes, func(a, b FileChange) int { return cmp.Compare(a.rank(), b.rank()) })
 	return changes
 }
 
-// compare fills in the hunks, or why there are none, and returns how many bytes were compared.
-func (c *FileChange) compare(was, is []byte) int {
+// compare fills in the hunks, or why there are none, and returns how many bytes were compared: at most most.
+func (c *FileChange) compare(was, is []byte, most int) int {
 	switch {
 	case c.Was != nil && c.Is != nil && c.Was.SHA256 == c.Is.SHA256:
 		return 0
 	case !isText(was) || !isText(is):
 		c.Unshown = UnshownBinary
 		return 0
-	case len(was) > mostCompared || len(is) > mostCompared:
+	case len(was) > mostCompared || len(is) > mostCompared || len(was)+len(is) > most:
 		c.Unshown = UnshownLarge
 		return 0
 	}
@@ -230,8 +226,8 @@ func Unstampable(changes []FileChange) (problems []string) {
 			for _, line := range h.Lines {
 				bytes, lines = bytes+len(line)-1, lines+1
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line[1:], "\n")); n > MaxChangedLine {
-					problems = append(problems, fmt.Sprintf("%q has a changed line of %d characters, or one beside it, the limit is %d",
-						c.Path, n, MaxChangedLine))
+					problems = append(problems, fmt.Sprintf(
+						"%q has a changed line of %d characters, or one beside it, the limit is %d", c.Path, n, MaxChangedLine))
 				}
 			}
 		}

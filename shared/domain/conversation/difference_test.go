@@ -174,6 +174,28 @@ func TestTheLargestFilesAreCompared(t *testing.T) {
 	}
 }
 
+// Only so many bytes are compared; what is beyond is named, and a large file that became executable has no lines to show.
+func TestOnlySoMuchIsCompared(t *testing.T) {
+	text := strings.Repeat("x\n", 400_000)
+	var was, is []written
+	for i := range 12 {
+		was, is = append(was, file(fmt.Sprintf("f%02d", i), text)), append(is, file(fmt.Sprintf("f%02d", i), text+"y\n"))
+	}
+	large := strings.Repeat("x\n", 1<<20)
+	shown, unshown := 0, 0
+	for _, c := range conversation.Difference(treeOf(t, append(was, file("run", large))...), treeOf(t, append(is, program("run", large))...)) {
+		switch {
+		case c.Path == "run":
+			expect.That(t, c.Unshown == "" && c.Hunks == nil, "%s: %s", c.Path, c.Unshown)
+		case c.Unshown == conversation.UnshownLarge:
+			unshown++
+		default:
+			shown++
+		}
+	}
+	expect.That(t, shown == 5 && unshown == 7, "%d are shown, %d are not", shown, unshown)
+}
+
 // What is stored of a large difference is bounded, but says of each path how many lines changed.
 func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
 	all := conversation.Difference(&conversation.Tree{}, treeOf(t, file("a", "x\n"),

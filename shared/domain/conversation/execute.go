@@ -181,8 +181,8 @@ func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (a
 
 // Finish records the result of the call that invocation had claimed, even if its run is superseded. It ends an action
 // that executes or whose outcome was unknown. For a cancelled action it only saves the result in Late. A late result's
-// files stay the action's: the conversation's move with the action that executes alone. Recording it twice changes nothing. It returns ErrMoved if another invocation holds the
-// claim.
+// files stay the action's: the conversation's move with the action that executes alone. Recording it twice changes
+// nothing. It returns ErrMoved if another invocation holds the claim.
 func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {

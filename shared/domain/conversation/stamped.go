@@ -80,7 +80,8 @@ func checkChanges(changes []FileChange) (problems []string) {
 		}
 		for _, h := range c.Hunks {
 			for _, line := range h.Lines {
-				if len(line) < 2 || !strings.Contains(" +-", line[:1]) || strings.Contains(strings.TrimSuffix(line, "\n"), "\n") {
+				text := strings.TrimSuffix(line, "\n")
+				if len(line) < 2 || !strings.Contains(" +-", line[:1]) || strings.Contains(text, "\n") {
 					problems = append(problems, field+" has a line that is none")
 				}
 			}

@@ -74,6 +74,10 @@ type Proposal struct {
 	Omitted  bool                 // the payload is too large to be shown again
 }
 
+// Complete adds to a proposal what people are asked to approve with it: the files that it works on, and what it makes of
+// them. Its problems are worded for the model.
+type Complete func(agent.ActionType, conversation.Payload) (kept conversation.Payload, problems []string)
+
 // Turn is the input for an agent's answer.
 type Turn struct {
 	Agent   agent.Definition
@@ -81,10 +85,8 @@ type Turn struct {
 	// MaySandbox says that commands can be executed.
 	MaySandbox bool
 	// Tools tells the model which programs are installed where commands are executed.
-	Tools string
-	// Complete adds to a proposal what people are asked to approve with it: the files that it works on, and what it
-	// makes of them. Its problems are worded for the model. If it is nil, proposals stay as they are.
-	Complete func(agent.ActionType, conversation.Payload) (kept conversation.Payload, problems []string)
+	Tools    string
+	Complete Complete // nil: proposals stay as they are
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
 	Busy   bool
 	Locale string

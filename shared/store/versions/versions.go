@@ -205,7 +205,9 @@ func (s *Store) Compare(ctx context.Context, of Conversation, base, version stri
 const maxDifference = 2*maxManifest + 8*conversation.MaxChangedBytes
 
 // Difference returns what Compare stored, without reading an archive. It returns ErrGone if nothing was stored.
-func (s *Store) Difference(ctx context.Context, of Conversation, base, version string) (list []conversation.FileChange, err error) {
+func (s *Store) Difference(
+	ctx context.Context, of Conversation, base, version string,
+) (list []conversation.FileChange, err error) {
 	for _, v := range []string{base, version} {
 		if err := checkVersion(v); err != nil && v != "" {
 			return nil, err
