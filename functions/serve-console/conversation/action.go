@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -56,17 +55,14 @@ type writtenFile struct{ Path, Content string }
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
 	Path, What string
-	Lines      []logLine
+	Lines      []string
 }
 
 // changedFiles renders a difference.
 func changedFiles(changes []conversation.FileChange, words web.Texts, locale string) (out []changedFile) {
 	for _, c := range changes {
-		f := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale)}
-		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
-			f.Lines = append(f.Lines, logLine{line, strings.HasPrefix(line, "-")})
-		}
-		out = append(out, f)
+		lines := card.DifferenceLines(c, words.Say("no_line_end"))
+		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale), lines})
 	}
 	return out
 }
