@@ -33,6 +33,7 @@ type splitter struct {
 type fence struct {
 	char           byte
 	length, indent int
+	list           int // the column of the list's item around it
 	quotes         int
 }
 
@@ -148,7 +149,7 @@ func (s *splitter) text(words, source string) {
 		return
 	case inside < wide && m != nil:
 		s.endLeaf()
-		s.open(m, at, source)
+		s.open(m, at, base, source)
 		return
 	case inside < wide && (heading().MatchString(words) || rule().MatchString(words)):
 		s.endLeaf()
@@ -197,9 +198,9 @@ func (s *splitter) items(words string, at int) (string, int) {
 }
 
 // open begins a block of code.
-func (s *splitter) open(m []string, at int, source string) {
+func (s *splitter) open(m []string, at, list int, source string) {
 	mark, info := m[1]+m[3], strings.TrimSpace(m[2]+m[4])
-	s.fence = &fence{mark[0], len(mark), at, s.quotes}
+	s.fence = &fence{mark[0], len(mark), at, list, s.quotes}
 	name, _, _ := strings.Cut(info, " ")
 	if !language().MatchString(name) {
 		name = ""
@@ -219,7 +220,7 @@ func (s *splitter) inFence(line, source string) bool {
 		line = rest
 	}
 	trimmed := strings.TrimLeft(line, " ")
-	if n := run(trimmed, f.char); n >= f.length && len(line)-len(trimmed) < f.indent+wide &&
+	if n := run(trimmed, f.char); n >= f.length && len(line)-len(trimmed) < f.list+wide &&
 		strings.TrimSpace(trimmed[n:]) == "" {
 		s.out[len(s.out)-1].Source += source
 		s.fence = nil
