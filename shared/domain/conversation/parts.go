@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/markdown"
 )
 
 const (
@@ -18,54 +19,122 @@ const (
 	mostParts = 20
 )
 
-// fence begins and ends a code block.
-const fence = "```"
-
-// Parts splits a message's text into Slack messages, at the ends of lines if possible. A code block that continues in
-// the next part is closed and reopened.
+// Parts splits a message's Markdown into Slack messages, at the ends of lines if possible. Code that continues in the
+// next part is closed, and opened again in the same language.
 func Parts(text string) []string {
 	var out []string
-	open := false
-	text = strings.TrimSpace(text)
-	for text != "" && len(out) < mostParts {
-		end := partEnd(text)
-		part := strings.TrimRight(text[:end], " \n")
-		text = strings.TrimLeft(text[end:], "\n")
-		if open {
-			part = fence + "\n" + part
+	l := laid(text)
+	for at := l.skip(0); at < len(l.text) && len(out) < mostParts; {
+		end := l.partEnd(at)
+		if part := strings.TrimRight(l.markdown(at, end), " \n"); part != "" {
+			out = append(out, part)
 		}
-		if open = strings.Count(part, fence)%2 == 1; open {
-			part += "\n" + fence
+		if at = l.skip(end); at < len(l.text) && len(out) == mostParts {
+			out[mostParts-1] += "\n…"
 		}
-		out = append(out, part)
-	}
-	if text != "" {
-		out[mostParts-1] += "\n…"
 	}
 	return out
 }
 
-// partEnd returns where the first part of the text ends.
-func partEnd(text string) int {
+// layout is a text as it is counted: blocks of code stand in it without their fences.
+type layout struct {
+	text   string
+	pieces []markdown.Piece
+	ends   []int // where each piece ends in the text
+}
+
+func laid(text string) (l layout) {
+	var b strings.Builder
+	for _, p := range markdown.Pieces(strings.TrimRight(text, " \t\n")) {
+		if p.Kind == markdown.Block {
+			b.WriteString(p.Text)
+		} else {
+			b.WriteString(p.Source)
+		}
+		l.pieces, l.ends = append(l.pieces, p), append(l.ends, b.Len())
+	}
+	l.text = b.String()
+	return l
+}
+
+// piece returns the piece that a position is in, and where the piece begins.
+func (l layout) piece(at int) (p markdown.Piece, from, to int) {
+	i, _ := slices.BinarySearch(l.ends, at+1)
+	if i > 0 {
+		from = l.ends[i-1]
+	}
+	return l.pieces[i], from, l.ends[i]
+}
+
+// skip returns where the text goes on after a part's end: without empty lines, unless they are code.
+func (l layout) skip(at int) int {
+	for at < len(l.text) && l.text[at] == '\n' {
+		if p, _, _ := l.piece(at); p.Kind != markdown.Prose {
+			break
+		}
+		at++
+	}
+	return at
+}
+
+// markdown writes a part of the text.
+func (l layout) markdown(at, end int) string {
+	var b strings.Builder
+	for begin := at; at < end; {
+		p, from, to := l.piece(at)
+		to = min(to, end)
+		switch text := l.text[at:to]; {
+		case p.Kind == markdown.Block:
+			if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+				b.WriteByte('\n')
+			}
+			b.WriteString(markdown.Fenced(text, p.Language) + "\n")
+		case p.Kind == markdown.Span && (at > from || to < l.endOf(from)):
+			b.WriteString(markdown.Ticked(strings.Trim(strings.ReplaceAll(text, "\n", " "), "`")))
+		case at == begin && p.Kind == markdown.Prose: // indented deeply it would be code
+			b.WriteString(strings.TrimLeft(text, " \t"))
+		default:
+			b.WriteString(text)
+		}
+		at = to
+	}
+	return b.String()
+}
+
+func (l layout) endOf(from int) int {
+	_, _, to := l.piece(from)
+	return to
+}
+
+// partEnd returns where the part that begins at a position ends.
+func (l layout) partEnd(at int) int {
 	used, line, word := 0, 0, 0 // ends of the last line and word that fit
-	for i, r := range text {
+	p, from, to := l.piece(at)
+	for i, r := range l.text[at:] {
+		if at+i == to {
+			p, from, to = l.piece(to)
+		}
+		if at+i == from && p.Kind != markdown.Prose {
+			used, word = used+2*len(p.Language)+8, i
+		}
 		if used += cost(r); used > partSize {
 			switch {
 			case line > i/2:
-				return line
+				return at + line
 			case word > i/2:
-				return word
+				return at + word
 			}
-			return i
+			return at + max(i, utf8.RuneLen(r))
 		}
-		switch r {
-		case '\n':
+		switch {
+		case p.Kind == markdown.Span:
+		case r == '\n':
 			line = i + 1
-		case ' ', '。', '、':
+		case p.Kind == markdown.Prose && (r == ' ' || r == '。' || r == '、'):
 			word = i + utf8.RuneLen(r)
 		}
 	}
-	return len(text)
+	return len(l.text)
 }
 
 // cost returns how many characters Slack may count for r after escaping.

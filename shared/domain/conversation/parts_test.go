@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/markdown"
 )
 
 func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
@@ -42,10 +43,48 @@ func plain(s string) string {
 	return strings.NewReplacer(" ", "", "\n", "").Replace(s)
 }
 
-func TestABlockOfCodeGoesOnInTheNextPart(t *testing.T) {
-	for i, p := range Parts("before\n```\n" + strings.Repeat("code code code\n", 900) + "```\nafter") {
-		if strings.Count(p, fence)%2 != 0 {
-			t.Errorf("part %d has a block of code that doesn't end: %q…%q", i, p[:20], p[len(p)-20:])
+// codeOf returns the code of a Markdown text, and the languages of its blocks.
+func codeOf(texts ...string) (code string, languages []string) {
+	for _, text := range texts {
+		for _, p := range markdown.Pieces(text) {
+			if p.Kind != markdown.Prose {
+				code += p.Text
+			}
+			if p.Kind == markdown.Block {
+				languages = append(languages, p.Language)
+			}
+		}
+	}
+	return code, languages
+}
+
+func TestCodeGoesOnInTheNextPart(t *testing.T) {
+	for name, text := range map[string]string{
+		"a block":                   "before\n```go\n" + strings.Repeat("code * code\n\n", 900) + "```\nafter",
+		"one with a fence":          "````md\n" + strings.Repeat("```\ncode\n```\n", 600) + "````\nafter",
+		"of tildes, without an end": "~~~py\n" + strings.Repeat("x = `y`\n", 900),
+		"in a list":                 "- a\n  ```sh\n" + strings.Repeat("  code code\n", 900) + "  ```\n- b",
+		"by indentation":            "before\n\n" + strings.Repeat("    code code\n", 900) + "\nafter",
+		"one line":                  "```\n" + strings.Repeat("x", 9000) + "\n```",
+		"within a line":             "a `" + strings.Repeat("b*c", 3000) + "` d",
+		"many within lines":         strings.Repeat("words `a * b` and ``c ` d`` ", 400),
+	} {
+		parts := Parts(text)
+		expect.That(t, len(parts) > 1, "%s: %d parts", name, len(parts))
+		want, languages := codeOf(text)
+		got, again := codeOf(parts...)
+		if name == "one line" || name == "within a line" {
+			got, want = plain(got), plain(want)
+		}
+		expect.That(t, got == want, "%s: %d bytes of code became %d", name, len(want), len(got))
+		for _, language := range again {
+			expect.Is(t, language, languages[0], "%s: its language", name)
+		}
+		for i, p := range parts {
+			expect.That(t, sum(p) <= partSize+20, "%s: part %d costs %d", name, i, sum(p))
+			for _, piece := range markdown.Pieces(p) {
+				expect.That(t, !piece.Open, "%s: part %d has no end", name, i)
+			}
 		}
 	}
 }

@@ -25,8 +25,10 @@ type splitter struct {
 	lists  []int           // the columns where the items of the lists begin that a line is in
 	quotes int             // how many quotes the paragraph is in
 	fence  *fence
-	empty  string // lines without text that follow code by indentation
-	column int    // of the code by indentation that the line before is of; 0: of none
+	code   strings.Builder // of the block that is being read
+	source strings.Builder // of that block
+	empty  string          // lines without text that follow code by indentation
+	column int             // of the code by indentation that the line before is of; 0: of none
 }
 
 // fence is the first line of a block of code.
@@ -50,8 +52,8 @@ func split(text string, more bool) (pieces []Piece, rest string) {
 	}
 	rest = text
 	if more {
-		held := s.empty + s.last(true)
-		return s.out, held + rest
+		held := s.last(true)
+		return s.out, held + s.empty + rest
 	}
 	s.last(false)
 	return s.out, ""
@@ -68,13 +70,26 @@ func proseBegins(line string) bool {
 func (s *splitter) last(more bool) string {
 	pieces, rest := spans(s.leaf.String(), more)
 	s.out = append(s.out, pieces...)
-	if s.fence != nil && len(s.out) > 0 {
+	open := s.fence != nil
+	s.endBlock()
+	if open {
 		s.out[len(s.out)-1].Open = true
 	}
 	if !more {
 		s.addProse(s.empty)
 	}
 	return rest
+}
+
+// endBlock ends the block of code that is being read, if there is one.
+func (s *splitter) endBlock() {
+	if s.fence != nil || s.column > 0 {
+		p := &s.out[len(s.out)-1]
+		p.Text, p.Source = s.code.String(), s.source.String()
+		s.code.Reset()
+		s.source.Reset()
+	}
+	s.fence, s.column = nil, 0
 }
 
 func (s *splitter) addProse(text string) {
@@ -98,7 +113,7 @@ func (s *splitter) line(line, source string) {
 		if s.inFence(line, source) {
 			return
 		}
-		s.fence = nil
+		s.endBlock()
 	}
 	blank := strings.TrimSpace(line) == ""
 	if s.column > 0 {
@@ -111,8 +126,9 @@ func (s *splitter) line(line, source string) {
 			s.empty = ""
 			return
 		}
+		s.endBlock()
 		s.addProse(s.empty)
-		s.column, s.empty = 0, ""
+		s.empty = ""
 	}
 	quotes, words := unquoted(line)
 	if blank || strings.TrimSpace(words) == "" {
@@ -145,7 +161,8 @@ func (s *splitter) text(words, source string) {
 		s.endLeaf()
 		s.column = base + wide
 		line, _, _ := strings.Cut(source, "\n")
-		s.out = append(s.out, Piece{Kind: Block, Text: indentedBy(line, s.column) + "\n", Source: source})
+		s.out = append(s.out, Piece{Kind: Block})
+		s.addCode(indentedBy(line, s.column)+"\n", source)
 		return
 	case inside < wide && m != nil:
 		s.endLeaf()
@@ -205,7 +222,8 @@ func (s *splitter) open(m []string, at, list int, source string) {
 	if !language().MatchString(name) {
 		name = ""
 	}
-	s.out = append(s.out, Piece{Kind: Block, Language: name, Source: source})
+	s.out = append(s.out, Piece{Kind: Block, Language: name})
+	s.addCode("", source)
 }
 
 // inFence reads a line of a block of code. It returns false if the line does not belong to the block: the quote around
@@ -222,8 +240,8 @@ func (s *splitter) inFence(line, source string) bool {
 	trimmed := strings.TrimLeft(line, " ")
 	if n := run(trimmed, f.char); n >= f.length && len(line)-len(trimmed) < f.list+wide &&
 		strings.TrimSpace(trimmed[n:]) == "" {
-		s.out[len(s.out)-1].Source += source
-		s.fence = nil
+		s.addCode("", source)
+		s.endBlock()
 		return true
 	}
 	s.addCode(indentedBy(line, f.indent)+"\n", source)
@@ -232,8 +250,8 @@ func (s *splitter) inFence(line, source string) bool {
 
 // addCode adds to the block of code that is being read.
 func (s *splitter) addCode(code, source string) {
-	p := &s.out[len(s.out)-1]
-	p.Text, p.Source = p.Text+code, p.Source+source
+	s.code.WriteString(code)
+	s.source.WriteString(source)
 }
 
 // unquoted removes the marks of quotes from a line, and counts them.

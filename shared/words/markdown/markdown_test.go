@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -166,4 +167,14 @@ func TestCodeIsWrittenSoThatItIsFoundAgain(t *testing.T) {
 		}
 		expect.Is(t, code("see\n"+markdown.Fenced(x, "go")+"\nthere"), "go|"+want, "%q", x)
 	}
+}
+
+func TestALongTextIsReadInGoodTime(t *testing.T) {
+	expect.Within(t, 5*time.Second, func() {
+		for _, line := range []string{"x\n", "`", "```\n", "    x\n", "> x\n", "- ", "` `` ", "\n", "- x\n  ```\n", "\\`"} {
+			text := strings.Repeat(line, 1<<19/len(line))
+			markdown.Pieces(text)
+			markdown.Settled("```\n" + text)
+		}
+	})
 }
