@@ -263,25 +263,3 @@ func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.
 	}
 	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}
 }
-
-var (
-	strong   = lazy.Regexp(`\*\*([^*\n]+)\*\*`)
-	heading  = lazy.Regexp(`(?m)^#{1,6} +(.+)$`)
-	codeName = lazy.Regexp(`^[A-Za-z0-9+#._-]*\n`)
-)
-
-// agentText converts an agent's Markdown to Slack's: bold text and headings become bold, and code blocks stay as they
-// are. The result mentions nobody.
-func agentText(text string) string {
-	pieces := strings.Split(text, "```")
-	for i, p := range pieces {
-		switch {
-		case i%2 == 1:
-			pieces[i] = breakMentions(escape(legible.Visible(codeName().ReplaceAllString(p, "\n"))))
-		case strings.TrimSpace(p) != "":
-			p = strong().ReplaceAllString(heading().ReplaceAllString(p, "**$1**"), "*$1*")
-			pieces[i] = people(breakMentions(escape(strings.ReplaceAll(legible.Paragraphs(clean(p)), "~", "～"))))
-		}
-	}
-	return strings.Join(pieces, "```")
-}

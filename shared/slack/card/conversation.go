@@ -86,7 +86,7 @@ func (d conversationDrawing) said(subject string) string {
 	if part < 0 || part >= len(parts) {
 		return d.w.None
 	}
-	text := or(agentText(parts[part]), d.w.None)
+	text := or(said(parts[part]), d.w.None)
 	if m.Sender == conversation.FromSystem {
 		text = "_" + d.texts.System + "_ " + text
 	}

@@ -312,26 +312,3 @@ func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), view)
 	}
 }
-
-// A label must not hide the target of a link, even in text that looks like code but is none to Markdown. Slack must
-// find no address, since previews can't be switched off for a message that is being streamed.
-func TestNoLinkHidesWhereItLeadsWhileAnAnswerGrows(t *testing.T) {
-	for about, text := range map[string]string{
-		"an address":                    "see https://example.com/x now",
-		"one in code":                   "`https://example.com/x` ```https://example.com/x```",
-		"a link":                        "see [the invoice](https://example.com/x) now",
-		"an image":                      "![](https://example.com/?q=1)",
-		"by a reference":                "see [the invoice][1]\n\n[1]: https://example.com/x",
-		"by its own name":               "see [the invoice]\n\n[the invoice]: https://example.com/x",
-		"a fence that is within code":   "`` ``` `` [the invoice](https://example.com/x) `` ``` ``",
-		"a fence behind a backslash":    "\\```[the invoice](https://example.com/x)\\```",
-		"a reference in such a fence":   "\\```[the invoice][1]\\```\n\n[1]: https://example.com/x",
-		"a fence that a line goes into": "a ``` b\n\n[the invoice](https://example.com/x)",
-	} {
-		got := card.Streamed(text)
-		for _, link := range []string{"](", "][", "]:", "://"} {
-			expect.That(t, !strings.Contains(got, link), "%s: %q is a link", about, got)
-		}
-		expect.That(t, strings.Contains(got, "https: //example.com/"), "%s: the address is gone from %q", about, got)
-	}
-}

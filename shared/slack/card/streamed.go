@@ -3,25 +3,36 @@ package card
 import (
 	"strings"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/lazy"
+	"ringi/shared/words/markdown"
 )
 
-// unlinked breaks Markdown's inline and reference links. It also changes code that looks like a link, since Markdown
-// may not see it as code, as after a backslash.
-var unlinked = strings.NewReplacer("](", "] (", "][", "] [", "]:", "] :", "://", ": //")
+// streamed is the Markdown that Slack's streaming takes. Slack must see in it what Slack sees in the answer's card, and
+// nothing else: what would be a link, a list, a table, a divider or code by indentation is text.
+var streamed = dialect{strong: "**", star: `\*`, underscore: `\_`, language: true, prose: plainMarkdown,
+	ticked: func(code string) string {
+		if len(code) > 1 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != "" {
+			code = " " + code + " " // Markdown removes a space from both ends
+		}
+		return ticked(code)
+	}}
 
-// Streamed prepares the beginning of an agent's answer for Slack's streaming, which takes Markdown. The result has no
-// mentions. It has no links, since Slack would fetch previews while the model still writes. A longer beginning never
+// unlinked breaks Markdown's inline and reference links, and the addresses that Slack would fetch for a preview while
+// the model still writes. It breaks escapes, too.
+var unlinked = strings.NewReplacer("](", "]"+joiner+"(", "][", "]"+joiner+"[", "]:", "]"+joiner+":",
+	"://", ":"+joiner+"//", `\`, `\`+joiner)
+
+// lineStart is what has a meaning at the beginning of a line of Markdown.
+var lineStart = lazy.Regexp(`(?m)^([ \t]|[-+#=|:]|[0-9]{1,9}[.)])`)
+
+func plainMarkdown(escaped string) string {
+	return lineStart().ReplaceAllString(unlinked.Replace(escaped), joiner+"$1")
+}
+
+// Streamed prepares the beginning of an agent's answer for Slack's streaming. It shows what the answer's card will show
+// so far, without the words that the answer's rest may change, and without mentions and links. A longer beginning never
 // changes the part that is already shown.
 func Streamed(text string) string {
-	pieces := strings.Split(text, "```")
-	for i, p := range pieces {
-		if i%2 == 1 {
-			pieces[i] = breakMentions(escape(legible.Visible(p)))
-		} else if strings.TrimSpace(p) != "" {
-			p = strings.ReplaceAll(legible.Paragraphs(clean(p)), "~", "～")
-			pieces[i] = breakMentions(escape(p))
-		}
-	}
-	return unlinked.Replace(strings.Join(pieces, "```"))
+	pieces, _ := markdown.Settled(text)
+	return written(pieces, true, streamed)
 }

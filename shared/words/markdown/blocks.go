@@ -11,7 +11,7 @@ var (
 	marker   = lazy.Regexp(`^([-+*]|([0-9]{1,9})[.)])([ \t]+|$)`)
 	heading  = lazy.Regexp(`^#{1,6}([ \t]|$)`)
 	rule     = lazy.Regexp(`^(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,}|=+[ \t]*)$`)
-	language = lazy.Regexp(`^[A-Za-z0-9+#._-]{1,40}$`)
+	language = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`)
 )
 
 // wide is the number of columns by which code is indented.
@@ -70,7 +70,7 @@ func proseBegins(line string) bool {
 func (s *splitter) last(more bool) string {
 	pieces, rest := spans(s.leaf.String(), more)
 	s.out = append(s.out, pieces...)
-	open := s.fence != nil
+	open := s.fence != nil || more && s.column > 0
 	s.endBlock()
 	if open {
 		s.out[len(s.out)-1].Open = true

@@ -1,0 +1,163 @@
+package card
+
+import (
+	"strings"
+
+	"ringi/shared/words/lazy"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/markdown"
+)
+
+// said converts an agent's Markdown to Slack's own formatting: bold text and headings become bold, and code stays as it
+// is but for the characters that Slack escapes. Only people that the prose names are mentioned.
+func said(text string) string {
+	return strings.TrimRight(written(markdown.Pieces(text), false, slackmark), " \n")
+}
+
+// dialect is the formatting that a text is written in.
+type dialect struct {
+	strong, star, underscore string
+	language                 bool // a block of code names its language
+	prose                    func(escaped string) string
+	ticked                   func(code string) string
+}
+
+// slackmark is Slack's own formatting, which has no escapes.
+var slackmark = dialect{strong: "*", star: "*", underscore: "_", prose: people, ticked: ticked}
+
+// written writes an answer. With more the answer may go on after the pieces: then the words stay away that the rest may
+// change. What two dialects write of the same pieces is shown as the same characters.
+func written(pieces []markdown.Piece, more bool, d dialect) string {
+	var out strings.Builder
+	code := false // what was written last is a block of code
+	for i := 0; i < len(pieces); {
+		if p := pieces[i]; p.Kind == markdown.Block {
+			i++
+			if p.Text == "" {
+				continue
+			}
+			if code {
+				out.WriteByte('\n')
+			}
+			out.WriteString(blockOf(p, more && i == len(pieces), d))
+			code = true
+			continue
+		}
+		end := i
+		for end < len(pieces) && pieces[end].Kind != markdown.Block {
+			end++
+		}
+		text := proseOf(pieces[i:end], out.Len() == 0, more && end == len(pieces)).in(d)
+		if text != "" && code {
+			text, code = "\n"+text, false
+		}
+		out.WriteString(text)
+		i = end
+	}
+	if more && !code {
+		return strings.TrimRight(out.String(), " \n")
+	}
+	return out.String()
+}
+
+// blockOf writes a block of code. If it is open, its end is not written.
+func blockOf(p markdown.Piece, more bool, d dialect) string {
+	out := "```"
+	if d.language {
+		out += p.Language
+	}
+	out += "\n" + shownCode(p.Text)
+	if more && p.Open {
+		return out
+	}
+	return out + "```"
+}
+
+var fences = lazy.Regexp("`{3,}")
+
+// shownCode escapes code for a fence. Slack knows no longer fence, so three backticks in a row are kept apart.
+func shownCode(code string) string {
+	return fences().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
+		return strings.Join(strings.Split(ticks, ""), joiner)
+	})
+}
+
+// ticked writes code within a line. A single backtick would end at one in the code, so such code gets a fence.
+func ticked(code string) string {
+	code = strings.ReplaceAll(shownCode(code), "\n", " ")
+	switch {
+	case !strings.Contains(code, "`"):
+		return "`" + code + "`"
+	case strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`"):
+		code = " " + code + " "
+	}
+	return "```" + code + "```"
+}
+
+// slot stands in prose for code within a line, so that nothing is done to the code that is done to the prose.
+const slot = "␚"
+
+// prose is text without blocks of code.
+type prose struct {
+	text  string
+	codes []string // of the slots in the text
+	plain []bool   // the code is the character of a slot in the text itself
+}
+
+// proseOf joins pieces. first says that nothing was written before them, more that the text may go on.
+func proseOf(pieces []markdown.Piece, first, more bool) prose {
+	var p prose
+	var b strings.Builder
+	add := func(code string, plain bool) {
+		if strings.HasSuffix(b.String(), slot) {
+			b.WriteString(joiner)
+		}
+		b.WriteString(slot)
+		p.codes, p.plain = append(p.codes, code), append(p.plain, plain)
+	}
+	for _, piece := range pieces {
+		if piece.Kind == markdown.Span {
+			add(piece.Text, false)
+			continue
+		}
+		text := strings.Map(unmarked, legible.Visible(piece.Text))
+		for i, part := range strings.Split(text, slot) {
+			if i > 0 {
+				add(slot, true)
+			}
+			b.WriteString(unticking.Replace(part))
+		}
+	}
+	p.text = legible.Paragraphs(b.String())
+	if first {
+		p.text = strings.TrimLeft(p.text, " \n")
+	}
+	var lines []string
+	for line := range strings.SplitSeq(p.text, "\n") {
+		lines = append(lines, line)
+	}
+	for i, line := range lines {
+		lines[i] = formatted(line, more && i == len(lines)-1)
+	}
+	p.text = strings.Join(lines, "\n")
+	return p
+}
+
+// unticking replaces what would begin code or strike out text.
+var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
+
+// in writes the prose in a dialect.
+func (p prose) in(d dialect) string {
+	text := d.prose(breakMentions(escape(p.text)))
+	text = strings.NewReplacer(strongMark, d.strong, starMark, d.star, underscoreMark, d.underscore).Replace(text)
+	var b strings.Builder
+	for i, part := range strings.Split(text, slot) {
+		if i > 0 && p.plain[i-1] {
+			b.WriteString(slot)
+		} else if i > 0 {
+			b.WriteString(d.ticked(p.codes[i-1]))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

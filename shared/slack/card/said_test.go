@@ -1,0 +1,179 @@
+package card
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/markdown"
+)
+
+// itsEnd is a text after which nothing of what came before may change.
+const itsEnd = "\n\n終わり。\n\n"
+
+// grown is what the stream shows of a text that has ended.
+func grown(text string) string {
+	return strings.TrimSuffix(strings.TrimRight(strings.TrimSuffix(Streamed(text+itsEnd), "終わり。"), "\n"), "\n")
+}
+
+// The first text is what the model wrote, the second what its card has, the third what was streamed, if that differs.
+func TestCodeReachesPeopleAsItIs(t *testing.T) {
+	for name, x := range map[string][3]string{
+		"decorators":           {"```python\n@app.route(\"/\")\n@here\ndef f(): pass\n```", "```\n@app.route(\"/\")\n@here\ndef f(): pass\n```", "```python\n@app.route(\"/\")\n@here\ndef f(): pass\n```"},
+		"signs within a line":  {"`npm i @types/node` と `git reset HEAD~1`、`~/.bashrc`", "`npm i @types/node` と `git reset HEAD~1`、`~/.bashrc`", ""},
+		"stars":                {"`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です", "`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です", ""},
+		"colons":               {"```cpp\nstd::map<int,int>::iterator it; a::b::c();\n```", "```\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```", "```cpp\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```"},
+		"names of emoji":       {"`:x:` :x:", "`:x:` :\u2060x:", ""},
+		"times and volumes":    {"```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```", "```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```", ""},
+		"headings of a shell":  {"```\n# comment\n**bold**\n\n\n\n\ta\n```", "```\n# comment\n**bold**\n\n\n\n\ta\n```", ""},
+		"a heading with code":  {"# `x` の説明", "*`x` の説明*", "**`x` の説明**"},
+		"bold with code":       {"**use `a*b`** now", "*use `a*b`* now", "**use `a*b`** now"},
+		"tildes":               {"~~~sh\nssh user@host \"@here\" <!channel> ~\n~~~", "```\nssh user@host \"@here\" &lt;!channel&gt; ~\n```", "```sh\nssh user@host \"@here\" &lt;!channel&gt; ~\n```"},
+		"mentions":             {"`<@U1>` `<!channel>` `@here` `a@example.com` `https://example.com/a`", "`&lt;@U1&gt;` `&lt;!channel&gt;` `@here` `a@example.com` `https://example.com/a`", ""},
+		"a fence within":       {"````md\n```go\nx\n```\n````", "```\n`\u2060`\u2060`go\nx\n`\u2060`\u2060`\n```", "```md\n`\u2060`\u2060`go\nx\n`\u2060`\u2060`\n```"},
+		"two backticks":        {"`` a`b `` and `` ` ``", "```a`b``` and ``` ` ```", ""},
+		"indentation":          {"見て:\n\n    2**3\n      ~\n\nはい", "見て:\n```\n2**3\n  ~\n```\n\nはい", ""},
+		"in a list":            {"- a\n  ```\n  2**3\n  ```\n- b", "- a\n```\n2**3\n```\n- b", "\u2060- a\n```\n2**3\n```\n\u2060- b"},
+		"in a quote":           {"> ```\n> 2**3\n> ```", "```\n2**3\n```", ""},
+		"a fence without end":  {"はい\n```py\n2**3", "はい\n```\n2**3\n```", "はい\n```py\n2**3\n\n終わり。"},
+		"nothing in a fence":   {"a\n```\n```\nb", "a\nb", ""},
+		"what hides":           {"`a\u202eb\u200bc\u2028d` x\u202ey", "`a⟨U+202E⟩b⟨U+200B⟩c⟨U+2028⟩d` xy", ""},
+		"marks of Ringi":       {"✅ `✅`", "✓ `✅`", ""},
+		"a space at both ends": {"`  a  `", "` a `", "`  a  `"},
+		"our sign for code":    {"␚ `a` ␚␚", "␚ `a` ␚\u2060␚", ""},
+		"one beside another":   {"`a`\u200b``b``", "`a`\u2060`b`", ""},
+		"stars that are none":  {"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x", "2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x", `2\*\*3 は 8、4\*\*5 は 1024、a\*b\*c、2 \* 3、snake_case_x`},
+		"emphasis":             {"*a* _b_ **c** __d__ ***e***", "*a* _b_ *c* __d__ ***e***", `*a* _b_ **c** \_\_d\_\_ \*\*\*e\*\*\*`},
+		"a table":              {"a | b\n---|---\n1 | 2", "a | b\n---|---\n1 | 2", "a | b\n\u2060---|---\n1 | 2"},
+		"escapes":              {"\\* \\`x\\`", "\\* ｀x｀", "\\\u2060\\* ｀x｀"},
+		"people":               {"`<@U123>` <@U123>", "`&lt;@U123&gt;` <@U123> (U123)", "`&lt;@U123&gt;` &lt;@U123&gt;"},
+	} {
+		expect.Is(t, said(x[0]), x[1], "%s: the card of %q", name, x[0])
+		if x[2] == "" {
+			x[2] = x[1]
+		}
+		if name != "a fence without end" {
+			expect.Is(t, grown(x[0]), x[2], "%s: what is streamed of %q", name, x[0])
+		}
+	}
+}
+
+// A text of any piece, of which some close code that the text around them opened.
+func anyAnswer(t *rapid.T) string {
+	bits := []string{"`", "``", "```", "````", "\n```\n", "\n```go\n", "~~~", "\n", "\n\n", "    ", " ", "\t", "- ", "1. ", "> ", "# ", "a", "b ", "漢字。", "\\", "**", "*", "_",
+		"~", "---", "\r\n", "<@U123>", "<!channel>", "@here", ":x:", "://e.example/", "](", "]", "[", "&lt;", "|", "␚", "\u202e", "\u200b", "\ue000", "\ue001", "\u2060", "✅", "❤\ufe0f", "\u2028", "=", "&"}
+	if rapid.Bool().Draw(t, "any") {
+		return rapid.String().Draw(t, "text")
+	}
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 40).Draw(t, "bits"), "")
+}
+
+// shownOf is what people see of the stream's Markdown outside of code, in Slack's formatting.
+func shownOf(streamed string) string {
+	return strings.NewReplacer(joiner, "", `\*`, "*", `\_`, "_", "**", "*").Replace(streamed)
+}
+
+func TestWhatIsStreamedIsWhatTheCardShows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyAnswer(t)
+		whole := written(markdown.Pieces(text), false, streamed)
+		_, got := slackCode(whole)
+		_, want := slackCode(cardWithoutPeople(text))
+		if got, want = strings.TrimRight(shownOf(got), " \n"), strings.ReplaceAll(want, joiner, ""); got != want {
+			t.Fatalf("%q is streamed as %q: people see %q, in its card %q", text, whole, got, want)
+		}
+		shown := ""
+		for i := range text + "." {
+			now := Streamed(text[:i])
+			if !strings.HasPrefix(now, shown) || !strings.HasPrefix(whole, now) {
+				t.Fatalf("%q of %q: %q, then %q, in the end %q", text[:i], text, shown, now, whole)
+			}
+			shown = now
+		}
+	})
+}
+
+func cardWithoutPeople(text string) string {
+	d := slackmark
+	d.prose = func(escaped string) string { return escaped }
+	return strings.TrimRight(written(markdown.Pieces(text), false, d), " \n")
+}
+
+// slackCode reads a message as Slack does: it lists the code, and returns the text around it.
+func slackCode(s string) (code []string, around string) {
+	for {
+		at := strings.IndexByte(s, '`')
+		if at < 0 {
+			return code, around + s
+		}
+		ticks := "`"
+		if strings.HasPrefix(s[at:], "```") {
+			ticks = "```"
+		}
+		around += s[:at] + "|"
+		inside, after, ok := strings.Cut(s[at+len(ticks):], ticks)
+		if !ok {
+			return append(code, "no end"), around
+		}
+		if ticks == "```" {
+			if _, code, block := strings.Cut(inside, "\n"); block { // its first line names the language
+				inside = code
+			}
+		}
+		code, s = append(code, strings.Trim(strings.ReplaceAll(inside, joiner, ""), " \n")), after
+	}
+}
+
+// Slack takes for code what Markdown takes for code, and nothing else: nobody ends code early to format what follows.
+func TestSlackSeesTheCodeThatMarkdownSees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyAnswer(t)
+		var want []string
+		for _, p := range markdown.Pieces(text) {
+			if p.Kind != markdown.Prose && p.Text != "" {
+				shown := strings.ReplaceAll(escape(legible.Code(p.Text)), joiner, "")
+				if p.Kind == markdown.Span {
+					shown = strings.ReplaceAll(shown, "\n", " ")
+				}
+				want = append(want, strings.Trim(shown, " \n"))
+			}
+		}
+		for name, out := range map[string]string{"the card": said(text), "the stream": written(markdown.Pieces(text), false, streamed)} {
+			code, around := slackCode(out)
+			if strings.Join(code, "\x00") != strings.Join(want, "\x00") {
+				t.Fatalf("%s of %q is %q with the code %q, want %q", name, text, out, code, want)
+			}
+			around = strings.ReplaceAll(strings.ReplaceAll(around, "<@U123> (U123)", ""), "&lt;", "")
+			for _, bad := range []string{"<", "@here", ":x:", "\u202e", "\u200b", "\ue000", "\ue001", "✅"} {
+				if strings.Contains(around, bad) {
+					t.Fatalf("%s of %q has %q: %q", name, text, bad, out)
+				}
+			}
+		}
+	})
+}
+
+// A label must not hide the target of a link, even in text that looks like code but is none to Markdown. Slack must
+// find no address, since previews can't be switched off for a message that is being streamed.
+func TestNoLinkHidesWhereItLeadsWhileAnAnswerGrows(t *testing.T) {
+	for about, text := range map[string]string{
+		"an address":                    "see https://example.com/x now",
+		"a link":                        "see [the invoice](https://example.com/x) now",
+		"an image":                      "![](https://example.com/?q=1)",
+		"by a reference":                "see [the invoice][1]\n\n[1]: https://example.com/x",
+		"by its own name":               "see [the invoice]\n\n[the invoice]: https://example.com/x",
+		"a fence behind a backslash":    "\\```[the invoice](https://example.com/x)\\```",
+		"a reference in such a fence":   "\\```[the invoice][1]\\```\n\n[1]: https://example.com/x",
+		"a fence that a line goes into": "a ``` b\n\n[the invoice](https://example.com/x)",
+		"code whose end is escaped":     "\\`[the invoice](https://example.com/x)`",
+	} {
+		got := grown(text)
+		for _, link := range []string{"](", "][", "]:", "://"} {
+			expect.That(t, !strings.Contains(got, link), "%s: %q is a link", about, got)
+		}
+		expect.That(t, strings.Contains(got, "https:"+joiner+"//example.com/"), "%s: the address is gone from %q", about, got)
+	}
+}
