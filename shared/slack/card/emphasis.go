@@ -22,19 +22,16 @@ var headingForm = lazy.Regexp(`^#{1,6} +(.+)$`)
 // may change.
 func formatted(line string, more bool) string {
 	if more {
-		if end := strings.LastIndexAny(line, " 。、"+slot); end >= 0 {
-			_, size := utf8.DecodeRuneInString(line[end:])
-			line = line[:end+size]
-		} else {
+		end := strings.LastIndexAny(line, " 。、"+slot)
+		if end < 0 || line[0] == '#' {
 			return ""
 		}
+		_, size := utf8.DecodeRuneInString(line[end:])
+		line = line[:end+size]
 	}
 	m := headingForm().FindStringSubmatch(line)
-	switch {
-	case m == nil:
+	if m == nil {
 		return emphasized(line, more)
-	case more:
-		return ""
 	}
 	title := strings.TrimSpace(strings.ReplaceAll(m[1], "**", ""))
 	if title == "" || strings.Contains(title, "*") {
@@ -101,15 +98,9 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 	if end < 0 {
 		return "", false, false
 	}
-	after := strings.TrimLeft(rest[end:], sign)
-	if after == "" && len(rest) > end { // a closing run may still grow
-		decided = false
-	} else {
-		decided = true
-	}
-	inside = rest[:end]
+	after, inside := strings.TrimLeft(rest[end:], sign), rest[:end]
 	ok = len(rest)-end-len(after) == n && !unicode.IsSpace(lastRune(inside)) && !beside(firstRune(after), sign)
-	return inside, decided, ok
+	return inside, after != "", ok
 }
 
 func firstRune(s string) rune {

@@ -36,7 +36,7 @@ func written(pieces []markdown.Piece, more bool, d dialect) string {
 			if p.Text == "" {
 				continue
 			}
-			if code {
+			if code || out.Len() > 0 && !strings.HasSuffix(out.String(), "\n") { // empty lines may have been removed
 				out.WriteByte('\n')
 			}
 			out.WriteString(blockOf(p, more && i == len(pieces), d))

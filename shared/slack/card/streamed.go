@@ -7,7 +7,7 @@ import (
 	"ringi/shared/words/markdown"
 )
 
-// streamed is the Markdown that Slack's streaming takes. Slack must see in it what Slack sees in the answer's card, and
+// streamed is the Markdown that Slack's streaming takes. It shows what the answer's card shows and
 // nothing else: what would be a link, a list, a table, a divider or code by indentation is text.
 var streamed = dialect{strong: "**", star: `\*`, underscore: `\_`, language: true, prose: plainMarkdown,
 	ticked: func(code string) string {
@@ -20,10 +20,10 @@ var streamed = dialect{strong: "**", star: `\*`, underscore: `\_`, language: tru
 // unlinked breaks Markdown's inline and reference links, and the addresses that Slack would fetch for a preview while
 // the model still writes. It breaks escapes, too.
 var unlinked = strings.NewReplacer("](", "]"+joiner+"(", "][", "]"+joiner+"[", "]:", "]"+joiner+":",
-	"://", ":"+joiner+"//", `\`, `\`+joiner)
+	"://", ":"+joiner+"//", "www.", "www"+joiner+".", `\`, `\`+joiner)
 
 // lineStart is what has a meaning at the beginning of a line of Markdown.
-var lineStart = lazy.Regexp(`(?m)^([ \t]|[-+#=|:]|[0-9]{1,9}[.)])`)
+var lineStart = lazy.Regexp(`(?m)^([ \t]|[-+#=|:[]|[0-9]{1,9}[.)])`)
 
 func plainMarkdown(escaped string) string {
 	return lineStart().ReplaceAllString(unlinked.Replace(escaped), joiner+"$1")

@@ -59,11 +59,15 @@ func split(text string, more bool) (pieces []Piece, rest string) {
 	return s.out, ""
 }
 
+// marks are the characters that a block which is no text may begin with.
+const marks = "-+*#=_~`|:>0123456789.) \t\r"
+
 // proseBegins reports whether a line that is not complete is text, whatever follows.
 func proseBegins(line string) bool {
-	quotes, _ := unquoted(line)
-	return quotes == 0 && columns(line) < wide && strings.Trim(line, "-+*#=_~`|:>0123456789.) \t\r") != "" &&
-		!heading().MatchString(strings.TrimLeft(line, " ")) && !strings.Contains(line, "```") && !strings.Contains(line, "~~~")
+	words := strings.TrimLeft(line, marks)
+	begin := line[:len(line)-len(words)]
+	return words != "" && !strings.ContainsAny(begin, ">#\t") && !strings.Contains(begin, "    ") &&
+		!strings.Contains(begin, "```") && !strings.Contains(begin, "~~~")
 }
 
 // last ends the paragraph at the text's end, and returns what of it is not decided.
@@ -115,7 +119,7 @@ func (s *splitter) line(line, source string) {
 		}
 		s.endBlock()
 	}
-	blank := strings.TrimSpace(line) == ""
+	blank := strings.Trim(line, " \t") == ""
 	if s.column > 0 {
 		switch {
 		case blank:
@@ -131,14 +135,15 @@ func (s *splitter) line(line, source string) {
 		s.empty = ""
 	}
 	quotes, words := unquoted(line)
-	if blank || strings.TrimSpace(words) == "" {
+	if blank || strings.Trim(words, " \t") == "" {
 		s.endLeaf()
 		s.addProse(source)
 		return
 	}
-	if quotes != s.quotes && (quotes > 0 || !s.para) {
+	if quotes != s.quotes {
+		para := s.para && quotes == 0 // text goes on without the quote's mark
 		s.endLeaf()
-		s.lists, s.quotes = nil, quotes
+		s.lists, s.quotes, s.para = nil, quotes, para
 	}
 	s.text(words, source)
 }
@@ -239,7 +244,7 @@ func (s *splitter) inFence(line, source string) bool {
 	}
 	trimmed := strings.TrimLeft(line, " ")
 	if n := run(trimmed, f.char); n >= f.length && len(line)-len(trimmed) < f.list+wide &&
-		strings.TrimSpace(trimmed[n:]) == "" {
+		strings.Trim(trimmed[n:], " \t") == "" {
 		s.addCode("", source)
 		s.endBlock()
 		return true
