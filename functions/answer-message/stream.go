@@ -19,6 +19,9 @@ import (
 const (
 	// streamFrom is the length, in characters, from which an unfinished answer is shown.
 	streamFrom = 200
+	// streamLines is the length, in characters, from which only complete lines are shown. No message ends before it,
+	// unless most of its text is escaped.
+	streamLines = 600
 	// streamEvery is the time between two calls: Slack allows 100 appends a minute in a workspace (its Tier 4).
 	streamEvery = 1200 * time.Millisecond
 	// streamWithin bounds each call to Slack, so that the answer itself is not delayed.
@@ -105,10 +108,12 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	whole := card.Streamed(sure(text))
 	more, follows := strings.CutPrefix(whole, g.shown)
 	switch {
+	case strings.HasPrefix(g.shown, whole): // nothing new is sure
+		return false
 	case !follows: // the model started over, or the earlier text is now formatted differently
 		g.failed = true
 		return false
-	case more == "" || utf8.RuneCountInString(more) > slackapi.MaxStreamed:
+	case utf8.RuneCountInString(more) > slackapi.MaxStreamed:
 		return false
 	}
 	var err error
@@ -125,18 +130,16 @@ func (g *growing) show(ctx context.Context, text string) bool {
 	return true
 }
 
-// sure returns the part of an unfinished text that will not change: whole words, at most as much as one message shows.
+// sure returns the part of an unfinished text that the answer's first message will show: at most one message, and of a
+// text that may soon fill one only complete lines, since the message may end after any of them.
 func sure(text string) string {
 	if parts := conversation.Parts(text); len(parts) > 1 {
 		return parts[0]
 	}
-	text = strings.TrimLeft(text, " \n")
-	end := strings.LastIndexAny(text, " \n。、")
-	if end < 0 {
-		return ""
+	if utf8.RuneCountInString(text) < streamLines {
+		return text
 	}
-	_, size := utf8.DecodeRuneInString(text[end:])
-	return text[:end+size]
+	return text[:strings.LastIndexByte(text, '\n')+1]
 }
 
 // begin creates the row, posts the message, and then saves the message's timestamp in the row.

@@ -114,7 +114,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 	var kept []int
 	for _, l := range t.log {
-		out.Lines = append(out.Lines, logLine{l.Order + 1, legible.Spelled(l.Text), l.Err})
+		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
 		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
 	}
 	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)

@@ -243,6 +243,10 @@ func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 
 var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")
 
+// Output is a line of a command's output as people see it: as it is, without a terminal's colours, and with nothing
+// hidden.
+func Output(line string) string { return legible.Code(terminalCode().ReplaceAllString(line, "")) }
+
 // tail shows the last lines of the action's output and says how many lines there were, and which are missing.
 func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
@@ -251,8 +255,7 @@ func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.
 	}
 	lines := make([]string, len(log))
 	for i, l := range log {
-		text := strings.ReplaceAll(clean(beginning(terminalCode().ReplaceAllString(l.Text, ""), maxTailLine)), "`", "'")
-		lines[i] = cut(breakMentions(escape(text)), maxTailLine)
+		lines[i] = cut(shownCode(beginning(Output(l.Text), maxTailLine)), maxTailLine)
 	}
 	n := max(log[len(log)-1].Order+1, x.Lines)
 	counts := fill(d.texts.Lines, "n", conversation.Grouped(n))

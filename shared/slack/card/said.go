@@ -33,7 +33,7 @@ func written(pieces []markdown.Piece, more bool, d dialect) string {
 	for i := 0; i < len(pieces); {
 		if p := pieces[i]; p.Kind == markdown.Block {
 			i++
-			if p.Text == "" {
+			if strings.Trim(p.Text, " \t\n") == "" {
 				continue
 			}
 			if code || out.Len() > 0 && !strings.HasSuffix(out.String(), "\n") { // empty lines may have been removed
@@ -66,11 +66,10 @@ func blockOf(p markdown.Piece, more bool, d dialect) string {
 	if d.language {
 		out += p.Language
 	}
-	out += "\n" + shownCode(p.Text)
 	if more && p.Open {
-		return out
+		return out + "\n" + shownCode(strings.TrimRight(p.Text, " \t\n"))
 	}
-	return out + "```"
+	return out + "\n" + shownCode(p.Text) + "```"
 }
 
 var fences = lazy.Regexp("`{3,}")
