@@ -28,8 +28,8 @@ type actionRow struct {
 	Changed                 string        // what it changed, once it has ended
 	Became                  []changedFile // the same, path by path
 	No                      string        // why nobody can approve it
-	Argv                    []string
-	Script                  string
+	Argv                    []writtenText
+	Script                  writtenText
 	Seconds                 int
 	Whole                   bool // the complete payload is shown
 	Approved, Rule          string
@@ -50,7 +50,16 @@ type actionRow struct {
 	OpenPath                string // address that shows the complete payload, if this page doesn't
 }
 
-type writtenFile struct{ Path, Content string }
+type writtenFile struct {
+	Path    string
+	Content writtenText
+}
+
+// writtenText is a text that people stamp: spelled, so that nothing in it hides, and the address of it as it is.
+type writtenText struct {
+	Text, AsItIs string
+	Differs      bool // the text is not as it is
+}
 
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
@@ -90,11 +99,19 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	if !all && x.Number != t.logged {
 		out.OpenPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
 	}
-	for _, f := range p.Files {
-		out.Files = append(out.Files, writtenFile{legible.Spelled(f.Path), legible.Spelled(f.Content)})
+	for i, text := range payloadTexts(p) {
+		spelled := legible.Spelled(text)
+		is := writtenText{spelled, asItIs(path, x.Number, i+1), spelled != text}
+		switch {
+		case len(p.Files) > 0:
+			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
+		case len(p.Argv) > 0:
+			out.Argv = append(out.Argv, is)
+		default:
+			out.Script = is
+		}
 	}
 	out.Changes = changedFiles(p.Changes, words, locale)
-	out.Argv, out.Script = spelledAll(p.Argv), legible.Spelled(p.Script)
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)

@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"html"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,10 +35,11 @@ func TestConversationsWithAgents(t *testing.T) {
 		"the newest five hundred lines":                     longOutput,
 		"a flood of output":                                 floodedOutput,
 		"large content is read whole before it is approved": largePayload,
-		"the list":         listsTalks,
-		"agents and rules": listsAgents,
-		"nobody answers":   saysWhyNobodyAnswers,
-		"what waits":       waitsForActions,
+		"code, also byte by byte":                           codeIsAsItIs,
+		"the list":                                          listsTalks,
+		"agents and rules":                                  listsAgents,
+		"nobody answers":                                    saysWhyNobodyAnswers,
+		"what waits":                                        waitsForActions,
 	})
 }
 
@@ -91,6 +93,30 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 			t.Errorf("%s (%d) has markup that somebody wrote", path, a.Status)
 		}
 	}
+}
+
+func codeIsAsItIs(t *testing.T, w *consoletest.World) {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "`2**3` は?")
+	x := k.Proposes(conversation.ShellCommand, "{\"script\":\"echo a  b\\u200b\\u202e\\tc <b>\\r\\n\",\"timeout_seconds\":60}", "")
+	w.As(workspace.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "やめます"))
+	k.Says(workspace.Sato, "答えて")
+	k.Answers(conversation.Answer{Text: "見て:\n\n~~~go\n\tif a < b && x[1:n:2] { HEAD~1 } // **\u202e :x:\n~~~\n`<b>2**3</b>` と ✅"})
+	sato := w.As(workspace.Sato)
+	page := sato.Get(k.Page())
+	body := html.UnescapeString(strings.ReplaceAll(page.Body, "&lt;", "‹")) // escaped, it is no markup
+	for _, part := range []string{"<code>2**3</code> は?", "見て:<pre><code>\tif a ‹ b && x[1:n:2] { HEAD~1 } // **⟨U+202E⟩ :x:\n</code></pre>", "<code>‹b>2**3‹/b></code> と ✓", "<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩⟨U+0009⟩c ‹b>⟨U+000D⟩\n</pre>"} {
+		expect.That(t, strings.Contains(body, part), "%s is not on the page: %s", part, body)
+	}
+	page.Holds(t, "元の文字のまま開く", "番号で表しています")
+	raw := sato.Get(k.Page() + "/actions/1/1")
+	expect.Is(t, raw.Body, "echo a  b\u200b\u202e\tc <b>\r\n")
+	expect.Is(t, raw.Header.Get("Content-Type"), "text/plain; charset=utf-8")
+	expect.Is(t, raw.Header.Get("X-Content-Type-Options"), "nosniff")
+	for _, nothing := range []string{"/actions/1/2", "/actions/1/0", "/actions/2/1", "/actions/x/1"} {
+		expect.Is(t, sato.Get(k.Page()+nothing).Status, http.StatusNotFound, "%s", nothing)
+	}
+	stranger := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
+	expect.Is(t, stranger.Get(k.Page()+"/actions/1/1").Status, http.StatusNotFound, "a stranger")
 }
 
 func listsAgents(t *testing.T, w *consoletest.World) {

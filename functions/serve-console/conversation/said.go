@@ -10,14 +10,15 @@ import (
 )
 
 type saidRow struct {
-	ID, By, Sender, Text string
-	At                   time.Time
-	Files                []fileRow
-	Tokens               int64
-	Action               int  // number of the action that the message is about
-	Anew                 bool // the agent doesn't know the messages before this one
-	Waits                bool // it is not answered
-	Note                 string
+	ID, By, Sender string
+	Text           []card.Passage
+	At             time.Time
+	Files          []fileRow
+	Tokens         int64
+	Action         int  // number of the action that the message is about
+	Anew           bool // the agent doesn't know the messages before this one
+	Waits          bool // it is not answered
+	Note           string
 }
 
 type fileRow struct {
@@ -53,7 +54,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			continue // it stands above
 		}
 		row := saidRow{
-			ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Prose(m.Content),
+			ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Passages(m.Content),
 			At: m.CreatedAt, Tokens: m.RawTokens,
 			Action: numbers[m.ActionID], Waits: waits[m.Key()],
 		}
@@ -71,7 +72,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		case conversation.FromSystem:
 			row.By = words.Say("ringi")
 			if m.Collapsed {
-				row.Text = words.Say("summary") + "\n" + row.Text
+				row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 			}
 		}
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strings"
 
 	"ringi/shared/words/lazy"
@@ -29,13 +30,13 @@ var slackmark = dialect{strong: "*", star: "*", underscore: "_", prose: people, 
 // change. What two dialects write of the same pieces is shown as the same characters.
 func written(pieces []markdown.Piece, more bool, d dialect) string {
 	var out strings.Builder
+	pieces = slices.DeleteFunc(slices.Clone(pieces), func(p markdown.Piece) bool { // Slack has no empty block of code
+		return p.Kind == markdown.Block && strings.Trim(p.Text, " \t\n") == ""
+	})
 	code := false // what was written last is a block of code
 	for i := 0; i < len(pieces); {
 		if p := pieces[i]; p.Kind == markdown.Block {
 			i++
-			if strings.Trim(p.Text, " \t\n") == "" {
-				continue
-			}
 			if code || out.Len() > 0 && !strings.HasSuffix(out.String(), "\n") { // empty lines may have been removed
 				out.WriteByte('\n')
 			}
@@ -47,7 +48,7 @@ func written(pieces []markdown.Piece, more bool, d dialect) string {
 		for end < len(pieces) && pieces[end].Kind != markdown.Block {
 			end++
 		}
-		text := proseOf(pieces[i:end], out.Len() == 0, more && end == len(pieces)).in(d)
+		text := proseOf(pieces[i:end]).formatted(out.Len() == 0, more && end == len(pieces)).in(d)
 		if text != "" && code {
 			text, code = "\n"+text, false
 		}
@@ -103,38 +104,43 @@ type prose struct {
 	plain []bool   // the code is the character of a slot in the text itself
 }
 
-// proseOf joins pieces. first says that nothing was written before them, more that the text may go on.
-func proseOf(pieces []markdown.Piece, first, more bool) prose {
+// add adds code within a line, or the character of a slot.
+func (p *prose) add(b *strings.Builder, code string, plain bool) {
+	if strings.HasSuffix(b.String(), slot) {
+		b.WriteString(joiner)
+	}
+	b.WriteString(slot)
+	p.codes, p.plain = append(p.codes, code), append(p.plain, plain)
+}
+
+// proseOf joins pieces as people see them.
+func proseOf(pieces []markdown.Piece) prose {
 	var p prose
 	var b strings.Builder
-	add := func(code string, plain bool) {
-		if strings.HasSuffix(b.String(), slot) {
-			b.WriteString(joiner)
-		}
-		b.WriteString(slot)
-		p.codes, p.plain = append(p.codes, code), append(p.plain, plain)
-	}
 	for _, piece := range pieces {
 		if piece.Kind == markdown.Span {
-			add(piece.Text, false)
+			p.add(&b, piece.Text, false)
 			continue
 		}
 		text := strings.Map(unmarked, legible.Visible(piece.Text))
 		for i, part := range strings.Split(text, slot) {
 			if i > 0 {
-				add(slot, true)
+				p.add(&b, slot, true)
 			}
-			b.WriteString(unticking.Replace(part))
+			b.WriteString(part)
 		}
 	}
 	p.text = legible.Paragraphs(b.String())
+	return p
+}
+
+// formatted marks what is formatted. first says that nothing was written before, more that the text may go on.
+func (p prose) formatted(first, more bool) prose {
+	p.text = unticking.Replace(p.text)
 	if first {
 		p.text = strings.TrimLeft(p.text, " \n")
 	}
-	var lines []string
-	for line := range strings.SplitSeq(p.text, "\n") {
-		lines = append(lines, line)
-	}
+	lines := strings.Split(p.text, "\n")
 	for i, line := range lines {
 		lines[i] = formatted(line, more && i == len(lines)-1)
 	}

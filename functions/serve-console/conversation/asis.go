@@ -1,0 +1,77 @@
+package conversation
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+)
+
+// asItIs is the address of one text of an action's payload, byte by byte. The page itself spells what people stamp.
+func asItIs(path string, action, text int) string {
+	return fmt.Sprintf("%s/actions/%d/%d", path, action, text)
+}
+
+// payloadTexts lists the texts of a payload: the script, or the files' contents, or the words of a command.
+func payloadTexts(p conversation.Payload) []string {
+	switch {
+	case len(p.Files) > 0:
+		out := make([]string, len(p.Files))
+		for i, f := range p.Files {
+			out[i] = f.Content
+		}
+		return out
+	case len(p.Argv) > 0:
+		return p.Argv
+	}
+	return []string{p.Script}
+}
+
+// showAsItIs sends one text of an action's payload as it is, to whoever may read the page.
+func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(r.PathValue("number"))
+	text, _ := strconv.Atoi(r.PathValue("text"))
+	x, err := c.numbered(r.Context(), a.(*conversation.Aggregate), number)
+	if err != nil {
+		return err
+	}
+	p, err := c.payload(r.Context(), a.Ref(), x)
+	if err != nil {
+		return err
+	}
+	texts := payloadTexts(p)
+	if text < 1 || text > len(texts) {
+		return fmt.Errorf("text %d of %d: %w", text, len(texts), aggregate.ErrNotFound)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="action-%d-%d.txt"`, number, text))
+	_, err = w.Write([]byte(texts[text-1]))
+	return err
+}
+
+// numbered returns the action with a number, also if it is archived.
+func (c *Pages) numbered(ctx context.Context, a *conversation.Aggregate, number int) (*conversation.Action, error) {
+	for _, x := range a.Actions {
+		if x.Number == number {
+			return x, nil
+		}
+	}
+	old, err := c.Conversations.Archived(ctx, a.Ref().Tenant, a.Ref().ID)
+	for i := range old {
+		if old[i].Number == number {
+			return &old[i], nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("action %d: %w", number, aggregate.ErrNotFound)
+	}
+	return nil, err
+}

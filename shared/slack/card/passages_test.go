@@ -1,0 +1,53 @@
+package card
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/markdown"
+)
+
+func TestAPageShowsCodeAsItIs(t *testing.T) {
+	for text, want := range map[string][]Passage{
+		"a `2**3` ~b~\n\n```go\n\tx[1:n:2]\n```\nc": {{Text: "a "}, {Text: "2**3", Code: true}, {Text: " ~b~"}, {Text: "\tx[1:n:2]\n", Block: true}, {Text: "c"}},
+		"␚ `a`␚ ✅":        {{Text: "␚ "}, {Text: "a", Code: true}, {Text: "␚ ✓"}},
+		"`a\u202e`\u202e": {{Text: ""}, {Text: "a⟨U+202E⟩", Code: true}},
+		" \u200b\n ":      nil,
+		"**a** # b":       {{Text: "**a** # b"}},
+	} {
+		if diff := cmp.Diff(want, Passages(text)); diff != "" {
+			t.Errorf("%q:\n%s", text, diff)
+		}
+	}
+}
+
+// A page has the same code as a card.
+func TestPagesAndCardsFindTheSameCode(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyAnswer(t)
+		var got, want []string
+		for _, p := range Passages(text) {
+			if p.Code || p.Block && strings.TrimSpace(p.Text) != "" {
+				got = append(got, strings.Trim(p.Text, " \t\n"))
+			}
+			expect.That(t, !strings.ContainsAny(p.Text, "\u202e\ue000\ue001"), "%q of %q", p.Text, text)
+		}
+		for _, p := range markdown.Pieces(strings.TrimRight(text, " \t\n")) {
+			code := legible.Code(p.Text)
+			if p.Kind == markdown.Span {
+				code = strings.ReplaceAll(code, "\n", " ")
+			}
+			if shown := strings.Trim(code, " \t\n"); p.Kind == markdown.Span || p.Kind == markdown.Block && shown != "" {
+				want = append(want, shown)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q:\n%s", text, diff)
+		}
+	})
+}
