@@ -16,7 +16,7 @@ var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", 
 
 // withoutSDK are areas and packages that import only the standard library, packages of Ringi and bareModules.
 var withoutSDK = []string{
-	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
+	"domain", "words/language", "words/legible", "words/markdown", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
 	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 

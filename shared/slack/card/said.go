@@ -106,8 +106,8 @@ type prose struct {
 
 // add adds code within a line, or the character of a slot.
 func (p *prose) add(b *strings.Builder, code string, plain bool) {
-	if strings.HasSuffix(b.String(), slot) {
-		b.WriteString(joiner)
+	if n := len(p.plain); strings.HasSuffix(b.String(), slot) && !plain && !p.plain[n-1] {
+		b.WriteString(joiner) // else the code before would end at the wrong backtick
 	}
 	b.WriteString(slot)
 	p.codes, p.plain = append(p.codes, code), append(p.plain, plain)
@@ -136,7 +136,7 @@ func proseOf(pieces []markdown.Piece) prose {
 
 // formatted marks what is formatted. first says that nothing was written before, more that the text may go on.
 func (p prose) formatted(first, more bool) prose {
-	p.text = unticking.Replace(p.text)
+	p.text = breakMentions(unticking.Replace(p.text))
 	if first {
 		p.text = strings.TrimLeft(p.text, " \n")
 	}
@@ -153,7 +153,7 @@ var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
 
 // in writes the prose in a dialect.
 func (p prose) in(d dialect) string {
-	text := d.prose(breakMentions(escape(p.text)))
+	text := d.prose(escape(p.text))
 	text = strings.NewReplacer(strongMark, d.strong, starMark, d.star, underscoreMark, d.underscore).Replace(text)
 	var b strings.Builder
 	for i, part := range strings.Split(text, slot) {
