@@ -85,9 +85,9 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 
 // A command runs once, after an approval; the card shows its output during and after the run, and one click stops it.
 func TestACommandIsWatchedAndStopped(t *testing.T) {
-	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo done > here")
+	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo 'x[1:n:2] 2**3 HEAD~1' @here; echo done > here")
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
-	d.Shows("操作 #1 完了", "line 3", "終了コード: 0")
+	d.Shows("操作 #1 完了", "line 3\nx[1:n:2] 2**3 HEAD~1 @here\n```", "終了コード: 0")
 	d.Reply("コマンド: cat here; for i in $(seq 1 300); do echo tick $i; sleep 0.2; done")
 	d.Press(workspace.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
 	runs := d.Shows("操作 #2 を実行中", "tick")
