@@ -1,8 +1,6 @@
 package infra_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -10,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -18,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -118,7 +114,6 @@ var parametersOf = regexp.MustCompile(`(?s)\nParameters:\n.*?\n\n`)
 // package the template's folder for each. If whole is false, it deploys only the template's parameters.
 func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *account {
 	t.Helper()
-	sam := samTool(t, "sam")
 	folder := t.TempDir()
 	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
 		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
@@ -131,20 +126,13 @@ func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *acco
 	a := &account{has: has}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, sam, append([]string{"deploy"}, args...)...)
-	cmd.Dir = folder
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL=" + server.URL, "AWS_DEFAULT_REGION=us-east-1",
-		"AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none", "AWS_EC2_METADATA_DISABLED=true", "LANG=C.UTF-8",
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	expect.Must(t, err != nil && a.change != nil, "it did not come to a change set: %v\n%s", err, &out)
-	expect.That(t, strings.Contains(out.String(), "this is no account"),
-		"it ended otherwise than by the account:\n%s", &out)
+	out, ok := sam(t, folder, map[string]string{
+		"PATH": os.Getenv("PATH"), "HOME": folder, "SAM_CLI_TELEMETRY": "0", "AWS_ENDPOINT_URL": server.URL,
+		"AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none",
+		"AWS_EC2_METADATA_DISABLED": "true", "LANG": "C.UTF-8",
+	}, append([]string{"deploy"}, args...)...)
+	expect.Must(t, !ok && a.change != nil, "it did not come to a change set:\n%s", out)
+	expect.That(t, strings.Contains(out, "this is no account"), "it ended otherwise than by the account:\n%s", out)
 	return a
 }
 

@@ -15,19 +15,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// samTool returns the path of a program in the environment that .ci/run makes for SAM.
-func samTool(t *testing.T, name string) string {
-	t.Helper()
-	expect.Patience(t)
-	path := expect.Value(filepath.Abs(filepath.Join(repository, ".ringi-local", "ci", "bin", name)))(t)
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	expect.Must(t, os.Getenv("CI") == "", "%s is not there: .ci/run installs it", path)
-	t.Skipf("%s is not there: .ci/run installs it", path)
-	return ""
-}
-
 // transformed runs testdata/transform.py, which transforms a template as SAM does, and returns its output.
 func transformed(t *testing.T, arguments ...string) []byte {
 	t.Helper()
