@@ -136,15 +136,19 @@ def query_own_rows():
                 return [table.items[hash_key]] if hash_key in table.items else []
             return list(table.items[hash_key].values()) if hash_key in table.items else []
         wanted = [(name, value.type, value.value) for name, value in conditions]
+        first = wanted[0][0]  # most rows are in no index
+        if table.range_key_attr:
+            indexed = [item for group in table.items.values() for item in group.values() if first in item.attrs]
+        else:
+            indexed = [item for item in table.items.values() if first in item.attrs]
         rows = []
-        for group in table.items.values():
-            for item in group.values() if table.range_key_attr else [group]:
-                for name, kind, value in wanted:
-                    has = item.attrs.get(name)
-                    if has is None or has.value != value or has.type != kind:
-                        break
-                else:
-                    rows.append(item)
+        for item in indexed:
+            for name, kind, value in wanted:
+                has = item.attrs.get(name)
+                if has is None or has.value != value or has.type != kind:
+                    break
+            else:
+                rows.append(item)
         return rows
 
     def narrowed_query(self, *args, **kwargs):
