@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"ringi/infra/local/lambda"
 )
@@ -322,6 +325,26 @@ func (w *injector) whose(c lambda.Call) *trace {
 	return w.traces[mark]
 }
 
+// ids yields all matches of idForm. It leaves short words out first: each body and event is searched, and the regular
+// expression takes many times as long as looking for the words.
+func ids(text []byte) iter.Seq[[]byte] {
+	between := func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	return func(yield func([]byte) bool) {
+		for word := range bytes.FieldsFuncSeq(text, between) {
+			if len(word) < ulid.EncodedSize {
+				continue
+			}
+			for _, id := range idForm.FindAll(word, -1) {
+				if !yield(id) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // markIn returns the scenario's mark for a text, and learns a task's id from the first text with both.
 func (w *injector) markIn(text []byte) string {
 	if len(text) == 0 {
@@ -334,7 +357,7 @@ func (w *injector) markIn(text []byte) string {
 		}
 		return mark
 	}
-	for _, id := range idForm.FindAll(text, -1) {
+	for id := range ids(text) {
 		if mark := w.marks[string(id)]; mark != "" {
 			if m := tokenForm.FindSubmatch(text); m != nil {
 				w.marks[string(m[1])] = mark
