@@ -84,6 +84,7 @@ func testCutOff(t *testing.T, w *world) {
 }
 
 func testHangs(t *testing.T, w *world) {
+	expect.Patience(t)
 	w.approved(w.lone(1))
 	w.vendors.Hang(writing, time.Minute)
 	within := minTurn + 5*time.Second
@@ -161,6 +162,7 @@ func testBucketDownAMoment(t *testing.T, w *world) {
 }
 
 func testBucketHangs(t *testing.T, w *world) {
+	expect.Patience(t)
 	w.approved(w.lone(1))
 	hangs := &hanging{Results: w.h.Results}
 	w.h.Results = hangs

@@ -78,6 +78,7 @@ var stages = []struct {
 
 // TestThirtyTwoClientsAtOnce lets clients decide, cancel and retry on one task, round after round.
 func TestThirtyTwoClientsAtOnce(t *testing.T) {
+	expect.Patience(t)
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
 	rounds := 40
