@@ -17,7 +17,9 @@ func objectRule(s *stack, wrong report) {
 				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) && slices.Contains(st.resources, on)
 			})
 		}
-		if s.allows(s.role(id), "s3:DeleteObject") {
+		wrong.where(s.allowsIn(s.role(id), "s3:DeleteObjectVersion", arguments) || s.allowsIn(s.role(id), "s3:DeleteObjectVersion", bucket) &&
+			id != "SweepTasksFunction", "%s may delete for good what is not its to forget", id)
+		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(talkers, id) {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
 				"%s may not find and delete results that were kept under older keys", id)
@@ -36,8 +38,11 @@ func objectRule(s *stack, wrong report) {
 		exports := id == "ExportAuditFunction" && s.allowsOn(s.role(id), "s3:PutObject", bucket+"/exports/*")
 		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue", "ModelSecret"), id == "ExecuteProcessFunction"
 		wrong.where(thinks && !has("Allow", "s3:PutObject", prompts), "%s may not keep what models were sent", id)
-		wrong.where(!keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !exports ||
+		stamps := slices.Contains([]string{"ReceiveInteractionFunction", "ServeConsoleFunction"}, id)
+		wrong.where(stamps && !has("Allow", "s3:PutObject", arguments), "%s may not keep what people stamp", id)
+		wrong.where(!keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !exports && !stamps ||
 			s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")), "%s may put more than prompts into the bucket", id)
+		wrong.where(stamps && s.allowsOn(s.role(id), "s3:PutObject", prompts), "%s may put more than what people stamp", id)
 		if !s.allows(s.role(id), "s3:GetObject") {
 			continue
 		}
@@ -56,17 +61,25 @@ func objectRule(s *stack, wrong report) {
 // only run-action writes files of conversations, answer-message reads their versions, and only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
+	// What came too late into a conversation that is forgotten, its writer deletes.
+	deletes := map[string][]string{
+		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*"}, "RunActionFunction": {bucket + "/workspaces/versions/*"},
+	}[id]
 	theirs := map[string][]string{
-		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*", bucket + "/workspaces/versions/*"},
-		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
-		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
-		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
-		"BeginContestFunction":  {bucket, bucket + "/contests/*"},
-		"DraftPromptFunction":   {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
+		"AnswerMessageFunction": {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",
+			bucket + "/workspaces/versions/*"},
+		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
+		"RunRoundFunction":     {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
+		"CloseContestFunction": {bucket, bucket + "/contests/*"},
+		"BeginContestFunction": {bucket, bucket + "/contests/*"},
+		"DraftPromptFunction":  {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {
-			ours := slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject"))
+			if slices.Equal(st.actions, []string{"s3:DeleteObject"}) && slices.Contains(deletes, on) {
+				continue
+			}
+			ours := !slices.Contains(st.actions, "s3:DeleteObject") && slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject"))
 			wrong.where(st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours,
 				"%s: %v on %s, which is not its business", id, st.actions, on)
 		}

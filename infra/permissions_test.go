@@ -100,7 +100,7 @@ var needs = []struct {
 	{"CHAT_ARN", []string{"states:StartExecution"}, "Chat"},
 	{"CONTEST_ARN", []string{"states:StartExecution"}, "Contest"},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
-	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, "ResultsBucket.Arn"},
+	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}, "ResultsBucket.Arn"},
 	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
@@ -110,7 +110,7 @@ var needs = []struct {
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule}
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, forgetRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule}
 }
 
 func ownRoleRule(s *stack, wrong report) {

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
 )
 
@@ -36,8 +37,9 @@ type Store interface {
 
 // Payloads stores and reads payloads, including those that are too large for a row.
 type Payloads interface {
-	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 		members map[string]any) (aggregate.Blob, error)
+	large.Copier
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
@@ -167,8 +169,8 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
 	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, Complete: t.complete(ctx), Locale: t.settings.Locale, Now: t.Now(),
-		More: t.unseen()}, onText)
+		Tools: isolated.Installed, Busy: busy, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
+		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()}, onText)
 	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
@@ -231,15 +233,17 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 		if x.Proposal, err = t.proposal(ctx, p); err != nil {
 			return nil, err
 		}
-		a, err := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		decide := func(a *conversation.Aggregate) (aggregate.Change, error) {
 			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
-			if why := t.overtaken(err); why != "" {
-				y := x
-				y.Proposal, y.Refused = nil, why
-				return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+			why := t.overtaken(err)
+			if why == "" {
+				return t.counted(c, err)
 			}
-			return t.counted(c, err)
-		})
+			y := x
+			y.Proposal, y.Refused = nil, why
+			return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+		}
+		a, err := t.Store.Decide(ctx, t.ref, large.Copying(ctx, t.Payloads, decide))
 		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
 			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(reasonTooLong),
 				long.Error())
@@ -264,11 +268,13 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 	}
 }
 
-// overtaken says why a proposal was too late: a person's own came first, or the files are others by now.
+// overtaken says why a proposal was too late: a person's own came first, or the files are others by now, or lost.
 func (t *answering) overtaken(err error) string {
 	switch w := wordsIn(t.settings.Locale); {
 	case errors.Is(err, conversation.ErrPending):
 		return w.busy
+	case errors.Is(err, conversation.ErrFilesLost):
+		return w.lost
 	case errors.Is(err, conversation.ErrBase):
 		return w.moved
 	}

@@ -16,8 +16,8 @@ import (
 
 // Problems of a proposal that are not the agent's fault, in words for the agent.
 const (
-	filesLost = "the files of this conversation were deleted when their time was over, there are none now: " +
-		"tell the people, and write whole files if they are still needed"
+	filesLost = "the files of this conversation were deleted when their time was over: " +
+		"tell the people that they choose on the conversation's page whether to go on with an empty folder"
 	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
 )
 
@@ -68,7 +68,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, fmt.Errorf("read a payload: %w", err)
 	}
-	kept, err := t.Payloads.KeepArguments(ctx, t.ref, json.RawMessage(text), members)
+	kept, err := t.Payloads.KeepPayload(ctx, t.ref, json.RawMessage(text), members)
 	if err != nil {
 		return nil, fmt.Errorf("keep the payload: %w", err)
 	}

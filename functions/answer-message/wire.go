@@ -44,6 +44,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
 	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
+	large.Living = rows.Living
 	return &Handler{
 		Store: rows, Payloads: large, Files: versions.Open(cfg, env.ResultsBucket),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },

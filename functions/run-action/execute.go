@@ -62,9 +62,10 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	return conversation.SumOf(changes)
 }
 
-// gone is the result if the workspace has expired: the next action begins with an empty one.
+// gone is the result if the files on which the action was to work are lost. Nothing runs until a person chooses how to go
+// on.
 func (j *job) gone(err error) conversation.Result {
-	r := j.says(reasonRefused, j.words().gone, err)
+	r := j.says(conversation.ReasonFilesLost, j.words().gone, err)
 	r.Gone = true
 	return r
 }
@@ -181,7 +182,7 @@ func (j *job) logged(ctx context.Context, r conversation.Result) {
 		return
 	case reasonMissing:
 		code = conversation.CodeMissingCommand
-	case reasonRefused, reasonUnread:
+	case reasonRefused, reasonUnread, conversation.ReasonFilesLost:
 		code = conversation.CodeValidation
 	}
 	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause,

@@ -48,7 +48,7 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
-	AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error
+	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -193,6 +193,10 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Ne
 
 // prepare reads the payload, or returns why the action can't be executed.
 func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error) {
+	if j.session.FilesLostAt != nil { // a late result found out
+		r := j.says(conversation.ReasonFilesLost, j.words().gone, conversation.ErrFilesLost)
+		return &r, nil
+	}
 	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("open the payload: %w", err)

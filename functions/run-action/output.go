@@ -79,7 +79,7 @@ func (l *lines) keep(ctx context.Context) {
 		return
 	}
 	conversation.Log(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
-	if err := l.Store.AppendLog(ctx, l.ref.Tenant, l.action.ActionID, l.held, l.gone); err != nil {
+	if err := l.Store.AppendLog(ctx, l.ref, l.action.ActionID, l.held, l.gone); err != nil {
 		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT",
 			err.Error())
 		if len(l.held) < conversation.MostLines {

@@ -111,7 +111,7 @@ func TestAConversationIsDrawn(t *testing.T) {
 	for i := range 15 {
 		lines = append(lines, line(i))
 	}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, lines, nil))
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, lines, nil))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	k.drawn("processing", "*まず* 試します。", "line 5\\nline 6")
 

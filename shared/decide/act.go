@@ -28,6 +28,7 @@ func Buttons() map[string]Button {
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
+		card.BeginEmpty:         {Act: onWhole((*conversation.Aggregate).BeginEmpty)},
 	}
 }
 

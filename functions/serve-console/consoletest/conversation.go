@@ -145,7 +145,7 @@ func (k *Conversation) Prints(x *conversation.Action, from, n int) {
 			}
 			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
 		}
-		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk.Tenant, x.ActionID, lines, gone))
+		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk, x.ActionID, lines, gone))
 		from += 100
 	}
 }

@@ -67,6 +67,7 @@ type conversationPage struct {
 	ClosedBy, ClosedWhy       string
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
+	FilesLost                 bool
 	Kept                      bool
 	Forgotten                 time.Time // when it goes
 	Calls                     int
@@ -276,7 +277,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if s.ClosedAt != nil {
 		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}
-	p.Forgotten = web.TimeOf(t.is.Head.ForgottenAt)
+	p.FilesLost, p.Forgotten = t.is.FilesLost(), web.TimeOf(t.is.Head.ForgottenAt)
 	if s.Status == conversation.Failing {
 		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}

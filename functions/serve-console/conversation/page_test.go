@@ -25,6 +25,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"changes of files are shown whole":                  showsDifferences,
 		"what can't be approved has no button":              refusesDifferences,
 		"who may not decide is told why":                    refusesActions,
+		"lost files wait for a person":                      beginsEmpty,
 		"who asked for an action may withdraw it alone":     offersWhatAskersMay,
 		"two at once make one decision":                     oneActionDecision,
 		"what people, agents and commands write is text":    saidIsText,
@@ -67,7 +68,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
-	page.Holds(t, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
+	page.Holds(t, "session.closed", "誰も開けなくなり、内容が削除される日時", "35 日後まで", "読める人", "この会話をもう一度始める")
 	page.Lacks(t, "data-live")
 	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)

@@ -61,7 +61,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 		return err
 	case aggregate.ActReject, task.ActTakeAsReason:
 		return p.Reject(by, requester)
-	case conversation.ActReopen:
+	case conversation.ActReopen, conversation.ActBeginEmpty:
 		return p.Request(by)
 	case conversation.ActCancel:
 		if slices.Contains(a.Askers(), v.User) { // of their own

@@ -94,7 +94,8 @@ func (a *Aggregate) working(run int) error {
 
 // Answered records the agent's answer to the messages seen, which leave the inbox. Its proposal becomes an action that
 // waits for a person, unless an administrator's rule approves it. It returns ErrPending if another action is not over,
-// ErrBase if the proposal was made for other files, and ErrMoved if one of seen was answered meanwhile.
+// ErrBase if the proposal was made for other files, ErrFilesLost while these are lost, and ErrMoved if one of seen was
+// answered meanwhile.
 func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
 	c, err := a.answering(run, seen, now)
 	if err != nil {
@@ -107,8 +108,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
 		c.Conversation.Unasked = 0
 	}
-	if x.Lost != "" && c.Conversation.WorkspaceVersion == x.Lost {
-		c.Conversation.WorkspaceVersion = ""
+	if x.Lost != "" && c.Conversation.WorkspaceVersion == x.Lost && !a.FilesLost() {
+		c.Conversation.FilesLostAt = &c.Now
 		m := Message{Sender: FromSystem}
 		m.own(said.In(c.Conversation.Locale).lost)
 		c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
@@ -268,8 +269,11 @@ func (c *change) charge(u aggregate.Usage) {
 
 // propose creates the action and its card, and returns the action's id.
 func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
-	if c.of.Current() != nil {
+	switch {
+	case c.of.Current() != nil:
 		c.Fail(ErrPending)
+	case c.of.FilesLost():
+		c.Fail(ErrFilesLost)
 	}
 	if p.Base != c.Conversation.WorkspaceVersion {
 		c.Fail(ErrBase)
@@ -298,6 +302,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	x.Rule = p.Rule
 	c.Conversation.Unasked++
 	c.move(x, ActionApproved, func(n *Action) {
+		n.Payload = c.lasting(n.Payload)
 		n.Gate.Terms.ApprovalRequired = false
 		n.settle(aggregate.Approved)
 		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto

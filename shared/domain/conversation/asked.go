@@ -99,6 +99,8 @@ const (
 	ActCancel aggregate.Act = "cancel_action"
 	ActClose  aggregate.Act = "close_session"
 	ActReopen aggregate.Act = "reopen_session"
+	// ActBeginEmpty gives up lost files.
+	ActBeginEmpty aggregate.Act = "begin_empty"
 )
 
 // Offers returns what people may do in the conversation in its current state. Whether a particular person may do it is
@@ -108,6 +110,8 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	switch {
 	case a.Conversation.Status == Closed:
 		return []aggregate.Offer{{Act: ActReopen}}
+	case x == nil && a.FilesLost():
+		return []aggregate.Offer{{Act: ActBeginEmpty}, {Act: ActClose}}
 	case x == nil:
 		return []aggregate.Offer{{Act: ActClose}}
 	}

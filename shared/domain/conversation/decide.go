@@ -44,6 +44,7 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	c.active()
 	c.Conversation.PendingActionID = ""
 	c.move(x, ActionApproved, func(n *Action) {
+		n.Payload = c.lasting(n.Payload)
 		n.Gate = stamped
 		n.settle(aggregate.Approved)
 		n.ApprovedBy = ApprovedByUser
@@ -211,8 +212,8 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done()
 }
 
-// forget lets the rows of a conversation that is not kept expire a day after it was closed. Approved actions stay as
-// long as the audit log, which contains their hashes.
+// forget has a conversation that is not kept forgotten a day after it was closed. Should the sweeper never come, its rows
+// expire. Approved actions stay as long as the audit log, which contains their hashes.
 func (a *Aggregate) forget(c *change) {
 	if c.Conversation.IsCached {
 		return
@@ -233,8 +234,12 @@ func (a *Aggregate) forget(c *change) {
 }
 
 // Reopen reopens a closed conversation in its thread. The agent no longer knows the earlier messages, but the workspace
-// is unchanged. Messages written since the end are answered. Everybody who may make requests may reopen it.
+// is unchanged. Messages written since the end are answered. Everybody who may make requests may reopen it. It returns
+// ErrNotFound for a conversation that is forgotten.
 func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if a.Head.Forgotten(now) {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
 	if a.Conversation != nil && a.Conversation.Status != Closed {
 		return aggregate.Change{}, nil
 	}

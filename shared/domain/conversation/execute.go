@@ -24,7 +24,7 @@ type Result struct {
 	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
 	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
 	TailFrom    int              `json:"-"`              // number of its first line
-	Gone        bool             `json:"-"`              // the conversation's files are lost; the next action has none
+	Gone        bool             `json:"-"`              // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 }
 
@@ -65,7 +65,8 @@ const (
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, and ErrBase.
+// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, and
+// ErrBase.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -76,6 +77,8 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, aggregate.ErrMoved
 	case x.Claim != nil:
 		return aggregate.Change{}, aggregate.ErrInFlight
+	case a.FilesLost():
+		return aggregate.Change{}, ErrFilesLost
 	case !x.approved():
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}
@@ -242,10 +245,13 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 }
 
 // takeVersion makes the files that an executing action left the conversation's. It reports false if they can't be
-// taken, since the conversation's are not those with which the action began.
+// taken, since the conversation's are not those with which the action began. If the files are lost, the conversation
+// still names them.
 func (c *change) takeVersion(x *Action, r Result) bool {
 	switch {
 	case r.Version == "" && !r.Gone:
+	case c.Conversation.WorkspaceVersion == x.BaseVersion && r.Gone:
+		c.Conversation.FilesLostAt = &c.Now
 	case c.Conversation.WorkspaceVersion == x.BaseVersion:
 		c.Conversation.WorkspaceVersion = r.Version
 	default:

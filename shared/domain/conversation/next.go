@@ -51,6 +51,9 @@ func (a *Aggregate) run() *aggregate.Run {
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	var out aggregate.Effects
 	if a.Head.Forgotten(now) {
+		if a.erasable(now) {
+			out.Erased = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).erased(now) }
+		}
 		return out
 	}
 	switch {
@@ -131,8 +134,17 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			due = &t
 		}
 	}
-	if a.Conversation == nil || a.Head.Forgotten(now) {
+	switch {
+	case a.Head.ErasedAt != nil:
 		return nil
+	case a.Head.ForgettingAt != nil:
+		return a.erasableAt()
+	case a.Head.Forgotten(now):
+		return a.Head.ForgottenAt
+	case a.Conversation == nil:
+		return nil
+	case a.Head.ForgottenAt != nil:
+		by(*a.Head.ForgottenAt)
 	}
 	soon := now.Add(5 * time.Minute)
 	switch {
@@ -185,6 +197,7 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
 	}
 	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(now) })},

@@ -22,11 +22,15 @@ type Head struct {
 	// ForgottenAt is when a closed conversation that is not kept counts as gone, even if rows are left. The head is
 	// never deleted, so that its thread always has the same conversation.
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
+	// ForgettingAt is since when nothing is decided on the conversation, so that all of it can be deleted but for what was
+	// stamped. ErasedAt is when that was done. Heads of earlier releases have neither.
+	ForgettingAt *time.Time `json:"forgetting_at,omitempty"`
+	ErasedAt     *time.Time `json:"erased_at,omitempty"`
 }
 
 // Forgotten reports whether the conversation counts as gone.
 func (h *Head) Forgotten(now time.Time) bool {
-	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
+	return h.ForgettingAt != nil || h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
 
 func (h *Head) ID() string              { return h.SessionID }
@@ -55,6 +59,7 @@ type Conversation struct {
 	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
 
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	FilesLostAt      *time.Time       `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote

@@ -12,7 +12,7 @@ import (
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
-	outdated, changed, more, notTaken, lost                  string
+	outdated, changed, more, notTaken, lost, emptied         string
 }
 
 var said = language.InEach(
@@ -25,8 +25,9 @@ var said = language.InEach(
 		later:    "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
 		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。必要なら、もう一度提案してください。",
 		changed:  "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
-		lost:     "この会話のファイルは保存期間を過ぎて削除されています。これからは、ファイルが何もない状態から始まります。",
+		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
+		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
@@ -37,8 +38,9 @@ var said = language.InEach(
 		later:    "Action #%d is running. What you write meanwhile is answered after it.",
 		outdated: "Action #%d was withdrawn, since it was proposed before Ringi was updated. Propose it again if it is still needed.",
 		changed:  "Files changed: %d, +%d −%d lines", more: "and %d more",
-		lost:     "The files of this conversation were deleted when their time was over. From now on it has none.",
+		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
+		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",
 	},
 )
 

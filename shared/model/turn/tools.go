@@ -17,6 +17,9 @@ import (
 // handOver is the tool with which an agent makes a request for the pipeline.
 const handOver = "hand_over"
 
+// filesLost refuses a proposal while nobody knows on which files it would work.
+const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: tell the people"
+
 // oneAtATime refuses a proposal while another action is not finished.
 const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
 
@@ -126,8 +129,11 @@ func judgeHandOver(input json.RawMessage) judged {
 }
 
 func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
-	if t.Busy {
+	switch {
+	case t.Busy:
 		return judged{code: Invalid, problems: []string{oneAtATime}}
+	case t.FilesLost:
+		return judged{code: Invalid, problems: []string{filesLost}}
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {

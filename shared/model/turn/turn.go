@@ -88,8 +88,11 @@ type Turn struct {
 	Tools    string
 	Complete Complete // nil: proposals stay as they are
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
-	Busy   bool
-	Locale string
+	Busy bool
+	// FilesLost says that the conversation's files are lost, so no action can be proposed until a person has chosen how
+	// to go on.
+	FilesLost bool
+	Locale    string
 	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
 	Now  time.Time
 	More int

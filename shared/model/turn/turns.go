@@ -309,5 +309,8 @@ func (t Turn) about() string {
 	if t.Busy {
 		b.WriteString(" An action of yours waits for a decision or is under way: propose no other one now.")
 	}
+	if t.FilesLost {
+		b.WriteString(" The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on with an empty folder, by a button.")
+	}
 	return b.String()
 }

@@ -28,6 +28,7 @@ const (
 	CancelAction       = "cancel_action"
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
+	BeginEmpty         = "begin_empty"
 )
 
 const TailLines = 10
@@ -103,9 +104,21 @@ func (d conversationDrawing) ended() face {
 	if s.CloseReason == conversation.ReasonIdle {
 		why = fill(w.ClosedIdle, "days", s.IdleDays, "when", whenSet(s.ClosedAt))
 	}
+	lines := []string{why, w.readers(s)}
+	if at := d.t.Head.ForgottenAt; at != nil {
+		lines = append(lines, fill(w.Forgets, "when", whenSet(at)))
+	}
 	return face{text: w.Closed, colour: grey}.with(
-		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(why),
+		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(lines...),
 	)
+}
+
+// readers says who can read a conversation, by the rule of its page.
+func (w *conversationWords) readers(s *conversation.Conversation) string {
+	if s.ChannelType == "im" {
+		return w.ReadDirect
+	}
+	return w.ReadHere
 }
 
 // read decodes the action's payload. It returns false if the payload is missing or doesn't match its type.

@@ -174,6 +174,10 @@ var conversationStates = []struct {
 		code := 2
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
 	}},
+	{"action_files_lost", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
+	}},
 	{"action_unknown", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
@@ -310,5 +314,17 @@ func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 		at := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 		view := card.DialogsOf(&conversation.Aggregate{}).Ending(at, "", tenancy.Settings{Locale: locale})
 		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), view)
+	}
+}
+
+// Whoever ends a conversation is told who can read it, and what becomes of it.
+func TestTheDialogThatEndsAConversationSaysWhoReadsIt(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		c := begunConversation(t)
+		c.Aggregate.Conversation.Locale, c.Aggregate.Conversation.IsCached = "en", kept
+		view := card.DialogsOf(c.Aggregate).Ending(card.Cancellation{TaskID: c.Head.SessionID}, "", tenancy.Settings{})
+		text := string(expect.Value(json.Marshal(view))(t))
+		expect.Has(t, text, "What models were sent: administrators alone")
+		expect.Is(t, strings.Contains(text, "gone 35 days later"), !kept, "kept: %t", kept)
 	}
 }

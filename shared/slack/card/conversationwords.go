@@ -30,6 +30,9 @@ type conversationWords struct {
 	LateDone, LateFailed                    string
 	System, Closed, ClosedBy, ClosedIdle    string
 	Begin, Reopened                         string
+	ReadDirect, ReadHere, Forgets, WillGo   string
+	BeginEmpty, EmptyTitle, EmptyText       string
+	EmptyYes, EmptyNo                       string
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string

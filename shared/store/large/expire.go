@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -39,14 +41,20 @@ type Rows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
+// Conversations reads a conversation's rows. It returns aggregate.ErrNotFound for one that is forgotten.
+type Conversations interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+}
+
 // Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
 // task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
 // don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
-// in parallel, so that none uses up the time of the others.
+// in parallel, so that none uses up the time of the others. It never deletes files that a conversation still needs.
 type Retention struct {
-	Results Store
-	Rows    Rows
-	Now     func() time.Time
+	Results       Store
+	Rows          Rows
+	Conversations Conversations
+	Now           func() time.Time
 }
 
 // place is a prefix with results or prompts of a tenant. An early release stored results and arguments under one prefix
@@ -117,8 +125,8 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, above := range []string{results, prompts, versions, ""} {
-		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
+	for _, under := range []string{results, prompts, versions, ""} {
+		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -126,8 +134,8 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if prefix != results && prefix != prompts && prefix != arguments && prefix != exports && prefix != workspaces && prefix != contests && prefix != turns {
-					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), above == ""})
+				if !slices.Contains(Prefixes, prefix) {
+					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, under), "/"), under == ""})
 				}
 			}
 		}
@@ -221,8 +229,11 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
 // until then it may need them. Under a common prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
-	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // nothing reads old ones
+	switch {
+	case strings.HasPrefix(p.prefix, prompts): // nothing reads old ones
 		return func(string) bool { return true }, nil
+	case strings.HasPrefix(p.prefix, versions):
+		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
 	}
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)
@@ -247,6 +258,24 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 		approved[s.Arguments.S3Key] = true
 	}
 	return func(key string) bool { return a.Head.Ended != nil && !approved[key] }, nil
+}
+
+// unneeded returns which objects are of versions that the conversation does not need any more.
+func (r Retention) unneeded(ctx context.Context, ref aggregate.Ref) (func(key string) bool, error) {
+	a, err := r.Conversations.Load(ctx, ref)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return func(string) bool { return true }, nil
+	case err != nil:
+		return nil, fmt.Errorf("which files %s needs: %w", ref, err)
+	case a.Conversation == nil: // a torn read, or a row that was lost: nobody can tell
+		return func(string) bool { return false }, nil
+	}
+	needed := a.Versions()
+	return func(key string) bool {
+		version, _, _ := strings.Cut(path.Base(key), ".")
+		return !slices.Contains(needed, version)
+	}, nil
 }
 
 func (r Retention) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {

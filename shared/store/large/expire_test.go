@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
 )
@@ -48,10 +49,14 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 
 func (k *world) results() large.Store { return large.Store{S3: k.S3(), Bucket: k.Bucket} }
 
+func (k *world) talks() *conversations.Store {
+	return conversations.New(k.Store.Table().DB, k.Store.Table().Name)
+}
+
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+	return expect.Value(large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep stores a result and arguments of a task.
@@ -114,7 +119,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
-	if x, err := (large.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
+	if x, err := (large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
 		t.Errorf("%d deleted, %v", x.Deleted, err)
 	}
 }
@@ -129,7 +134,7 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
+	late := large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: func() time.Time { return time.Now().Add(3 * day) }}
 	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
 		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
 	}
@@ -213,4 +218,41 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	expect.Fails(t, err, versions.ErrGone)
 	_, err = s.Manifest(t.Context(), of, version)
 	expect.Fails(t, err, versions.ErrGone, "the manifest")
+}
+
+// What a living conversation works on stays however old it is; what it worked on before doesn't.
+func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	rows, now, by := k.talks(), time.Now().UTC(), aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	ref := in.Ref()
+	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}
+	put := func(text string) string {
+		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
+		return expect.Value(s.Put(t.Context(), of, tree))(t)
+	}
+	first, current := put("1"), put("2")
+	change := func(alter func(*conversation.Conversation)) {
+		expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			talk, head := *a.Conversation, a.Head
+			alter(&talk)
+			c := aggregate.Change{Head: &head, Now: now}
+			c.Put(&talk)
+			return c, nil
+		}))(t)
+	}
+	change(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
+	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest of a living conversation")
+	_, err := s.Get(t.Context(), of, first)
+	expect.Fails(t, err, versions.ErrGone)
+	expect.Value(s.Get(t.Context(), of, current))(t)
+
+	expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.End(by, aggregate.Policy{Team: "T1", AllowSelf: true}, now)
+	}))(t)
+	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
+	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
+	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows, Now: func() time.Time { return now.Add(31 * day) }}
+	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2, "an archive and its manifest of a conversation that is forgotten")
 }

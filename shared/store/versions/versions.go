@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 )
@@ -24,8 +25,8 @@ import (
 // Everything is under one prefix because the sandbox's network allows only that prefix. Versions expire as results do
 // (shared/store/large); the bucket deletes the files of a single action after a day.
 const (
-	kept    = "workspaces/versions/"
-	passing = "workspaces/actions/"
+	kept    = conversation.VersionsPrefix
+	passing = conversation.ActionsPrefix
 )
 
 // ErrGone means that a version was deleted or that nothing was uploaded.
@@ -53,6 +54,10 @@ func (s Conversation) action(id, name string) string {
 
 // Store stores files in the bucket.
 type Store struct {
+	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version was
+	// put, which is then deleted again; nil: nobody asks.
+	Living func(ctx context.Context, ref aggregate.Ref) error
+
 	s3      *s3.Client
 	presign *s3.PresignClient
 	bucket  string
@@ -125,7 +130,18 @@ func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) 
 	if err := s.put(ctx, of.manifest(version), manifest); err != nil {
 		return "", err
 	}
-	return version, s.put(ctx, of.version(version), archive)
+	if err := s.put(ctx, of.version(version), archive); err != nil || s.Living == nil {
+		return version, err
+	}
+	late := s.Living(ctx, conversation.RefOf(of.Tenant, of.ID))
+	if !errors.Is(late, aggregate.ErrNotFound) {
+		return version, nil
+	}
+	for _, key := range []string{of.version(version), of.manifest(version)} {
+		_, err := s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key})
+		late = errors.Join(late, err)
+	}
+	return "", late
 }
 
 // maxManifest bounds a manifest in bytes: every entry with the longest path and target.
