@@ -81,7 +81,7 @@ func TestAConversationOnEachWire(t *testing.T) {
 		vendors.Scripted(
 			llm.Script{Odd: true, Texts: []string{"コマンドを", "提案します。"}, Calls: []llm.ScriptedCall{
 				call("first", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"計算します"}`),
-				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"summary":"書きます"}`),
+				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"書きます"}`),
 			}},
 			llm.Script{Texts: []string{"答えは 42 でした。"}},
 		)
