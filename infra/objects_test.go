@@ -53,11 +53,11 @@ func objectRule(s *stack, wrong report) {
 }
 
 // chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
-// only run-action reaches files of conversations, and only the functions of contests reach objects of contests.
+// only run-action changes files of conversations, which answer-message reads, and only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
-		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
+		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*", bucket + "/talks/*", bucket + "/workspaces/versions/*"},
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
@@ -66,7 +66,8 @@ func chatObjects(s *stack, id string, wrong report) {
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {
-			ours := slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject"))
+			ours := slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject")) &&
+				!(on == bucket+"/workspaces/versions/*" && slices.Contains(st.actions, "s3:PutObject"))
 			wrong.where(st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours,
 				"%s: %v on %s, which is not its business", id, st.actions, on)
 		}

@@ -33,16 +33,18 @@ type Store interface {
 	pipeline.SpentReader
 }
 
-// Payloads stores and reads payloads, including those that are too large for a row.
+// Payloads stores and reads what may be too large for a row: payloads, and what agents read.
 type Payloads interface {
 	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 		members map[string]any) (aggregate.Blob, error)
+	KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
 type Handler struct {
 	Store    Store
 	Payloads Payloads
+	Versions Versions // of conversations' files; if it is nil, agents can't read them
 	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
@@ -158,8 +160,12 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
 	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()}, onText)
+		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(),
+		Files: t.conversationFiles(), Earlier: t.earlier(ctx), Paid: t.paidFor(&x)}, onText)
 	end()
+	if stopped, is := errors.AsType[*turn.PaidError](err); is {
+		return t.overtaken(ctx, stopped.Err)
+	}
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
@@ -173,6 +179,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
 	}
+	x.Files = t.whatWasRead(ctx, reply.Rounds)
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
@@ -197,11 +204,8 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.record(ctx, x, p)
 	}, t.alone(x.Usage))
-	switch {
-	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
-		return t.again(ctx)
-	case err != nil:
-		return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
+	if err != nil {
+		return t.overtaken(ctx, fmt.Errorf("record the answer: %w", err))
 	}
 	action := ""
 	if now := a.Current(); now != nil && p != nil {
@@ -210,6 +214,14 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	conversation.Log(ctx, conversation.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens",
 		x.Usage.Input, "output_tokens", x.Usage.Output)
 	return a.Next(t.Now()), nil
+}
+
+// overtaken returns the next state if err says that another invocation has answered or a person stopped this one.
+func (t *answering) overtaken(ctx context.Context, err error) (aggregate.Next, error) {
+	if errors.Is(err, aggregate.ErrMoved) {
+		return t.again(ctx)
+	}
+	return aggregate.Next{}, err
 }
 
 // record commits the answer and its proposal. If the answer is too long for a row, it commits a sentence that says so.

@@ -61,6 +61,10 @@ func (inRows) KeepArguments(_ context.Context, _ aggregate.Ref, v json.RawMessag
 	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
 }
 
+func (inRows) KeepReads(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
+}
+
 func (inRows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(b.JSON), nil
 }

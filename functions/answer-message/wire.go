@@ -20,6 +20,7 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
+	"ringi/shared/store/versions"
 )
 
 type environment struct {
@@ -44,8 +45,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
 	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	return &Handler{
-		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
-		Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
+		Store: rows, Payloads: large, Versions: versions.Open(cfg, env.ResultsBucket),
+		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
+		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
 		Open: func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(d, env.Model, s)
 		},

@@ -32,8 +32,9 @@ var words = language.InEach(
 	})
 
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
-// asked again up to mostAgain times. onText is called with all of the answer's text so far; the text starts over when
-// the model is asked again. An error is a *model.Error, and the Reply returned with it has the usage of what was sent.
+// asked again up to mostAgain times. A model that reads files is answered and asked to go on, up to MaxRounds times.
+// onText is called with all of the answer's text so far; the text starts over when the model is asked again. An error is
+// a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not called with.
 func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
@@ -49,18 +50,28 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	ctx, cancel := model.WithSpare(ctx)
 	defer cancel()
 	var reply Reply
-	for again := 0; ; again++ {
-		got, err := model.Say(ctx, w, r, p.Name(), func(text string) { onText(legible.Visible(text)) })
+	reading := t.begin(ctx, &r)
+	for again := 0; ; {
+		got, err := model.Say(ctx, w, r, p.Name(), func(text string) { onText(reading.said(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
 			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
 		}
+		if read, err := reading.read(ctx, &r, got, &reply); err != nil {
+			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
+		} else if read {
+			continue
+		}
 		next := t.take(&reply, got, r.Tools)
 		if next == nil || again == mostAgain {
+			if reply.Rounds = reading.rounds; reply.Code != Declined {
+				reply.Text = reading.said(reply.Text)
+			}
 			t.finish(&reply)
 			return reply, nil
 		}
+		again++
 		r.Messages = append(r.Messages, next...)
 	}
 }

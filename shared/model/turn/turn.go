@@ -85,6 +85,12 @@ type Turn struct {
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
 	Busy   bool
 	Locale string
+	// Files can be read in this turn; nil: none can.
+	Files *Files
+	// Earlier are rounds that an earlier try at this answer has paid for.
+	Earlier []Round
+	// Paid is called after each answer that reads; nil: nothing is committed before the end.
+	Paid Paid
 	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
 	Now  time.Time
 	More int
@@ -97,6 +103,8 @@ type Reply struct {
 	Refused []Proposal // further proposals of the same answer, which were refused
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Rounds are what the agent read before it answered.
+	Rounds []Round
 	// Code says why a part of the agent's answer is missing from the reply.
 	Code  Code
 	Usage model.Usage

@@ -69,7 +69,7 @@ func onEach(t *testing.T, run func(t *testing.T, w *world)) {
 
 func (w *world) answer(t *testing.T, asked turn.Turn) (reply turn.Reply, heard []string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	reply, err = turn.Answer(ctx, w.wire, asked, func(s string) { heard = append(heard, s) })
 	return reply, heard, err

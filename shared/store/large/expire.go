@@ -117,7 +117,7 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, above := range []string{results, prompts, versions, ""} {
+	for _, above := range []string{results, prompts, versions, talks, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -126,7 +126,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if prefix != results && prefix != prompts && prefix != arguments && prefix != exports && prefix != workspaces && prefix != contests && prefix != turns {
+				if !slices.Contains([]string{results, prompts, arguments, exports, workspaces, contests, talks, turns}, prefix) {
 					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), above == ""})
 				}
 			}
@@ -219,10 +219,13 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
-// until then it may need them. Under a common prefix, arguments and all objects of a task without rows are kept.
+// until then it may need them. Of what belongs to conversations only what was read may be deleted. Under a common prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // nothing reads old ones
 		return func(string) bool { return true }, nil
+	}
+	if strings.HasPrefix(p.prefix, talks) {
+		return func(key string) bool { return strings.Contains(key, reads) }, nil
 	}
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)

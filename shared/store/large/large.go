@@ -37,12 +37,16 @@ const (
 	arguments = "arguments/"
 	exports   = "exports/"  // of the audit log; the bucket deletes them
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
+	talks     = "talks/"    // what belongs to a conversation, each kind in a folder of its own below the conversation's
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
 	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
 	workspaces = "workspaces/"
 	versions   = workspaces + "versions/"
 )
+
+// reads is the folder of what agents read of files, which expires like prompts.
+const reads = "/reads/"
 
 // ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
@@ -89,6 +93,12 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 	return s.put(ctx, turns+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
+// KeepReads is Keep for what an agent read of its conversation's files.
+func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	prefix := talks + strings.TrimSuffix(under(ref), "/") + reads
+	return s.keep(ctx, prefix, v, func() string { return "" })
+}
+
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
 // their hash.
 func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
@@ -133,7 +143,7 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		return json.RawMessage(b.JSON), nil
 	}
 	own := b.S3Key // keys of the early release have no prefix
-	for _, prefix := range []string{results, prompts, arguments, contests, turns} {
+	for _, prefix := range []string{results, prompts, arguments, contests, talks, turns} {
 		own = strings.TrimPrefix(own, prefix)
 	}
 	if !strings.HasPrefix(own, under(ref)) {
