@@ -32,6 +32,9 @@ type PaidError struct{ Err error }
 func (e *PaidError) Error() string { return "commit what an answer cost: " + e.Err.Error() }
 func (e *PaidError) Unwrap() error { return e.Err }
 
+// roundID begins the ids of calls in rounds.
+const roundID = "read_"
+
 // leastLeft is the time that an answer to what was read needs.
 const leastLeft = time.Minute
 
@@ -84,7 +87,7 @@ func (x *readers) read(ctx context.Context, r *model.Request, got model.Response
 	}
 	round := Round{Text: strings.TrimSpace(legible.Visible(got.Text)), Version: x.t.Files.Version}
 	for i, c := range got.Calls {
-		c.ID, c.Input = fmt.Sprintf("read_%d_%d", len(x.rounds)+1, i+1), c.Object()
+		c.ID, c.Input = fmt.Sprintf(roundID+"%d_%d", len(x.rounds)+1, i+1), c.Object()
 		round.Calls = append(round.Calls, c)
 	}
 	round.Reads = x.wanted(round)
