@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -46,7 +47,7 @@ func (t *answering) conversationFiles() *turn.Files {
 
 // earlier returns what an earlier try at this answer read, which is paid for.
 func (t *answering) earlier(ctx context.Context) []turn.Round {
-	if r := t.a.ReadFor(t.seen); r != nil {
+	if r := t.a.ReadFor(t.seen); r != nil && r.Kept.Bytes > 0 {
 		return t.keptRounds(ctx, r.Kept)
 	}
 	return nil
@@ -84,6 +85,30 @@ func (t *answering) whatWasRead(ctx context.Context, rounds []turn.Round) *conve
 		out.Kept = aggregate.Blob{}
 	}
 	return out
+}
+
+// turnsAgain is in how many later turns the agent is shown what it read. mostNamed is how many older reads are named.
+const turnsAgain, mostNamed = 2, 50
+
+// readBefore adds to the history what the agent read: in its newest answers with the results, as far as these fit.
+func (t *answering) readBefore(ctx context.Context, all []conversation.Message, out []turn.Message) {
+	answers, left, named := 0, turn.MaxAgain, mostNamed
+	for i, m := range slices.Backward(all) {
+		if m.Sender != conversation.FromAgent {
+			continue
+		}
+		answers++
+		out[i].Read = m.Read
+		if m.ReadKept != nil && m.ReadKept.Bytes > 0 && answers <= turnsAgain {
+			if rounds := t.keptRounds(ctx, *m.ReadKept); rounds != nil {
+				size := 0
+				out[i].Rounds, out[i].Read, size = turn.Again(rounds, left)
+				left -= size
+			}
+		}
+		out[i].Read = out[i].Read[:min(len(out[i].Read), named)]
+		named -= len(out[i].Read)
+	}
 }
 
 // paidFor returns what commits the cost of an answer that reads, with the cost and the summary in x, which x then

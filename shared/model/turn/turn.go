@@ -36,6 +36,9 @@ type Message struct {
 	Refused []Proposal
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
+	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
+	Rounds []Round
+	Read   []conversation.Read
 }
 
 // Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.
