@@ -181,6 +181,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	}
 	x.Files = t.whatWasRead(ctx, reply.Rounds)
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	x.Asked = reply.Asked
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})

@@ -69,6 +69,8 @@ type Answer struct {
 	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Asked says that a person makes this request by a button, because the agent was shown files or output.
+	Asked bool
 	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
@@ -121,7 +123,10 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			}
 		}
 	}
-	if x.HandOver != "" {
+	switch {
+	case x.HandOver != "" && x.Asked:
+		c.offer(x.HandOver, seen)
+	case x.HandOver != "":
 		c.handOver(x.HandOver, seen)
 	}
 	c.fold(x.Summary, x.Through)

@@ -60,6 +60,7 @@ type Conversation struct {
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote
 	Messages         int              `json:"messages"`                    // number of messages of agent and system
 	Actions          int              `json:"actions"`                     // number of proposed actions
+	Offered          int              `json:"offered,omitempty"`           // number of requests that wait or waited for a button
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last

@@ -58,7 +58,7 @@ func (t Turn) tools() ([]model.Tool, error) {
 		out = append(out, readTools...)
 	}
 	return append(out, model.Tool{
-		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own.",
+		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own. After you have read files or output, a person makes it by a button.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
 }

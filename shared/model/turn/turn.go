@@ -106,6 +106,8 @@ type Reply struct {
 	Refused []Proposal // further proposals of the same answer, which were refused
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Asked says that a person has to make this request by a button: the agent was shown what files or commands say.
+	Asked bool
 	// Rounds are what the agent read before it answered.
 	Rounds []Round
 	// Code says why a part of the agent's answer is missing from the reply.

@@ -23,6 +23,9 @@ type conversationWords struct {
 	LateDone, LateFailed                    string
 	System, Closed, ClosedBy, ClosedIdle    string
 	Begin, Reopened                         string
+	Offer, OfferWho, OfferMake              string // of a request that the agent wants to make
+	OfferMade, OfferMadeBy                  string
+	OfferGone, OfferClosed, OfferLong       string
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string
