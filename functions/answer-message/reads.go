@@ -38,7 +38,8 @@ func (t *answering) conversationFiles() *turn.Files {
 		case errors.Is(err, versions.ErrGone):
 			return nil, errGone
 		case err != nil:
-			slog.WarnContext(ctx, "the files of a conversation can't be read", "session", t.ref.ID, "version", version, "err", err)
+			slog.WarnContext(ctx, "the files of a conversation can't be read", "session", t.ref.ID, "version", version,
+				"err", err)
 			return nil, errNoNow
 		}
 		return tree, nil
