@@ -111,6 +111,7 @@ var mistakes = []struct {
 	{"a sandbox that knows the table", templateFile, `TABLE_NAME: ""`, "TABLE_NAME: !Ref Table", "its code would read TABLE_NAME"},
 	{"a sandbox with a right", templateFile, "                  - ec2:DescribeSubnets\n", "                  - ec2:DescribeSubnets\n                  - s3:GetObject\n", "may do s3:GetObject"},
 	{"a sandbox that uses Lambda's rights", templateFile, `"lambda:SourceFunctionArn": "false"`, `"lambda:SourceFunctionArn": "true"`, "could use the rights that Lambda needs"},
+	{"an agent that changes files by itself", templateFile, "Action: s3:GetObject\n                Resource: !Sub \"${ResultsBucket.Arn}/workspaces/versions/*\"", "Action: [s3:GetObject, s3:PutObject]\n                Resource: !Sub \"${ResultsBucket.Arn}/workspaces/versions/*\"", "which is not its business"},
 	{"a sandbox that carries things to anybody's bucket", templateFile, "Resource: !Sub \"${ResultsBucket.Arn}/workspaces/*\"", "Resource: \"*\"", "more passes than workspaces"},
 	{"a sandbox that looks up any name", templateFile, "Action: BLOCK, BlockResponse: NXDOMAIN", "Action: ALERT", "answers other names"},
 	{"a sandbox that somebody may call", templateFile, "      SecurityGroupEgress:\n", "      SecurityGroupIngress: [{ IpProtocol: tcp, FromPort: 1, ToPort: 2, CidrIp: 0.0.0.0/0 }]\n      SecurityGroupEgress:\n", "may call the sandbox"},

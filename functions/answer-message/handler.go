@@ -35,11 +35,12 @@ type Store interface {
 	pipeline.SpentReader
 }
 
-// Payloads stores and reads payloads, including those that are too large for a row.
+// Payloads stores and reads what may be too large for a row: payloads, and what agents read.
 type Payloads interface {
 	KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 		members map[string]any) (aggregate.Blob, error)
 	large.Copier
+	KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
@@ -170,8 +171,12 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	onText, end := t.grow(ctx)
 	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
 		Tools: isolated.Installed, Busy: busy, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
-		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()}, onText)
+		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(),
+		Earlier: t.earlier(ctx), Paid: t.paidFor(&x)}, onText)
 	end()
+	if unpaid, is := errors.AsType[*turn.PaidError](err); is {
+		return t.stopped(ctx, unpaid.Err)
+	}
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
@@ -186,7 +191,9 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 			"the agent's answer could not be used as it was")
 	}
 	x.Lost = t.lost
+	x.Files = t.whatWasRead(ctx, reply.Rounds)
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	x.Asked = reply.Asked
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})
@@ -210,11 +217,8 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.record(ctx, x, p)
 	}, t.alone(x.Usage))
-	switch {
-	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
-		return t.again(ctx)
-	case err != nil:
-		return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
+	if err != nil {
+		return t.stopped(ctx, fmt.Errorf("record the answer: %w", err))
 	}
 	action := ""
 	if now := a.Current(); now != nil && p != nil {
@@ -223,6 +227,14 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	conversation.Log(ctx, conversation.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens",
 		x.Usage.Input, "output_tokens", x.Usage.Output)
 	return a.Next(t.Now()), nil
+}
+
+// stopped returns the next state if err says that another invocation has answered or a person stopped this one.
+func (t *answering) stopped(ctx context.Context, err error) (aggregate.Next, error) {
+	if errors.Is(err, aggregate.ErrMoved) {
+		return t.again(ctx)
+	}
+	return aggregate.Next{}, err
 }
 
 // record commits the answer and its proposal. If the answer is too long for a row, it commits a sentence that says so.

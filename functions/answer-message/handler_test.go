@@ -63,6 +63,10 @@ func (inRows) KeepPayload(_ context.Context, _ aggregate.Ref, v json.RawMessage,
 
 func (inRows) Copy(context.Context, aggregate.Copy) error { return errors.New("rows have no objects") }
 
+func (inRows) KeepReads(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
+}
+
 func (inRows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(b.JSON), nil
 }
@@ -242,10 +246,17 @@ func testMeanwhile(t *testing.T, w *world) {
 	expect.That(t, a.Head.Resting && len(a.Cards) == 2 && len(a.Inbox) == 0, "%+v with %d cards", a.Head, len(a.Cards))
 }
 
+// objects keeps payloads in a bucket, and what was read in rows.
+type objects struct{ storetest.Bucket }
+
+func (objects) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return inRows{}.KeepReads(ctx, ref, v)
+}
+
 // testProposal: the payload of what waits goes with the conversation, that of what a rule approves stays.
 func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	bucket := storetest.Bucket{}
-	w.Payloads = bucket
+	w.Payloads = objects{bucket}
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
 	x := w.load().Current()

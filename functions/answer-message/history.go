@@ -203,6 +203,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 			out[i].ActionID = x.ActionID
 		}
 	}
+	t.readBefore(ctx, all, out)
 	return out, nil
 }
 

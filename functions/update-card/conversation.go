@@ -124,7 +124,10 @@ func (conversationCards) Copy(
 func (conversationCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
 func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
-	if c.CardType != conversation.CardAction {
+	switch o := conversationOf(a).OpenOffer(); {
+	case c.CardType == conversation.CardOffered && o != nil && o.Key() == c.Subject:
+		return asks
+	case c.CardType != conversation.CardAction:
 		return settled
 	}
 	switch x := aggregate.Find(conversationOf(a).Actions, c.Subject); {

@@ -87,6 +87,7 @@ type conversationPage struct {
 	Log                       []subject.Entry
 	LogGoesOn                 bool
 	Made                      []madeTask
+	Offered                   string // text of a request that a person may make
 	Since                     subject.Since
 	Problem, Typed            string
 	tried                     aggregate.Offer
@@ -288,6 +289,9 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Limit = most.String()
 	}
 	p.Waits = len(t.is.Inbox)
+	if o := t.is.OpenOffer(); o != nil {
+		p.Offered = legible.Spelled(o.Text)
+	}
 	for _, h := range t.is.Handed {
 		p.Made = append(p.Made, madeTask{
 			"/console/tasks/" + h.TaskID, t.person(h.User), card.OneLine(legible.Beginning(h.Text, mostText)), h.CreatedAt,

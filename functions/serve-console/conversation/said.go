@@ -7,6 +7,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
 )
 
 type saidRow struct {
@@ -19,12 +20,32 @@ type saidRow struct {
 	Anew           bool // the agent doesn't know the messages before this one
 	Waits          bool // it is not answered
 	Note           string
+	Reads          []readRow
 }
 
 type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
 	Unread          bool
+}
+
+// readRow is what the agent read of the conversation's files by one call.
+type readRow struct {
+	What, Path, Text, Lines, Version string
+	At                               time.Time
+	Failed                           bool
+}
+
+func readsOf(m conversation.Message, words web.Texts) (out []readRow) {
+	for _, r := range m.Read {
+		x := readRow{What: words.In("read_by", r.Tool), Path: legible.OneLine(r.Path), Text: legible.OneLine(r.Text),
+			Version: legible.First(r.Version, 12), At: r.At, Failed: r.Failed}
+		if r.To > 0 {
+			x.Lines = conversation.NumbersOf([]conversation.Lines{{From: r.From, To: r.To}}, false)
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // messages fills in the messages; those that the summary replaces are listed separately.
@@ -78,7 +99,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
 			anew, row.Anew = true, true
 		}
-		row.Files = files.of(m, words)
+		row.Files, row.Reads = files.of(m, words), readsOf(m, words)
 		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
 			p.Folded = append(p.Folded, row)
 		} else {

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -38,7 +39,8 @@ func ButtonsFor(
 			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
 		}
 		switch x.Act {
-		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, conversation.ActReopen:
+		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
+			conversation.ActReopen, conversation.ActMakeRequest:
 			b.Class = "button-primary"
 		}
 		if err := Likely(a, set, v, x.Act); err != nil {
@@ -63,6 +65,11 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 		return p.Reject(by, requester)
 	case conversation.ActReopen, conversation.ActBeginEmpty:
 		return p.Request(by)
+	case conversation.ActMakeRequest:
+		if t, is := a.(*conversation.Aggregate); is && t.OpenOffer() != nil {
+			requester = t.OpenOffer().User
+		}
+		return cmp.Or(p.Request(by), p.Withdraw(by, requester))
 	case conversation.ActCancel:
 		if slices.Contains(a.Askers(), v.User) { // of their own
 			return nil

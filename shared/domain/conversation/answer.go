@@ -71,8 +71,12 @@ type Answer struct {
 	Read []Attachment
 	// Lost is the version of the conversation's files if they turned out to be deleted: it has none from now on.
 	Lost string
+	// Files is what was read of the conversation's files; nil: nothing.
+	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Asked says that a person makes this request by a button, because the agent was shown files or output.
+	Asked bool
 	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
@@ -119,17 +123,23 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
-	if x.Text != "" || proposed != "" || len(x.Read) > 0 || len(c.late) > 0 {
-		m := c.say(Message{
-			Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late,
-		})
+	if x.Text != "" || proposed != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
+		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
+			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late}
+		if x.Files != nil {
+			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
+		}
+		m := c.say(answer)
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
 				c.card(CardMessage, MessageSubject(m.Key(), part))
 			}
 		}
 	}
-	if x.HandOver != "" {
+	switch {
+	case x.HandOver != "" && x.Asked:
+		c.offer(x.HandOver, seen)
+	case x.HandOver != "":
 		c.handOver(x.HandOver, seen)
 	}
 	c.fold(x.Summary, x.Through)
@@ -165,16 +175,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	if a.Conversation.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
 		return aggregate.Change{}, nil
 	}
-	c := a.begin(now)
-	c.charge(x.Usage)
-	c.fold(x.Summary, x.Through)
-	for _, i := range a.Inbox {
-		if slices.Contains(x.Folded, i.Message) {
-			folded := *i
-			folded.Folded = true
-			c.Put(&folded)
-		}
-	}
+	c := a.unanswered(x, now)
 	c.Conversation.TriedError = why
 	return c.done()
 }
@@ -229,7 +230,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	if askers != nil {
 		c.Conversation.Askers = askers
 	}
-	c.Conversation.TriedError = ""
+	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
 	c.progress()
 	c.active()
@@ -345,7 +346,11 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 		return aggregate.Change{}, err
 	}
 	c.charge(r.Usage)
-	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late})
+	refused := Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late}
+	if was := a.ReadFor(seen); was != nil { // people see what was read, although nothing came of it
+		refused.Read = was.Read
+	}
+	m := c.say(refused)
 	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	if r.Failed {
 		if c.Conversation.Status != Failing {

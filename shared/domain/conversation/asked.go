@@ -106,20 +106,25 @@ const (
 // Offers returns what people may do in the conversation in its current state. Whether a particular person may do it is
 // decided at the click.
 func (a *Aggregate) Offers() []aggregate.Offer {
+	if a.Conversation.Status == Closed {
+		return []aggregate.Offer{{Act: ActReopen}}
+	}
+	var all []aggregate.Offer
+	if o := a.OpenOffer(); o != nil {
+		all = append(all, aggregate.Offer{Act: ActMakeRequest, ID: o.ID, Hash: aggregate.HashOf(o.Text)})
+	}
 	x := a.Current()
 	switch {
-	case a.Conversation.Status == Closed:
-		return []aggregate.Offer{{Act: ActReopen}}
 	case x == nil && a.FilesLost():
-		return []aggregate.Offer{{Act: ActBeginEmpty}, {Act: ActClose}}
+		return append(all, aggregate.Offer{Act: ActBeginEmpty}, aggregate.Offer{Act: ActClose})
 	case x == nil:
-		return []aggregate.Offer{{Act: ActClose}}
+		return append(all, aggregate.Offer{Act: ActClose})
 	}
 	of := func(act aggregate.Act) aggregate.Offer {
 		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()}
 	}
 	if x.Status != ActionPending {
-		return []aggregate.Offer{of(ActCancel)} // the conversation can be closed only after the action is cancelled
+		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
 	}
-	return []aggregate.Offer{of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), {Act: ActClose}}
+	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})
 }

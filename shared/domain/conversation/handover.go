@@ -28,24 +28,35 @@ func (h HandOver) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 // AuditHandedOver is recorded when the agent makes a request to the pipeline.
 const AuditHandedOver aggregate.Action = "session.handed_over"
 
-// handOver makes a request on behalf of the author of the newest message among seen that a person wrote. Without such a
-// message it does nothing.
-func (c *change) handOver(text string, seen []*Inbox) {
-	var of *Inbox
+// newestOf returns the newest message among seen that a person wrote, or nil.
+func newestOf(seen []*Inbox) (of *Inbox) {
 	for _, i := range seen {
 		if i.User != "" {
 			of = i
 		}
 	}
-	if of == nil {
-		return
+	return of
+}
+
+// handOver makes a request on behalf of the author of the newest message among seen that a person wrote. Without such a
+// message it does nothing.
+func (c *change) handOver(text string, seen []*Inbox) {
+	if of := newestOf(seen); of != nil {
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
+		c.makes(HandOver{Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS}, by)
 	}
-	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
+}
+
+// makes records a request of which the relay makes a task, and returns the task's id.
+func (c *change) makes(h HandOver, by aggregate.Actor) string {
+	h.Number, h.CreatedAt = len(c.of.Handed)+1, c.Now
 	_, ref, err := h.receive(&c.Conversation)
 	c.Fail(err)
 	h.TaskID = ref.ID
-	c.Put(h)
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}, AuditHandedOver, "session", c.Conversation.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
+	c.Put(&h)
+	c.audit(by, AuditHandedOver, "session", c.Conversation.ID,
+		map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
+	return h.TaskID
 }
 
 // receive returns the first Change of the task.

@@ -65,12 +65,14 @@ type Conversation struct {
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote
 	Messages         int              `json:"messages"`                    // number of messages of agent and system
 	Actions          int              `json:"actions"`                     // number of proposed actions
+	Offered          int              `json:"offered,omitempty"`           // number of requests that wait or waited for a button
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
 	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message in the summary
 	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message with the summary
+	Reading          *Reading         `json:"reading,omitempty"`           // for the answer that is being made
 	Error            aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail      string           `json:"error_detail,omitempty"`
 	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try failed; another follows
@@ -130,6 +132,9 @@ type Message struct {
 	Refused []RefusedProposal `json:"refused,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
+	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
+	Read     []Read          `json:"read,omitempty"`
+	ReadKept *aggregate.Blob `json:"read_kept,omitempty"`
 	// Changes is the key of an earlier message of the same person, who replaced its text by this one's or, if Deleted is
 	// true, deleted it.
 	Changes string `json:"changes,omitempty"`

@@ -66,12 +66,16 @@ func demoAnswer(r model.Request) model.Response {
 		}
 		return model.Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
 	}
+	if told, ok := demoTold(r.Messages[len(r.Messages)-1], in); ok {
+		return model.Response{Text: told}
+	}
 	if slices.ContainsFunc(r.Messages[len(r.Messages)-1].Parts, func(p model.Part) bool {
 		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
 	}) {
 		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
 			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
 	}
+	name, input, reads := demoRead(last.Text)
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
 		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
@@ -94,13 +98,15 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
+	case reads:
+		return call(name, "", input)
 	case demoRingi().MatchString(last.Text):
 		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."),
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
 // demoAgain is a line that files proposed before don't have, as a part of a JSON text.

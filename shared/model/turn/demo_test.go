@@ -1,11 +1,13 @@
 package turn
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"unicode"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 )
@@ -71,7 +73,7 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	for _, name := range []string{string(agent.ShellCommand), string(agent.TestRun), string(agent.CodeGenerate), handOver} {
 		tools = append(tools, model.Tool{Name: name})
 	}
-	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
+	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "list the files", "Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
 		for name, more := range map[string]model.Request{
 			"with tools": {Tools: tools}, "without": {},
 			"beside an action that waits": {Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}}}},
@@ -87,6 +89,28 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 			if said == "" || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
 				t.Errorf("%s, %s: %q", text, name, said)
 			}
+		}
+	}
+}
+
+// The demo reads what people ask for in plain words, and says what it found.
+func TestTheDemoReadsFiles(t *testing.T) {
+	tree, err := (&conversation.Tree{}).Apply([]conversation.File{{Path: "hello.js", Content: "Hello, Ringi\n"}})
+	expect.NoError(t, err)
+	for text, want := range map[string]string{
+		"ファイルを見せて": "hello.js  13 B", "list the files": "hello.js  13 B", "Show me the files!": "hello.js  13 B", "search for Ringi": "hello.js:1: Hello, Ringi", "「Ringi」を検索して": "hello.js:1: Hello, Ringi",
+		"hello.js を読んで": "1: Hello, Ringi", "read hello.js": "1: Hello, Ringi", "search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
+	} {
+		asked := Turn{Agent: agent.BuiltIn()[0], History: []Message{{Sender: FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
+			Files: &Files{Version: "v", Open: func(context.Context) (*conversation.Tree, error) { return tree, nil }}}
+		reply, err := Answer(t.Context(), Demo{}, asked, nil)
+		expect.NoError(t, err)
+		expect.Has(t, reply.Text, want, text)
+		expect.Is(t, len(reply.Rounds), 1, text)
+	}
+	for _, text := range []string{"ファイルを作って", "make a file", "コマンド: cat a.txt", "run the tests", "こんにちは。", "This is a. b"} {
+		if _, _, reads := demoRead(text); reads && !demoRun().MatchString(text) {
+			t.Errorf("%q reads files", text)
 		}
 	}
 }

@@ -26,6 +26,9 @@ type entry struct {
 	Text     string `json:"text,omitempty"`
 	File     string `json:"file,omitempty"`
 	NotRead  string `json:"not_read,omitempty"`
+	Read     string `json:"read,omitempty"`     // the path of a file that the agent read
+	Searched string `json:"searched,omitempty"` // what the agent searched for
+	Lines    string `json:"lines,omitempty"`
 	Now      string `json:"now,omitempty"`
 }
 
@@ -106,7 +109,7 @@ func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
 		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.NotShown, &e.Summary, &e.Text,
-			&e.File, &e.NotRead} {
+			&e.File, &e.NotRead, &e.Read, &e.Searched} {
 			*text = legible.VisibleCode(*text)
 		}
 	}

@@ -20,6 +20,9 @@ const handOver = "hand_over"
 // filesLost refuses a proposal while nobody knows on which files it would work.
 const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: tell the people"
 
+// noMoreReads refuses a read after the last one that a turn may make.
+const noMoreReads = "no more reads are possible in this turn: answer with what you have, and say what you did not see"
+
 // oneAtATime refuses a proposal while another action is not finished.
 const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
 
@@ -54,8 +57,11 @@ func (t Turn) tools() ([]model.Tool, error) {
 		}
 		out = append(out, model.Tool{Name: string(x), Description: descriptions[x], Schema: shape})
 	}
+	if t.Files != nil {
+		out = append(out, readTools...)
+	}
 	return append(out, model.Tool{
-		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own.",
+		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own. After you have read files or output, a person makes it by a button.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
 }
@@ -91,7 +97,10 @@ type judged struct {
 // judge checks a call, because no part of a model's answer is used unchecked.
 func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	i := slices.IndexFunc(offered, func(t model.Tool) bool { return t.Name == c.Name })
-	if i < 0 {
+	switch {
+	case i < 0 && t.Files != nil && reads(c.Name):
+		return judged{problems: []string{noMoreReads}}
+	case i < 0:
 		return judged{code: NotSupported, problems: []string{fmt.Sprintf("there is no tool %.50q here", c.Name)}}
 	}
 	value, err := schema.Decode(c.Input)

@@ -36,6 +36,9 @@ type Message struct {
 	Refused []Proposal
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
+	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
+	Rounds []Round
+	Read   []conversation.Read
 }
 
 // Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.
@@ -93,6 +96,12 @@ type Turn struct {
 	// to go on.
 	FilesLost bool
 	Locale    string
+	// Files can be read in this turn; nil: none can.
+	Files *Files
+	// Earlier are rounds that an earlier try at this answer has paid for.
+	Earlier []Round
+	// Paid is called after each answer that reads; nil: nothing is committed before the end.
+	Paid Paid
 	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
 	Now  time.Time
 	More int
@@ -105,6 +114,10 @@ type Reply struct {
 	Refused []Proposal // further proposals of the same answer, which were refused
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Asked says that a person has to make this request by a button: the agent was shown what files or commands say.
+	Asked bool
+	// Rounds are what the agent read before it answered.
+	Rounds []Round
 	// Code says why a part of the agent's answer is missing from the reply.
 	Code  Code
 	Usage model.Usage

@@ -116,12 +116,13 @@ type turns struct {
 	images  []model.Part
 	results []model.Part
 	told    map[string]bool // actions whose end is in a result already
+	version string          // of the files now
 }
 
 // said returns the conversation in a form that every vendor accepts: speakers alternate, each call has its result at
-// the beginning of the next turn, no text is empty, and the last turn is the user's.
-func said(history []Message) []model.Message {
-	t := &turns{told: map[string]bool{}}
+// the beginning of the next turn, no text is empty, and the last turn is the user's. version is that of the files now.
+func said(history []Message, version string) []model.Message {
+	t := &turns{told: map[string]bool{}, version: version}
 	shown := filesShown(history)
 	for i, m := range history {
 		if m.Sender == FromAgent {
@@ -191,10 +192,9 @@ func (t *turns) agent(m Message, later []Message) {
 		t.waiting = append(t.waiting, entry{NotShown: "what was said before"})
 		t.close()
 	}
-	if n := len(t.said); t.said[n-1].Role != model.Assistant {
-		t.said = append(t.said, model.Message{Role: model.Assistant})
-	}
-	turn := &t.said[len(t.said)-1]
+	t.read(m.Rounds)
+	turn := t.speaking()
+	t.waiting = append(t.waiting, readOf(m.Read)...)
 	if text != "" {
 		turn.Parts = append(turn.Parts, model.Part{Text: text})
 	}
@@ -213,6 +213,14 @@ func (t *turns) agent(m Message, later []Message) {
 		turn.Parts = append(turn.Parts, model.Part{Call: callOf(p, more)})
 		t.results = append(t.results, model.Part{Result: &model.Result{CallID: more, Text: refusedSecond, Failed: true}})
 	}
+}
+
+// speaking returns the agent's turn at the end.
+func (t *turns) speaking() *model.Message {
+	if n := len(t.said); t.said[n-1].Role != model.Assistant {
+		t.said = append(t.said, model.Message{Role: model.Assistant})
+	}
+	return &t.said[len(t.said)-1]
 }
 
 const (
@@ -275,7 +283,11 @@ func (t Turn) request() (model.Request, error) {
 		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	messages := said(t.History)
+	version := ""
+	if t.Files != nil {
+		version = t.Files.Version
+	}
+	messages := said(t.History, version)
 	last := &messages[len(messages)-1]
 	last.Parts = append(last.Parts, t.passing()...)
 	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,

@@ -29,6 +29,7 @@ const (
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
 	BeginEmpty         = "begin_empty"
+	MakeRequest        = "make_request"
 )
 
 const TailLines = 10
@@ -44,6 +45,8 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 			return d.action(x).message()
 		}
 		return face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action)).message()
+	case conversation.CardOffered:
+		return d.offered(aggregate.Find(t.Offered, c.Subject)).message()
 	case conversation.CardSession:
 		return d.ended().message()
 	}
@@ -92,6 +95,28 @@ func (d conversationDrawing) said(subject string) string {
 		text = "_" + d.texts.System + "_ " + text
 	}
 	return text
+}
+
+// offered draws a request that the agent wants to make, or that somebody made of it.
+func (d conversationDrawing) offered(o *conversation.Offered) face {
+	w := d.texts
+	if o == nil {
+		return face{text: w.OfferGone, colour: grey}.with(section(w.OfferGone))
+	}
+	if o.MadeAt != nil {
+		by := fill(w.OfferMadeBy, "who", d.w.mention(o.MadeBy), "when", whenSet(o.MadeAt))
+		return face{text: w.OfferMade, colour: green}.with(section(w.OfferMade), contextLine(by))
+	}
+	b := d.packed(d.written(o.Text), maxPages).bounded()
+	f := face{text: w.Offer, colour: blue}.with(section(w.Offer)).with(b.blocks...)
+	switch {
+	case d.t.OpenOffer() == nil:
+		return f.with(contextLine(w.OfferClosed))
+	case b.cut:
+		return f.with(contextLine(w.OfferLong))
+	}
+	return f.with(contextLine(fill(w.OfferWho, "who", d.w.mention(o.User))),
+		d.actions(button(w.OfferMake, MakeRequest, o.ID, slack.StylePrimary)))
 }
 
 // ended draws the card of a closed conversation. Its button is gone once the conversation is open again.

@@ -53,6 +53,12 @@ func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: text, Proposal: p}, c.now))
 }
 
+// wants adds an answer after which a person may make a request.
+func (c *onThread) wants(request string) *onThread {
+	c.t.Helper()
+	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: "読みました", HandOver: request, Asked: true}, c.now))
+}
+
 func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {
 	text := p.JSON()
 	by := begunAt.Add(24 * time.Hour)
@@ -204,6 +210,22 @@ var conversationStates = []struct {
 	}},
 	{"said_by_system", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
+	}},
+	{"request", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。\u200b <!channel>\n- 予算: `30 万円`")
+	}},
+	{"request_long", conversation.CardOffered, func(c *onThread) { c.wants(strings.Repeat("行\n", 2000)) }},
+	{"request_made", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"request_closed", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+	}},
+	{"request_gone", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.Aggregate.Offered = nil
 	}},
 	{"session_closed", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)

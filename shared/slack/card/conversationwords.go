@@ -33,6 +33,9 @@ type conversationWords struct {
 	ReadDirect, ReadHere, Forgets, WillGo   string
 	BeginEmpty, EmptyTitle, EmptyText       string
 	EmptyYes, EmptyNo                       string
+	Offer, OfferWho, OfferMake              string // of a request that the agent wants to make
+	OfferMade, OfferMadeBy                  string
+	OfferGone, OfferClosed, OfferLong       string
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string

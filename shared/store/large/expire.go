@@ -125,7 +125,7 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, under := range []string{results, prompts, versions, ""} {
+	for _, under := range []string{results, prompts, versions, talks, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -227,13 +227,16 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
-// until then it may need them. Under a common prefix, arguments and all objects of a task without rows are kept.
+// until then it may need them. Of what belongs to conversations only what was read may be deleted. Under a common prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, prompts): // nothing reads old ones
 		return func(string) bool { return true }, nil
 	case strings.HasPrefix(p.prefix, versions):
 		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
+	}
+	if strings.HasPrefix(p.prefix, talks) {
+		return func(key string) bool { return strings.Contains(key, reads) }, nil
 	}
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)

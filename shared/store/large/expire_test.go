@@ -256,3 +256,20 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows, Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2, "an archive and its manifest of a conversation that is forgotten")
 }
+
+// What an agent read expires as prompts do; of what belongs to a conversation nothing else does.
+func TestWhatAgentsReadExpires(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
+	small := expect.Value(k.results().KeepReads(t.Context(), ref, text(10)))(t)
+	large := expect.Value(k.results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
+	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/") && large.Preview == "", "%+v, %+v", small, large)
+	other := "talks/" + ref.Tenant + "/" + ref.ID + "/payload.json"
+	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &other, Body: strings.NewReader("{}")}))(t)
+	expect.Is(t, k.expire(t, 29*day), 0, "deleted before its time")
+	expect.Value(k.results().Open(t.Context(), ref, large))(t)
+	_, err := k.results().Open(t.Context(), conversation.RefOf(ref.Tenant, "another"), large)
+	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Is(t, k.expire(t, 31*day), 1, "deleted")
+	expect.Value(k.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &k.Bucket, Key: &other}))(t)
+}

@@ -52,6 +52,9 @@ const (
 // it.
 var Prefixes = []string{results, prompts, arguments, exports, contests, turns, talks, workspaces}
 
+// reads is the folder of what agents read of files, which expires like prompts.
+const reads = "/reads/"
+
 // ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
 
@@ -118,6 +121,12 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
 	return s.put(ctx, turns+under(ref), v, aggregate.Blob{Preview: preview(v)})
+}
+
+// KeepReads is Keep for what an agent read of its conversation's files.
+func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	prefix := talks + strings.TrimSuffix(under(ref), "/") + reads
+	return s.keep(ctx, prefix, v, func() string { return "" })
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
