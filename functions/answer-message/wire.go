@@ -46,8 +46,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
 		Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
-		Open: func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
-			return models.OpenAgent(d, env.Model, s)
+		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+			return models.OpenAgent(ctx, d, env.Model, s)
+		},
+		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
+			return models.Answers(ctx, d, env.Model, s)
 		},
 		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {

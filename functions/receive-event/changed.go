@@ -74,7 +74,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		return inbound.Response{}, unkept(ctx, r.EventID, err)
 	}
 	if in.Text = plain(text, e.bot()); !r.Threaded() {
-		_, rest, _ := addressee(s, in.Text)
+		_, rest, _, _ := addressee(s, in.Text)
 		in.Text = worded(in.Text, rest)
 	}
 	told, err := conversation.Tell(in, openingOf(s), h.Now())

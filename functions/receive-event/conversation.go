@@ -59,11 +59,12 @@ func (h *Handler) toAgent(
 		}
 		return inbound.OK(), true, said(ctx, in, "", r, err)
 	}
-	to, rest, ok := addressee(s, in.Text)
+	to, rest, byName, ok := addressee(s, in.Text)
 	if !ok {
 		return out, false, nil
 	}
-	opening.AgentID, in.Text, in.Blank = to, worded(in.Text, rest), silent(rest) && len(m.Files) == 0
+	opening.AgentID, opening.Unnamed = to, !byName
+	in.Text, in.Blank = worded(in.Text, rest), silent(rest) && len(m.Files) == 0
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
@@ -124,17 +125,17 @@ func worded(text, rest string) string {
 	return rest
 }
 
-// addressee returns the agent that a direct message is to, and the message without the agent's name. ok is false for a
-// message that makes a task.
-func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
+// addressee returns the agent that a direct message is to, whether the message names it, and the message without that
+// name. ok is false for a message that makes a task.
+func addressee(s tenancy.Settings, text string) (id, rest string, byName, ok bool) {
 	defs := agent.Named(s.Agents)
 	if begin := named.FindStringSubmatch(text); begin != nil {
 		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
 		if at >= 0 {
-			return defs[at].ID, text[len(begin[0]):], true
+			return defs[at].ID, text[len(begin[0]):], true, true
 		}
 	}
-	return agent.Default(defs).ID, text, s.DMDefault == "agent"
+	return agent.Default(defs).ID, text, false, s.DMDefault == "agent"
 }
 
 type file struct {
