@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,6 +72,7 @@ type answering struct {
 	settings tenancy.Settings
 	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
+	cost     aggregate.MicroUSD                 // of this turn's calls so far
 }
 
 // Handle answers the conversation's waiting messages, if there are any, and returns the run's next state.
@@ -143,41 +143,22 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
-	wire = model.Keeping(wire, t.Prompts(t.ref))
+	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	x := conversation.Answer{AgentID: d.ID}
-	if older, shown := turn.Fold(history); len(older) > 0 {
-		summary, used := turn.Summarize(ctx, wire, older, t.settings.Locale)
-		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
-			x.Summary, x.Folded = summary, t.waitingOf(older)
-		}
-		history = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
-			At: older[len(older)-1].At}}, shown...)
-	}
 	t.attach(ctx, history)
-	x.Read = t.readings(history)
-	busy := t.a.Current() != nil
-	onText, end := t.grow(ctx)
-	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()}, onText)
-	end()
-	used := x.Usage.Plus(reply.Usage)
-	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
+	x, reply, err := t.ask(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
+		Tools: isolated.Installed, Busy: t.a.Current() != nil, Locale: t.settings.Locale, Now: t.Now(), More: t.unseen()})
 	if err != nil {
-		if x.Usage.Free() { // the model made no summary; another try will
-			x.Summary, x.Through, x.Folded = "", "", nil
-		}
-		x.Usage = used
 		return t.failed(ctx, err, x)
 	}
 	if reply.Code != "" {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
 	}
-	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})
@@ -325,6 +306,11 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
 // other error with a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
+	if e, is := errors.AsType[*model.Error](err); is && e.Kind == model.OverBudget {
+		why := t.overDay()
+		why.Usage = x.Usage
+		return t.refused(ctx, why, nil)
+	}
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason), err.Error())
 	if f.Transient {

@@ -31,7 +31,7 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 	}))
 	defer s.Close()
 	c := provider.Config{
-		AWS: aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")},
+		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")},
 		Secret: &secret.Models{Reader: &secretReader{value: `{}`}, ID: "models"}, Vendor: provider.VendorClient(),
 		At: map[string]string{modelname.Bedrock: s.URL}, Outbound: outbound.Dialer{}.Client(),
 	}
