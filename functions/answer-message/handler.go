@@ -287,9 +287,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if err != nil {
 		return nil, fmt.Errorf("keep the payload: %w", err)
 	}
-	terms := t.settings.Terms(true, t.Now())
-	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
-	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
+	terms := t.settings.ActionTerms(t.Now())
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
 		Terms: terms}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&

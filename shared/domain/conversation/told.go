@@ -12,6 +12,7 @@ import (
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
+	ownProposal                                              string
 }
 
 var said = language.InEach(
@@ -19,17 +20,19 @@ var said = language.InEach(
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", output: "出力は全部で %s 行です。", notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。",
-		tail:    "最後の行を、行番号に続けて示します:",
-		stopped: "回答を止めました。続けるには、もう一度書いてください。",
-		later:   "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
+		tail:        "最後の行を、行番号に続けて示します:",
+		ownProposal: "操作 #%d は、人が自分で提案しました。種類: %s。目的と内容:",
+		stopped:     "回答を止めました。続けるには、もう一度書いてください。",
+		later:       "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", output: "Its output has %s lines.", notKept: " Lines %s are not kept.",
 		notShown: " You are not shown lines %s.", tail: " The last lines, each after its number:",
-		stopped: "The answer was stopped. Write again to go on.",
-		later:   "Action #%d is running. What you write meanwhile is answered after it.",
+		ownProposal: "Action #%d was proposed by a person themself. Its kind: %s. What it is for, and what it does:",
+		stopped:     "The answer was stopped. Write again to go on.",
+		later:       "Action #%d is running. What you write meanwhile is answered after it.",
 	},
 )
 
