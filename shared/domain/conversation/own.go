@@ -119,7 +119,7 @@ func (o Own) Read(def agent.Definition) (p Proposal, faults []OwnFault) {
 		faults = append(faults, x)
 	}
 	p.Type = o.Type
-	_, known := agent.Called("en")[o.Type]
+	_, known := agent.Called(language.English)[o.Type]
 	switch {
 	case !known:
 		fault(OwnType, ownUnknown)
