@@ -34,8 +34,10 @@ const settingsFor = time.Minute
 
 const mostKnown = 100
 
-// toAgent saves a direct message to an agent: one that begins with an agent's name, any other if the settings say so,
-// and a reply in the thread of a conversation. taken is false for any other message.
+// toAgent saves a message to an agent: one that begins with an agent's name, any other direct message if the settings
+// say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
+// colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
+// agent's gets a question. taken is false for any other message.
 func (h *Handler) toAgent(
 	ctx context.Context, m message, r task.Request,
 ) (out inbound.Response, taken bool, err error) {
@@ -54,13 +56,20 @@ func (h *Handler) toAgent(
 		if err == nil {
 			err = h.Conversations.Tell(ctx, in.Ref(), c)
 		}
-		if errors.Is(err, aggregate.ErrNotFound) {
+		if !errors.Is(err, aggregate.ErrNotFound) {
+			return inbound.OK(), true, said(ctx, in, "", r, err)
+		}
+		if m.channelType() == "im" {
 			return out, false, nil
 		}
-		return inbound.OK(), true, said(ctx, in, "", r, err)
 	}
 	to, rest, byName, ok := addressee(s, in.Text)
-	if !ok {
+	called := calls.MatchString(in.Text)
+	if near := agent.Near(agent.Named(s.Agents), nameOf(in.Text)); called && !byName && near != nil {
+		out, err = h.meant(ctx, r, near)
+		return out, true, err
+	}
+	if !ok || m.channelType() != "im" && !(byName && called) {
 		return out, false, nil
 	}
 	opening.AgentID, opening.Unnamed = to, !byName
@@ -68,6 +77,11 @@ func (h *Handler) toAgent(
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
+	}
+	if errors.Is(err, store.ErrExists) && r.Threaded() { // somebody else's message may have begun it in this moment
+		if c, err = conversation.Tell(in, opening, h.Now()); err == nil {
+			err = h.Conversations.Tell(ctx, in.Ref(), c)
+		}
 	}
 	return inbound.OK(), true, said(ctx, in, to, r, err)
 }
@@ -110,6 +124,17 @@ func unkept(ctx context.Context, event string, err error) error {
 
 // named matches a name and its separator. The beginning of a longer word is no name.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
+
+// calls matches a text that begins with a name and a colon or a comma, as one that calls somebody does.
+var calls = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\s*[:：、,]`)
+
+// nameOf returns the name with which a text begins, or "".
+func nameOf(text string) string {
+	if begin := named.FindStringSubmatch(text); begin != nil {
+		return begin[1]
+	}
+	return ""
+}
 
 // mention matches Slack's mentions of people and groups.
 var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]*>`)
