@@ -53,6 +53,7 @@ const (
 	Freee  Provider = "freee"
 	Google Provider = "google"
 	Slack  Provider = "slack"
+	GitHub Provider = "github"
 )
 
 func (p Provider) name(names map[Provider]string) string {

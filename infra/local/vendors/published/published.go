@@ -31,7 +31,7 @@ type API struct {
 	Schemas map[string]Schema `json:"schemas"`
 }
 
-// Open reads the excerpt of a vendor: bedrock, freee, mcp, sheets or slack.
+// Open reads the excerpt of a vendor: bedrock, freee, github, mcp, sheets or slack.
 func Open(vendor string) (API, error) {
 	var a API
 	text, err := files.ReadFile(vendor + ".json")

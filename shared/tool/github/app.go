@@ -1,0 +1,143 @@
+package github
+
+import (
+	"context"
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool/wire"
+)
+
+// App is a GitHub App that an organization installed: the credential of the provider github.
+type App struct {
+	ID           string
+	Installation string
+	key          *rsa.PrivateKey
+}
+
+// MaxKey limits the bytes of an App's key. GitHub's keys have 2,048 bits.
+const MaxKey = 8 << 10
+
+// NewApp reads an App's key, as GitHub's page of the App downloads it.
+func NewApp(id, installation, key string) (App, error) {
+	for name, value := range map[string]string{"app_id": id, "installation_id": installation} {
+		if value == "" || len(value) > 20 || strings.Trim(value, "0123456789") != "" {
+			return App{}, fmt.Errorf("%s must be a number of at most 20 digits", name)
+		}
+	}
+	if len(key) > MaxKey {
+		return App{}, fmt.Errorf("private_key has %d bytes, the limit is %d", len(key), MaxKey)
+	}
+	block, _ := pem.Decode([]byte(key))
+	if block == nil {
+		return App{}, errors.New("private_key must be a PEM file, as GitHub downloads it")
+	}
+	if pkcs1, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return App{ID: id, Installation: installation, key: pkcs1}, nil
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	pkcs8, ok := parsed.(*rsa.PrivateKey)
+	if err != nil || !ok { // the error could quote the key
+		return App{}, errors.New("private_key must be an RSA key")
+	}
+	return App{ID: id, Installation: installation, key: pkcs8}, nil
+}
+
+// jwt is the token by which the App itself is known. GitHub allows ten minutes and clocks that differ by one.
+func (a App) jwt(now time.Time) (string, error) {
+	claims, err := json.Marshal(map[string]any{
+		"iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix(), "iss": a.ID,
+	})
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	text := encode([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + encode(claims)
+	sum := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(nil, a.key, crypto.SHA256, sum[:])
+	if err != nil {
+		return "", errors.New("the App's key can't sign")
+	}
+	return text + "." + encode(signature), nil
+}
+
+// Permissions of a token for one repository. No token may change workflows, settings or other repositories.
+type Permissions map[string]string
+
+func Reads() Permissions { return Permissions{"contents": "read"} }
+func Pushes() Permissions {
+	return Permissions{"contents": "write", "pull_requests": "write"}
+}
+
+// minted is the token of one installation for one repository. It is made when it is first needed and kept in memory.
+type minted struct {
+	app   *wire.Client
+	path  string
+	order any
+	mu    sync.Mutex
+	token string
+}
+
+// asApp are the App's own tokens, with which only installation tokens are made.
+type asApp struct {
+	App
+	now func() time.Time
+}
+
+func (a asApp) Token(context.Context) (string, error) { return a.jwt(a.now()) }
+
+func (a asApp) Renew(context.Context, string) (string, error) {
+	return "", failedcall.Fail(failedcall.ProblemUnauthorized, nil, failedcall.GitHub)
+}
+
+func (asApp) Refused(context.Context, string) {}
+
+func (m *minted) Token(ctx context.Context) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.token == "" {
+		return m.mint(ctx)
+	}
+	return m.token, nil
+}
+
+func (m *minted) Renew(ctx context.Context, refused string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.token != refused {
+		return m.token, nil
+	}
+	return m.mint(ctx)
+}
+
+func (m *minted) Refused(context.Context, string) {}
+
+func (m *minted) mint(ctx context.Context) (string, error) {
+	var out struct {
+		Token string `json:"token"`
+	}
+	m.token = ""
+	if err := m.app.Write(ctx, http.MethodPost, m.path, m.order, &out); err != nil {
+		if e, ok := errors.AsType[*failedcall.Error](err); ok { // a token that nobody has changes nothing
+			e.Outcome = failedcall.Failed
+		}
+		return "", err
+	}
+	if out.Token == "" {
+		return "", failedcall.Fail(failedcall.ProblemBadAnswer, errors.New("no token"), failedcall.GitHub)
+	}
+	m.token = out.Token
+	return m.token, nil
+}

@@ -1,0 +1,103 @@
+package github
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool/wire"
+)
+
+// MaxArchive limits the bytes of an archive as it is sent, which is compressed.
+const MaxArchive = 64 << 20
+
+// BlobSHA returns the hash by which Git names a file's content.
+func BlobSHA(content []byte) string {
+	h := sha1.New() // Git's names of objects
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// archiveHosts are the hosts that GitHub's API may redirect to for an archive. Other servers must serve it themselves.
+var archiveHosts = map[string]string{"api.github.com": "codeload.github.com"}
+
+// Archive returns the files of a commit as a compressed archive, at most MaxArchive bytes of it. GitHub answers with an
+// address on another host. That address contains a token of its own: it gets no header of ours, and appears in no
+// error.
+func (c *Client) Archive(ctx context.Context, commit string) (io.ReadCloser, error) {
+	token, err := c.wire.Tokens.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.get(ctx, c.base+c.path("/tarball/%s", commit), token)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		return bounded{io.LimitReader(res.Body, MaxArchive), res.Body}, nil
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusFound {
+		return nil, wire.Refused(failedcall.GitHub, res.StatusCode, res.Header, "")
+	}
+	to, err := c.archiveAddress(res.Header.Get("Location"))
+	if err != nil {
+		return nil, err
+	}
+	if res, err = c.get(ctx, to, ""); err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		return nil, wire.Refused(failedcall.GitHub, res.StatusCode, res.Header, "")
+	}
+	return bounded{io.LimitReader(res.Body, MaxArchive), res.Body}, nil
+}
+
+type bounded struct {
+	io.Reader
+	io.Closer
+}
+
+// get makes a read that follows no redirect.
+func (c *Client) get(ctx context.Context, address, token string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, failedcall.Fail(failedcall.ProblemInternal, errors.New("an address of an archive can't be read"), failedcall.GitHub)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := c.http.Reads.Do(r)
+	if err != nil {
+		e := wire.Broken(failedcall.GitHub, err)
+		e.Outcome = failedcall.Failed
+		return nil, e
+	}
+	return res, nil
+}
+
+// archiveAddress checks where an archive is said to be.
+func (c *Client) archiveAddress(location string) (string, error) {
+	to, err := url.Parse(location)
+	base, ours := url.Parse(c.base)
+	if err != nil || ours != nil {
+		return "", c.odd("an archive has no address")
+	}
+	host := base.Host
+	if other, ok := archiveHosts[host]; ok {
+		host = other
+	}
+	if to.Scheme != base.Scheme || !strings.EqualFold(to.Host, host) || to.User != nil {
+		return "", c.odd("an archive is said to be on another host than %s", host)
+	}
+	return to.String(), nil
+}

@@ -1,0 +1,253 @@
+// Package github reads one repository of GitHub and opens pull requests in it, as a GitHub App that was installed
+// there. Each client has a token for that repository alone.
+package github
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool/wire"
+)
+
+// API is the address of GitHub's API.
+const API = "https://api.github.com"
+
+// Client accesses one repository.
+type Client struct {
+	wire *wire.Client
+	http wire.HTTP
+	base string
+	name string // owner/name
+}
+
+// Config says how GitHub is reached.
+type Config struct {
+	Base string // address of the API, without a slash at its end
+	HTTP wire.HTTP
+	Now  func() time.Time
+}
+
+var named = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
+
+// CheckName refuses what is no name of a repository.
+func CheckName(name string) error {
+	if !named.MatchString(name) || strings.HasSuffix(name, ".git") || strings.HasSuffix(name, "/.") ||
+		strings.HasSuffix(name, "/..") {
+		return fmt.Errorf("repository %.150q must be owner/name, as in the address of its page", name)
+	}
+	return nil
+}
+
+// Find makes a client for the repository of a name, which must pass CheckName. It may only read.
+func (c Config) Find(a App, name string) *Client {
+	_, short, _ := strings.Cut(name, "/")
+	return c.client(a, name, map[string]any{"repositories": []string{short}, "permissions": Reads()})
+}
+
+// Open makes a client for the repository with an id. GitHub refuses the token if the App is not installed there any
+// more; another repository that took over the name has another id.
+func (c Config) Open(a App, name string, id int64, p Permissions) *Client {
+	return c.client(a, name, map[string]any{"repository_ids": []int64{id}, "permissions": p})
+}
+
+func (c Config) client(a App, name string, order any) *Client {
+	app := c.wire(asApp{a, c.Now})
+	tokens := &minted{app: app, path: "/app/installations/" + a.Installation + "/access_tokens", order: order}
+	return &Client{wire: c.wire(tokens), http: c.HTTP, base: c.Base, name: name}
+}
+
+func (c Config) wire(t wire.Tokens) *wire.Client {
+	return &wire.Client{Provider: failedcall.GitHub, Base: c.Base, Tokens: t, HTTP: c.HTTP, Explain: explain}
+}
+
+// explain reads GitHub's errors: {message, errors: [{resource, field, code, message}]}.
+func explain(status int, body []byte) wire.Refusal {
+	var e struct {
+		Message string            `json:"message"`
+		Errors  []json.RawMessage `json:"errors"`
+	}
+	_ = json.Unmarshal(body, &e) // an unreadable body has no message
+	said := []string{e.Message}
+	for _, raw := range e.Errors {
+		var one struct{ Resource, Field, Code, Message string }
+		_ = json.Unmarshal(raw, &one)
+		said = append(said, strings.Join(strings.Fields(one.Resource+" "+one.Field+" "+one.Code+" "+one.Message), " "))
+	}
+	r := wire.Refusal{Said: strings.Join(said, " ")}
+	lower := strings.ToLower(e.Message)
+	if status == http.StatusForbidden && (strings.Contains(lower, "rate limit") || strings.Contains(lower, "abuse")) {
+		r.Problem = failedcall.ProblemRateLimited
+	} else if status == http.StatusForbidden {
+		r.Problem = failedcall.ProblemDenied
+	}
+	return r
+}
+
+// path returns the address of something in the repository.
+func (c *Client) path(format string, args ...any) string {
+	return "/repos/" + c.name + fmt.Sprintf(format, args...)
+}
+
+// Repository is what is known of a repository.
+type Repository struct {
+	ID            int64  `json:"id"`
+	FullName      string `json:"full_name"`
+	DefaultBranch string `json:"default_branch"`
+	Archived      bool   `json:"archived"`
+}
+
+// Repository returns the repository of the client's name.
+func (c *Client) Repository(ctx context.Context) (r Repository, err error) {
+	return r, c.wire.Read(ctx, "/repos/"+c.name, &r)
+}
+
+// object is a Git object that a ref or a tag names.
+type object struct {
+	Type string `json:"type"`
+	SHA  string `json:"sha"`
+}
+
+type ref struct {
+	Object object `json:"object"`
+}
+
+// CheckRef refuses what is no branch or tag: heads/… or tags/…. A commit's hash is refused, because it may be that of a
+// fork.
+func CheckRef(r string) error {
+	kind, name, _ := strings.Cut(r, "/")
+	switch {
+	case kind != "heads" && kind != "tags" || name == "":
+		return fmt.Errorf("ref %.150q must begin with heads/ or tags/", r)
+	case len(r) > 200:
+		return fmt.Errorf("ref has %d bytes, the limit is 200", len(r))
+	case strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/+-") != "",
+		strings.Contains(name, ".."), strings.Contains(name, "//"), strings.HasSuffix(name, "/"), strings.HasPrefix(name, "/"),
+		strings.HasSuffix(name, ".lock"), strings.HasPrefix(name, "."), strings.Contains(name, "/."):
+		return fmt.Errorf("ref %.150q is no name of a branch or tag", r)
+	}
+	return nil
+}
+
+// mostTags is how many tags may point to a tag, one after the other.
+const mostTags = 3
+
+// Resolve returns the commit that a ref names at present.
+func (c *Client) Resolve(ctx context.Context, name string) (sha string, err error) {
+	var at ref
+	if err := c.wire.Read(ctx, c.path("/git/ref/%s", name), &at); err != nil {
+		return "", err
+	}
+	for n := 0; at.Object.Type == "tag" && n < mostTags; n++ { // an annotated tag
+		var next ref
+		if err := c.wire.Read(ctx, c.path("/git/tags/%s", url.PathEscape(at.Object.SHA)), &next); err != nil {
+			return "", err
+		}
+		at = next
+	}
+	if at.Object.Type != "commit" {
+		return "", c.odd("the ref names a %.20q", at.Object.Type)
+	}
+	return c.hash(at.Object.SHA)
+}
+
+var hashed = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// hash checks a hash that GitHub names.
+func (c *Client) hash(sha string) (string, error) {
+	if !hashed.MatchString(sha) {
+		return "", c.odd("%.50q is no hash", sha)
+	}
+	return sha, nil
+}
+
+func (c *Client) odd(format string, args ...any) error {
+	return failedcall.Fail(failedcall.ProblemBadAnswer, fmt.Errorf(format, args...), failedcall.GitHub)
+}
+
+// TreeOf returns the tree of a commit.
+func (c *Client) TreeOf(ctx context.Context, commit string) (sha string, err error) {
+	var out struct {
+		Tree object `json:"tree"`
+	}
+	if err := c.wire.Read(ctx, c.path("/git/commits/%s", commit), &out); err != nil {
+		return "", err
+	}
+	return c.hash(out.Tree.SHA)
+}
+
+// The modes of entries.
+const (
+	ModeFile       = "100644"
+	ModeExecutable = "100755"
+	ModeLink       = "120000"
+	ModeModule     = "160000"
+	ModeFolder     = "040000"
+)
+
+// Entry is one entry of a tree.
+type Entry struct {
+	Path string `json:"path"`
+	Mode string `json:"mode"`
+	SHA  string `json:"sha"`
+	Size int64  `json:"size"`
+}
+
+// ErrTruncated says that a repository has more entries than GitHub lists.
+var ErrTruncated = errors.New("the tree has more entries than GitHub lists at once")
+
+// Tree returns the entries of a tree and all trees below it, without folders.
+func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
+	var out struct {
+		SHA       string  `json:"sha"`
+		Truncated bool    `json:"truncated"`
+		Tree      []Entry `json:"tree"`
+	}
+	if err := c.wire.Read(ctx, c.path("/git/trees/%s?recursive=1", sha), &out); err != nil {
+		return nil, err
+	}
+	if out.Truncated {
+		return nil, ErrTruncated
+	}
+	var list []Entry
+	for _, e := range out.Tree {
+		if e.Mode == ModeFolder {
+			continue
+		}
+		if _, err := c.hash(e.SHA); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// Blob returns the content of a file.
+func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
+	var out struct {
+		Content  string `json:"content"`
+		Encoding string `json:"encoding"`
+	}
+	if err := c.wire.Read(ctx, c.path("/git/blobs/%s", sha), &out); err != nil {
+		return nil, err
+	}
+	content := []byte(out.Content)
+	if out.Encoding == "base64" {
+		var err error
+		if content, err = base64.StdEncoding.DecodeString(strings.ReplaceAll(out.Content, "\n", "")); err != nil {
+			return nil, c.odd("a blob is no base64")
+		}
+	}
+	if BlobSHA(content) != sha {
+		return nil, c.odd("a blob has another content than its hash says")
+	}
+	return content, nil
+}

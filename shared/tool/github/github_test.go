@@ -1,0 +1,208 @@
+package github_test
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	vendor "ringi/infra/local/vendors/github"
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/tool/github"
+	"ringi/shared/tool/wire"
+)
+
+var at = time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+
+// world is a GitHub with one repository of one commit.
+type world struct {
+	*vendor.Server
+	repo  *vendor.Repository
+	first string
+	url   string
+	fault func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Server: expect.Value(vendor.New())(t)}
+	w.repo = w.Add("acme", "shop")
+	w.first = w.repo.Commit("main", "first", map[string]vendor.File{
+		"main.py": {Content: "print(1)\n"}, "old.py": {Content: "x\n"}, "run.sh": {Content: "true\n", Mode: "100755"},
+		"untouched.bin": {Content: "\x00\x01"},
+	}, at)
+	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		if w.fault == nil {
+			do(rw, r)
+			return
+		}
+		w.fault(route, rw, r, do)
+	}
+	s := httptest.NewServer(http.StripPrefix("/github", w.Handler()))
+	t.Cleanup(s.Close)
+	w.url = s.URL + "/github"
+	return w
+}
+
+func (w *world) config() github.Config {
+	return github.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: func() time.Time { return w.Now() }}
+}
+
+func (w *world) app(t *testing.T) github.App {
+	t.Helper()
+	return expect.Value(github.NewApp(vendor.AppID, vendor.Installation, w.Key()))(t)
+}
+
+func (w *world) open(t *testing.T, p github.Permissions) *github.Client {
+	t.Helper()
+	return w.config().Open(w.app(t), "acme/shop", w.repo.ID, p)
+}
+
+func problem(err error) failedcall.Problem {
+	if e, ok := errors.AsType[*failedcall.Error](err); ok {
+		return e.Problem
+	}
+	return ""
+}
+
+func TestACommitIsFound(t *testing.T) {
+	w := newWorld(t)
+	w.repo.Tag("v1", w.first)
+	ctx := t.Context()
+	found := expect.Value(w.config().Find(w.app(t), "acme/shop").Repository(ctx))(t)
+	expect.Same(t, github.Repository{ID: w.repo.ID, FullName: "acme/shop", DefaultBranch: "main"}, found)
+	c := w.open(t, github.Reads())
+	for _, ref := range []string{"heads/main", "tags/v1"} {
+		expect.Is(t, expect.Value(c.Resolve(ctx, ref))(t), w.first, ref)
+	}
+	_, err := c.Resolve(ctx, "heads/none")
+	expect.Is(t, problem(err), failedcall.ProblemNotFound)
+	tree := expect.Value(c.TreeOf(ctx, w.first))(t)
+	list := expect.Value(c.Tree(ctx, tree))(t)
+	var paths []string
+	for _, e := range list {
+		paths = append(paths, e.Mode+" "+e.Path)
+		expect.Is(t, int64(len(expect.Value(c.Blob(ctx, e.SHA))(t))), e.Size, e.Path)
+	}
+	expect.Same(t, []string{"100644 main.py", "100644 old.py", "100755 run.sh", "100644 untouched.bin"}, paths)
+}
+
+// The archive's address is on the host that the API may name, and gets no token of ours.
+func TestAnArchiveIsReadWhereItIs(t *testing.T) {
+	w := newWorld(t)
+	c := w.open(t, github.Reads())
+	packed := expect.Value(c.Archive(t.Context(), w.first))(t)
+	defer packed.Close()
+	z := expect.Value(gzip.NewReader(packed))(t)
+	expect.Has(t, string(expect.Value(io.ReadAll(z))(t)), "print(1)")
+
+	for _, to := range []string{"http://169.254.169.254/", "https://evil.example/x", "", "http://name:word@" + strings.TrimPrefix(w.url, "http://")} {
+		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+			if !strings.HasPrefix(route, "GET/tarball") {
+				do(rw, r)
+				return
+			}
+			rw.Header().Set("Location", to)
+			rw.WriteHeader(http.StatusFound)
+		}
+		_, err := c.Archive(t.Context(), w.first)
+		expect.Is(t, problem(err), failedcall.ProblemBadAnswer, "%s: %v", to, err)
+	}
+}
+
+func TestAPullRequestIsOpened(t *testing.T) {
+	w := newWorld(t)
+	ctx, c := t.Context(), w.open(t, github.Pushes())
+	content := "print(2)\n"
+	base := expect.Value(c.TreeOf(ctx, w.first))(t)
+	tree := expect.Value(c.MakeTree(ctx, base, []github.Change{
+		{Path: "main.py", Mode: github.ModeFile, Content: &content}, {Path: "old.py", Mode: github.ModeFile},
+		{Path: "new/x.py", Mode: github.ModeFile, Content: new("")},
+	}))(t)
+	order := github.Commit{Message: "Change", Tree: tree, Parent: w.first, Name: "ringi", Email: "ringi@example.com", At: at}
+	commit := expect.Value(c.MakeCommit(ctx, order))(t)
+	expect.Is(t, expect.Value(c.MakeCommit(ctx, order))(t), commit, "the same commit again")
+	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), "", "before it is made")
+	expect.NoError(t, c.MakeBranch(ctx, "ringi/1/2", commit))
+	expect.Is(t, problem(c.MakeBranch(ctx, "ringi/1/2", commit)), failedcall.ProblemRejected, "a second time")
+	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), commit)
+	expect.Same(t, map[string]string{
+		"main.py": "100644 print(2)\n", "new/x.py": "100644 ", "run.sh": "100755 true\n", "untouched.bin": "100644 \x00\x01",
+	}, w.repo.Files(commit))
+	made := expect.Value(c.OpenPull(ctx, "Mend", "why", "ringi/1/2", "main"))(t)
+	expect.That(t, made.Number == 1 && made.Draft && made.Head.SHA == commit, "%+v", made)
+	_, err := c.OpenPull(ctx, "Mend", "why", "ringi/1/2", "main")
+	expect.Is(t, problem(err), failedcall.ProblemRejected, "a second time")
+	found := expect.Value(c.Pulls(ctx, "ringi/1/2"))(t)
+	expect.That(t, len(found) == 1 && found[0] == made, "%+v", found)
+}
+
+// A token is good for one repository and what it is made for.
+func TestTokensAreNarrow(t *testing.T) {
+	w := newWorld(t)
+	other := w.Add("acme", "other")
+	other.Commit("main", "first", nil, at)
+	ctx := t.Context()
+	_, err := w.open(t, github.Reads()).MakeTree(ctx, "", nil)
+	expect.Is(t, problem(err), failedcall.ProblemDenied, "a write with a token for reading")
+	_, err = w.config().Open(w.app(t), "acme/other", w.repo.ID, github.Reads()).Repository(ctx)
+	expect.Is(t, problem(err), failedcall.ProblemNotFound, "another repository")
+	_, err = w.config().Open(w.app(t), "acme/shop", 99, github.Reads()).Repository(ctx)
+	expect.Is(t, problem(err), failedcall.ProblemRejected, "an id that isn't installed")
+	stranger := expect.Value(vendor.New())(t)
+	app := expect.Value(github.NewApp(vendor.AppID, vendor.Installation, stranger.Key()))(t)
+	_, err = w.config().Find(app, "acme/shop").Repository(ctx)
+	expect.Is(t, problem(err), failedcall.ProblemUnauthorized, "another key")
+}
+
+// A name that somebody else took over leads to no repository of another id.
+func TestANameThatChangedHandsIsRefused(t *testing.T) {
+	w := newWorld(t)
+	c := w.open(t, github.Reads())
+	w.Add("acme", "shop").Commit("main", "another", nil, at)
+	_, err := c.Repository(t.Context())
+	expect.Is(t, problem(err), failedcall.ProblemNotFound)
+}
+
+func TestATokenThatEndedIsMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	c := w.open(t, github.Reads())
+	expect.Value(c.Repository(t.Context()))(t)
+	w.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	_, err := c.Repository(t.Context())
+	expect.NoError(t, err)
+}
+
+func TestNamesAndRefs(t *testing.T) {
+	for name, good := range map[string]bool{
+		"acme/shop": true, "a/b.c_d-e": true, "acme": false, "acme/": false, "/shop": false, "acme/shop/x": false, "acme/..": false,
+		"acme/shop.git": false, "-a/b": false, "acme/sh op": false, "acme/shop?x": false, "acme/" + strings.Repeat("x", 101): false,
+	} {
+		expect.Is(t, github.CheckName(name) == nil, good, name)
+	}
+	for ref, good := range map[string]bool{
+		"heads/main": true, "tags/v1.2": true, "heads/feature/x+y": true, "main": false, "refs/heads/main": false, "heads/": false,
+		"heads/../x": false, "heads/a..b": false, "heads/a b": false, "heads/a?b": false, "heads/.a": false, "heads/a/.b": false,
+		"heads/a.lock": false, "heads/a//b": false, "heads/a/": false, "heads//a": false, strings.Repeat("1", 40): false,
+	} {
+		expect.Is(t, github.CheckRef(ref) == nil, good, ref)
+	}
+}
+
+func TestAnAppsKeyIsChecked(t *testing.T) {
+	w := newWorld(t)
+	for field, test := range map[string][3]string{
+		"app_id": {"x", "1", w.Key()}, "installation_id": {"1", "", w.Key()}, "private_key": {"1", "1", "no key"},
+	} {
+		_, err := github.NewApp(test[0], test[1], test[2])
+		expect.Must(t, err != nil, "%s is taken", field)
+		expect.Has(t, err.Error(), field)
+	}
+	_, err := github.NewApp("1", "1", strings.Repeat("x", github.MaxKey+1))
+	expect.Has(t, err.Error(), "8192")
+}
