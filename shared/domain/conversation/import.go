@@ -1,0 +1,176 @@
+package conversation
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Limits of what Import reads of a source, which may have more than files can.
+const (
+	MaxLooked   = 20_000    // entries of the archive
+	MaxUnpacked = 256 << 20 // bytes of the archive
+	MaxImported = 8 << 20   // bytes of one file
+	mostLeftOut = 200       // entries whose names are returned
+)
+
+// LeftOut is an entry of a source that the files don't have, and why.
+type LeftOut struct {
+	Path string        `json:"path"`
+	Why  LeftOutReason `json:"why"`
+}
+
+// LeftOutReason says why files don't have an entry of their source.
+type LeftOutReason string
+
+const (
+	LeftLink    LeftOutReason = "link"      // it leads out
+	LeftKind    LeftOutReason = "kind"      // no file, folder or link
+	LeftPath    LeftOutReason = "path"      // it is Git's own, or can't be read
+	LeftSize    LeftOutReason = "size"      // a limit is exceeded
+	LeftLFS     LeftOutReason = "lfs"       // its content is kept elsewhere
+	LeftModule  LeftOutReason = "submodule" // another repository
+	LeftMissing LeftOutReason = "missing"   // the archive doesn't have it
+	LeftChanged LeftOutReason = "changed"   // the archive has another content
+)
+
+// Imported is what Import read.
+type Imported struct {
+	Tree *Tree
+	Left []LeftOut // the first ones
+	More int       // how many others were left out
+}
+
+func (m *Imported) leave(p string, why LeftOutReason) {
+	if len(m.Left) >= mostLeftOut {
+		m.More++
+		return
+	}
+	m.Left = append(m.Left, LeftOut{p, why})
+}
+
+// Import reads an archive of somebody else's files, as a host of repositories packs them: everything stands below one
+// folder, whose name is dropped. Of it Import takes what is below path (empty: everything). Unlike ReadFiles it leaves
+// out and names what files can't hold, so that one odd entry doesn't make a repository useless. It never touches a
+// disk. It returns an error wrapping ErrRefused if the archive can't be read or is too large to look at.
+func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
+	limited := &io.LimitedReader{R: archive, N: MaxUnpacked + 1}
+	m, in := &Imported{Tree: &Tree{}}, tar.NewReader(limited)
+	for looked := 0; ; looked++ {
+		h, err := in.Next()
+		switch {
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("import files: %w", ctx.Err())
+		case limited.N <= 0:
+			return nil, refuse("the source has more than %d bytes", MaxUnpacked)
+		case errors.Is(err, io.EOF):
+			m.dropLinks()
+			return m, nil
+		case err != nil:
+			return nil, refuse("the source can't be read: %v", err)
+		case looked >= MaxLooked:
+			return nil, refuse("the source has more than %d entries", MaxLooked)
+		}
+		p, inside := below(h.Name, path)
+		if h.Typeflag == tar.TypeXGlobalHeader || !inside {
+			continue
+		}
+		if err := m.take(p, h, in); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// below returns the path of an archive's entry without the archive's folder and without path; ok is false for what is
+// not below path.
+func below(name, path string) (p string, ok bool) {
+	_, p, ok = strings.Cut(strings.TrimSuffix(name, "/"), "/")
+	if ok && path != "" {
+		p, ok = strings.CutPrefix(p, path+"/")
+	}
+	return p, ok
+}
+
+// take adds an entry, or leaves it out.
+func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
+	if CheckPath(p) != nil || dotGit(p) {
+		m.leave(p, LeftPath)
+		return nil
+	}
+	e := entry{executable: h.Mode&0o100 != 0}
+	switch h.Typeflag {
+	case tar.TypeDir:
+		e = entry{folder: true}
+	case tar.TypeSymlink:
+		if checkTarget(p, h.Linkname) != nil {
+			m.leave(p, LeftLink)
+			return nil
+		}
+		e = entry{link: h.Linkname}
+	case tar.TypeReg:
+		if h.Size > MaxImported {
+			m.leave(p, LeftSize)
+			return nil
+		}
+		var err error
+		if e.content, err = io.ReadAll(io.LimitReader(in, h.Size)); err != nil || int64(len(e.content)) != h.Size {
+			return refuse("the source is cut off in %q", p)
+		}
+		if strings.HasPrefix(string(e.content[:min(len(e.content), 100)]), lfsPointer) {
+			m.leave(p, LeftLFS)
+			return nil
+		}
+	default:
+		m.leave(p, LeftKind)
+		return nil
+	}
+	m.add(p, e)
+	return nil
+}
+
+// lfsPointer begins a file whose content Git LFS keeps elsewhere.
+const lfsPointer = "version https://git-lfs.github.com/spec/v1\n"
+
+// add adds an entry if the limits of files allow it.
+func (m *Imported) add(p string, e entry) {
+	before := m.Tree.bytes
+	if err := m.Tree.add(p, e); err != nil {
+		m.Tree.bytes = before
+		m.leave(p, LeftSize)
+	}
+}
+
+// dropLinks leaves out the links that lead out of the files. All are found before any is dropped, because a link may
+// lead out through another.
+func (m *Imported) dropLinks() {
+	var out []string
+	for _, p := range m.Tree.order() {
+		if link := m.Tree.entries[p].link; link != "" && m.Tree.checkLink(p, link) != nil {
+			out = append(out, p)
+		}
+	}
+	for _, p := range out {
+		delete(m.Tree.entries, p)
+		m.leave(p, LeftLink)
+	}
+	slices.SortFunc(m.Left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// dotGit reports whether a path has a name that Git, on any file system, takes for its own folder: .git in any case,
+// with dots and blanks or a stream of NTFS after it, or its short name git~1.
+func dotGit(p string) bool {
+	for name := range strings.SplitSeq(strings.ToLower(p), "/") {
+		for _, own := range []string{".git", "git~1"} {
+			rest, ok := strings.CutPrefix(name, own)
+			rest = strings.TrimLeft(rest, ". ")
+			if ok && (rest == "" || rest[0] == ':') {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package conversation_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+)
+
+// packed returns an archive of entries below one folder.
+func packed(t *testing.T, entries ...tar.Header) *bytes.Reader {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, h := range entries {
+		content := h.PAXRecords["content"]
+		h.PAXRecords = nil
+		if h.Typeflag == tar.TypeXGlobalHeader {
+			h.PAXRecords = map[string]string{"comment": strings.Repeat("1", 40)}
+		} else {
+			h.Name = "acme-shop-1234567/" + h.Name
+		}
+		h.Size = int64(len(content))
+		expect.NoError(t, w.WriteHeader(&h))
+		expect.Value(w.Write([]byte(content)))(t)
+	}
+	expect.NoError(t, w.Close())
+	return bytes.NewReader(out.Bytes())
+}
+
+func plain(name, content string) tar.Header {
+	return tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, PAXRecords: map[string]string{"content": content}}
+}
+
+func leading(name, to string) tar.Header {
+	return tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: to}
+}
+
+func TestWhatASourceCantHoldIsLeftOutAndNamed(t *testing.T) {
+	m := expect.Value(conversation.Import(t.Context(), packed(t,
+		tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header"},
+		tar.Header{Name: "", Typeflag: tar.TypeDir}, plain("main.py", "print(1)"), plain("a/b.txt", "b"),
+		leading("in", "a/b.txt"), leading("out", "../x"), leading("root", "/etc"), leading("through", "out2/x"), leading("out2", "a/../.."),
+		tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}, tar.Header{Name: "hard", Typeflag: tar.TypeLink, Linkname: "main.py"},
+		plain(".git/config", "x"), plain("a/.GIT. /hooks/x", "x"), plain("GIT~1/config", "x"), plain(".git::$INDEX_ALLOCATION/config", "x"),
+		plain(".gitignore", "*.pyc"), plain("../evil", "x"), plain("a/../../evil", "x"), plain("zero\u200bwidth", "x"),
+		plain("big.bin", strings.Repeat("x", conversation.MaxImported+1)),
+		plain("model.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"),
+	), ""))(t)
+	expect.Same(t, []string{".gitignore", "a/b.txt", "main.py"}, m.Tree.Paths())
+	want := map[string]conversation.LeftOutReason{
+		"out": "link", "root": "link", "out2": "link", "through": "link", "pipe": "kind", "hard": "kind", ".git/config": "path",
+		"a/.GIT. /hooks/x": "path", "GIT~1/config": "path", ".git::$INDEX_ALLOCATION/config": "path", "../evil": "path",
+		"a/../../evil": "path", "zero\u200bwidth": "path", "big.bin": "size", "model.bin": "lfs",
+	}
+	got := map[string]conversation.LeftOutReason{}
+	for _, l := range m.Left {
+		got[l.Path] = l.Why
+	}
+	expect.Same(t, want, got)
+	archive := expect.Value(m.Tree.Archive())(t)
+	again := expect.Value(conversation.ReadFiles(bytes.NewReader(archive)))(t)
+	expect.Same(t, m.Tree.Paths(), again.Paths())
+}
+
+func TestAPathOfASourceIsAllThatIsTaken(t *testing.T) {
+	m := expect.Value(conversation.Import(t.Context(), packed(t,
+		plain("services/pay/main.py", "1"), plain("services/payment/main.py", "2"), plain("services/pay/lib/x.py", "3"),
+		leading("services/pay/up", "../other"), plain("README.md", "4"),
+	), "services/pay"))(t)
+	expect.Same(t, []string{"lib/x.py", "main.py"}, m.Tree.Paths())
+	expect.Same(t, []conversation.LeftOut{{Path: "up", Why: conversation.LeftLink}}, m.Left)
+}
+
+func TestASourceIsBounded(t *testing.T) {
+	many := make([]tar.Header, conversation.MaxLooked+1)
+	for i := range many {
+		many[i] = plain(fmt.Sprintf("%d", i), "")
+	}
+	_, err := conversation.Import(t.Context(), packed(t, many...), "")
+	expect.Fails(t, err, conversation.ErrRefused, "more entries than are looked at")
+	m := expect.Value(conversation.Import(t.Context(), packed(t, many[:conversation.MaxEntries+300]...), ""))(t)
+	expect.Is(t, len(m.Tree.Paths()), conversation.MaxEntries)
+	expect.Is(t, len(m.Left)+m.More, 300, "left out")
+	whole := packed(t, plain("x", strings.Repeat("x", 5000)))
+	cut := make([]byte, 3000)
+	expect.Value(whole.Read(cut))(t)
+	_, err = conversation.Import(t.Context(), bytes.NewReader(cut), "")
+	expect.Fails(t, err, conversation.ErrRefused, "an archive that is cut off")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = conversation.Import(over, packed(t, many...), "")
+	expect.Fails(t, err, context.Canceled, "its time is over")
+}
+
+// What git packs is read as git has it.
+func TestWhatGitPacksIsImported(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"a.txt": "1\r\n", "b/run.sh": "true\n", ".gitignore": "x\n", "日本.txt": "語"} {
+		path := filepath.Join(dir, name)
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.NoError(t, os.WriteFile(path, []byte(content), 0o755))
+	}
+	expect.NoError(t, os.Symlink("b/run.sh", filepath.Join(dir, "run")))
+	var archive bytes.Buffer
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "x"},
+		{"archive", "--format=tar", "--prefix=top/", "HEAD"},
+	} {
+		c := exec.Command("git", append([]string{"-C", dir}, args...)...)
+		c.Stdout = &archive
+		expect.NoError(t, c.Run())
+	}
+	m := expect.Value(conversation.Import(t.Context(), &archive, ""))(t)
+	expect.Same(t, []string{".gitignore", "a.txt", "b/run.sh", "日本.txt"}, m.Tree.Paths())
+	content, _ := m.Tree.Content("a.txt")
+	expect.That(t, string(content) == "1\r\n" && len(m.Left) == 0, "%q, %v", content, m.Left)
+}
