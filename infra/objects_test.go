@@ -29,7 +29,7 @@ func objectRule(s *stack, wrong report) {
 		if _, reads := s.functions[id].Environment["MIXSEEK_WORKSPACE"]; reads && !slices.ContainsFunc(all, elsewhere) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
-		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
+		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -53,11 +53,12 @@ func objectRule(s *stack, wrong report) {
 }
 
 // chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
-// only run-action reaches files of conversations, and only the functions of contests reach objects of contests.
+// only fetch-source puts and run-action reaches files of conversations, and only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
+		"FetchSourceFunction":   {bucket + "/workspaces/versions/*"},
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
@@ -71,7 +72,9 @@ func chatObjects(s *stack, id string, wrong report) {
 				"%s: %v on %s, which is not its business", id, st.actions, on)
 		}
 	}
-	wrong.where(!s.allowsOn(s.role(id), "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
+	gets := s.allows(s.role(id), "s3:GetObject")
+	wrong.where(id == "FetchSourceFunction" && gets, "%s may get objects; it only puts versions", id)
+	wrong.where(gets && !s.allowsOn(s.role(id), "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
 	wrong.where(id == "RunRoundFunction" && !(s.allowsOn(s.role(id), "s3:PutObject", bucket+"/turns/*") &&
 		s.allowsOn(s.role(id), "s3:GetObject", bucket+"/turns/*")),
 		"%s may not keep the answers that a round goes on from", id)

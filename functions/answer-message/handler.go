@@ -90,7 +90,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:
 		return h.rest(ctx, in)
-	case next.State != conversation.StateAnswer:
+	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
@@ -98,6 +98,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
+		if why, err := t.limits(ctx); err != nil || why != nil {
+			return t.refused(ctx, why, err)
+		}
+		return next, nil
+	}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)
@@ -294,7 +300,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
 		Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

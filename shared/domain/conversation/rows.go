@@ -54,6 +54,7 @@ type Conversation struct {
 	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
 
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	Source           *Source          `json:"source,omitempty"`            // nil: the files began empty
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote

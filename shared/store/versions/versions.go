@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,10 @@ type Conversation struct{ Tenant, ID string }
 
 func (s Conversation) version(v string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar"
+}
+
+func (s Conversation) commit(v string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
 }
 
 func (s Conversation) action(id, name string) string {
@@ -91,6 +96,32 @@ func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) 
 	}
 	version = conversation.Version(archive)
 	return version, s.put(ctx, of.version(version), archive)
+}
+
+// PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
+func (s *Store) PutCommit(ctx context.Context, of Conversation, version string, c conversation.Commit) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("keep a commit's manifest: %w", err)
+	}
+	return s.put(ctx, of.commit(version), text)
+}
+
+// Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
+func (s *Store) Commit(ctx context.Context, of Conversation, version string) (c conversation.Commit, err error) {
+	key := of.commit(version)
+	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
+	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
+		err = ErrGone
+	}
+	if err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	defer out.Body.Close()
+	if err := json.NewDecoder(out.Body).Decode(&c); err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	return c, nil
 }
 
 func (s *Store) put(ctx context.Context, key string, body []byte) error {
