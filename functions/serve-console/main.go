@@ -12,6 +12,7 @@ import (
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/contest"
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -26,6 +27,7 @@ import (
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/store/versions"
+	"ringi/shared/tool/github"
 	"ringi/shared/tool/mcp"
 )
 
@@ -47,6 +49,7 @@ type environment struct {
 	config.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
+	GitHubURL      string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, which is asked for sources; only the local stack sets it"`
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
@@ -74,7 +77,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Exports: audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
 		Links: slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Connect: connected,
+		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }

@@ -32,6 +32,7 @@ type Console struct {
 	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
 	Files         conversation.Files
+	GitHub        settings.GitHub
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
 
@@ -48,7 +49,7 @@ func (c *Console) Handler() http.Handler {
 		(&contest.Pages{Site: site, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
-		(&settings.Pages{Site: site}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 	} {

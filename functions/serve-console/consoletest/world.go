@@ -48,6 +48,7 @@ const Host = "ringi.example"
 
 // World is a workspace with one table and a console; Suzuki is its administrator.
 type World struct {
+	GitHub *GitHub
 	pipelinetest.Story
 	Slack   *slacktest.Slack
 	People  *Directory
@@ -181,6 +182,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 		Exports: &Exporter{}, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
 		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
+	w.GitHub, w.Console.GitHub = newGitHub(t)
 	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now
 	w.Tenant = w.Found(slacktest.Team, workspace.Suzuki)
 	return w

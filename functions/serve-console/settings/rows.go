@@ -26,6 +26,11 @@ var rowsLists = map[string][]column{
 		{key: "is_default", options: []string{"false", "true"}},
 	},
 	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
+	"sources": {
+		{key: "name", example: "shop"}, {key: "repository", example: "acme/shop"}, {key: "ref", example: "heads/main"},
+		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody}, {key: "agents", example: "claude, codex"},
+		{key: "ci", options: append([]string{""}, named(agent.CIs)...)},
+	},
 }
 
 func named[T ~string](list []T) (out []string) {
@@ -76,6 +81,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, r := range s.AutoActions {
 		add("auto_actions", spoken(r.Argv), r.Workspace)
 	}
+	for _, x := range s.Sources {
+		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "), strings.Join(x.Agents, ", "), string(x.CI))
+	}
 }
 
 // rowsTyped returns the non-empty rows of a list in a form; each maps keys to cells. asked is false if the form lacks
@@ -121,6 +129,20 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 			})
 		}
 	}
+	if rows, asked := rowsTyped(f, "sources"); asked {
+		s.Sources = []agent.Source{}
+		for _, row := range rows {
+			s.Sources = append(s.Sources, agent.Source{
+				Name: row["name"], Repository: row["repository"], Ref: row["ref"], Path: row["path"], People: listed(row["people"]),
+				Agents: listed(row["agents"]), CI: agent.CI(row["ci"]),
+			})
+		}
+	}
+}
+
+// listed splits what is typed with commas or blanks between.
+func listed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", 、,　\t", r) })
 }
 
 // agentTyped returns the typed agent; fields that the page doesn't have stay as they were.
@@ -129,7 +151,7 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 		ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"], Endpoint: row["endpoint"],
 		AuthRef: row["auth_ref"], IsDefault: row["is_default"] == "true",
 	}
-	for _, c := range strings.FieldsFunc(row["capabilities"], func(r rune) bool { return strings.ContainsRune(", 、,　\t", r) }) {
+	for _, c := range listed(row["capabilities"]) {
 		d.Capabilities = append(d.Capabilities, agent.Capability(strings.ToLower(c)))
 	}
 	if old, ok := agent.Find(was, d.ID); ok {

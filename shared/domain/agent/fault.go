@@ -54,6 +54,18 @@ var Limits = map[Rule]string{
 	RuleAutoStar:      "may have * only for names that these commands are given: " + OpenCommands() + "; every other command is spelled without *",
 	RuleAutoOption:    "must have beside * only options like -run, -k or -Dtest, spelled whole, that choose tests or what is printed",
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
+
+	RuleSourceName:        "must be 1 to 32 of a-z, 0-9 and -, and no other source's",
+	RuleSourceRepository:  "must be owner/name, as in the address of the repository's page",
+	RuleSourceRef:         "must be heads/ and a branch, or tags/ and a tag, of at most 190 bytes",
+	RuleSourcePath:        "must be a folder inside of the repository, of at most 200 bytes",
+	RuleSourcePeople:      "must be 1 to 200 Slack user ids, or everybody alone",
+	RuleSourceAgents:      "must be 1 to 20 ids of agents",
+	RuleSourceCI:          "must be run or skip",
+	RuleSourceUnconnected: "needs GitHub, which is not connected",
+	RuleSourceMissing:     "is no repository in which the GitHub App is installed",
+	RuleSourceNoRef:       "is no branch or tag of the repository",
+	RuleSourceOther:       "is another repository's name now: remove the source and list it anew",
 }
 
 // Fault says which rule a field breaks.

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
@@ -112,6 +113,9 @@ var Sections = []Section{
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
 			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。作業フォルダーの名前は、会話のページにあります。`},
 			Words{Label: "Tests that need no approval", About: "When empty, everything that an agent proposes waits for approval.", Hint: `Only tests that match a row begin without approval. Commands are compared word by word, * stands for one or more of A-Z, a-z, 0-9 and _ . / : @ -, and a word with spaces stands in " ". Shell commands and writing files always need approval. A conversation’s page says what its work folder is called.`, Logged: "Tests that may begin without approval"})},
+		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
+			Words{Label: "ソース (GitHub のリポジトリ)", About: "エージェントとの会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。登録すると、そのエージェントの提供元がリポジトリのファイルを受け取ります。ファイルに書かれた秘密も含みます。社外と共有するチャンネルでは使えません。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。フォルダーが空ならリポジトリ全体です。人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。CI は、あとでエージェントの変更をリポジトリに送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わり、ほかの CI は動くことがあります。保存のときに GitHub に確かめ、リポジトリの番号を控えます。行を空にすると外れます。"},
+			Words{Label: "Sources (repositories of GitHub)", About: "Conversations with agents can begin with the files of these repositories, as in claude@shop: …. Listing one means that the vendor of each agent gets the repository’s files, secrets in them included. They can’t be used where people of other companies are.", Hint: "A name has a-z, 0-9 and -. Write a branch as heads/main and a tag as tags/v1. Without a folder it is the whole repository. People are Slack member IDs with commas between, or everybody. CI says whether it is to run when changes are pushed later; skip is heard by GitHub’s Actions alone, other CI may run. GitHub is asked on saving, and the repository’s number is noted. A row that is emptied is removed."})},
 		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
 			Words{Label: "提案への返事の期限", About: "これを過ぎると、エージェントの提案は期限切れで取り消されます。", Unit: "時間"},
 			Words{Label: "Time to decide on a proposal", About: "After it, what an agent proposed is cancelled as expired.", Unit: "hours", Logged: "Time to answer a proposal (hours)"})},

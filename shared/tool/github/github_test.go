@@ -178,22 +178,6 @@ func TestATokenThatEndedIsMadeAnew(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-func TestNamesAndRefs(t *testing.T) {
-	for name, good := range map[string]bool{
-		"acme/shop": true, "a/b.c_d-e": true, "acme": false, "acme/": false, "/shop": false, "acme/shop/x": false, "acme/..": false,
-		"acme/shop.git": false, "-a/b": false, "acme/sh op": false, "acme/shop?x": false, "acme/" + strings.Repeat("x", 101): false,
-	} {
-		expect.Is(t, github.CheckName(name) == nil, good, name)
-	}
-	for ref, good := range map[string]bool{
-		"heads/main": true, "tags/v1.2": true, "heads/feature/x+y": true, "main": false, "refs/heads/main": false, "heads/": false,
-		"heads/../x": false, "heads/a..b": false, "heads/a b": false, "heads/a?b": false, "heads/.a": false, "heads/a/.b": false,
-		"heads/a.lock": false, "heads/a//b": false, "heads/a/": false, "heads//a": false, strings.Repeat("1", 40): false,
-	} {
-		expect.Is(t, github.CheckRef(ref) == nil, good, ref)
-	}
-}
-
 func TestAnAppsKeyIsChecked(t *testing.T) {
 	w := newWorld(t)
 	for field, test := range map[string][3]string{

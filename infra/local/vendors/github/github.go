@@ -50,13 +50,16 @@ type grant struct {
 	until        time.Time
 }
 
+// generated makes the App's key, once in a process because that takes long.
+var generated = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 // New makes a server without repositories.
 func New() (*Server, error) {
 	api, err := published.Open("github")
 	if err != nil {
 		return nil, err
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := generated()
 	if err != nil {
 		return nil, err
 	}
