@@ -103,7 +103,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:
 		return h.rest(ctx, in)
-	case next.State != conversation.StateAnswer:
+	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
@@ -111,6 +111,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
+		if why, err := t.limits(ctx); err != nil || why != nil {
+			return t.refused(ctx, why, err)
+		}
+		return next, nil
+	}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)

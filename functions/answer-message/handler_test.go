@@ -223,6 +223,9 @@ func TestAnswers(t *testing.T) {
 	run("somebody else in a group is enough", codex, func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}, Usergroups: []string{"S1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
+	run("a source comes before the first answer", conversation.Opening{AgentID: "codex", Locale: "en",
+		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", State: conversation.SourceWanted}},
+		usual, testSource)
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
 

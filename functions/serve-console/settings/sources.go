@@ -96,8 +96,7 @@ func unknown(err error, rule agent.Rule) (agent.Rule, error) {
 		return "", err
 	case e.Problem == failedcall.ProblemUnauthorized:
 		return agent.RuleSourceUnconnected, nil
-	case slices.Contains([]failedcall.Problem{failedcall.ProblemNotFound, failedcall.ProblemRejected, failedcall.ProblemForbidden,
-		failedcall.ProblemDenied}, e.Problem):
+	case github.Refuses(err):
 		return rule, nil
 	}
 	return "", err

@@ -12,9 +12,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
@@ -224,8 +226,16 @@ func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
 			return nil, c.odd("a blob is no base64")
 		}
 	}
-	if BlobSHA(content) != sha {
+	if conversation.BlobSHA(content) != sha {
 		return nil, c.odd("a blob has another content than its hash says")
 	}
 	return content, nil
+}
+
+// Refuses reports whether an error is GitHub's answer that it doesn't give what was asked for, which another try doesn't
+// change.
+func Refuses(err error) bool {
+	e, ok := errors.AsType[*failedcall.Error](err)
+	return ok && slices.Contains([]failedcall.Problem{failedcall.ProblemNotFound, failedcall.ProblemRejected,
+		failedcall.ProblemForbidden, failedcall.ProblemDenied, failedcall.ProblemUnauthorized}, e.Problem)
 }

@@ -2,6 +2,10 @@ package github_test
 
 import (
 	"compress/gzip"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"net/http"
@@ -154,8 +158,9 @@ func TestTokensAreNarrow(t *testing.T) {
 	expect.Is(t, problem(err), failedcall.ProblemNotFound, "another repository")
 	_, err = w.config().Open(w.app(t), "acme/shop", 99, github.Reads()).Repository(ctx)
 	expect.Is(t, problem(err), failedcall.ProblemRejected, "an id that isn't installed")
-	stranger := expect.Value(vendor.New())(t)
-	app := expect.Value(github.NewApp(vendor.AppID, vendor.Installation, stranger.Key()))(t)
+	stranger := expect.Value(rsa.GenerateKey(rand.Reader, 2048))(t)
+	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(stranger)})
+	app := expect.Value(github.NewApp(vendor.AppID, vendor.Installation, string(key)))(t)
 	_, err = w.config().Find(app, "acme/shop").Repository(ctx)
 	expect.Is(t, problem(err), failedcall.ProblemUnauthorized, "another key")
 }
