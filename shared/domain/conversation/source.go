@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -42,12 +43,15 @@ const (
 	MaxSourceTries = 3
 	// mostLeftKept is how many entries that were left out stay in the row.
 	mostLeftKept = 50
+	// shownLeft is how many of them are named in the conversation.
+	shownLeft = 10
 	// mostNamed is how many bytes of the files' names the agent is told.
 	mostNamed = 8 << 10
 )
 
-// Reasons why a source has no files.
+// ReasonSourceThere marks the message that says where the files are from; the others say why a source has none.
 const (
+	ReasonSourceThere     aggregate.Reason = "source_there"
 	ReasonSourceGone      aggregate.Reason = "source_gone"      // it is not listed any more
 	ReasonSourceRefused   aggregate.Reason = "source_refused"   // GitHub does not give it to the App
 	ReasonSourceOther     aggregate.Reason = "source_other"     // the name is another repository's now
@@ -103,8 +107,12 @@ func (s Source) URL() string {
 	if s.Commit == "" {
 		return ""
 	}
-	return strings.TrimSuffix("https://github.com/"+s.Repository+"/tree/"+s.Commit+"/"+s.Path, "/")
+	path := strings.TrimSuffix("/"+s.Repository+"/tree/"+s.Commit+"/"+s.Path, "/")
+	return (&url.URL{Scheme: "https", Host: "github.com", Path: path}).String()
 }
+
+// Short names the repository and the beginning of the commit's hash.
+func (s Source) Short() string { return s.Repository + "@" + s.Commit[:min(len(s.Commit), 7)] }
 
 // fetching begins a Change about the source whose files the run fetches.
 func (a *Aggregate) fetching(run int, now time.Time) (*change, *Source, error) {
@@ -171,12 +179,12 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	c.progress()
 	c.active()
 	w := aboutSource.In(c.Conversation.Locale)
-	m := Message{Sender: FromSystem}
+	m := Message{Sender: FromSystem, Reason: ReasonSourceThere}
 	m.own(w.there)
 	m.quote(s.String())
 	if n := len(s.Left) + s.More; n > 0 {
 		m.own(fmt.Sprintf(w.left, n))
-		m.quote(s.LeftWords(c.Conversation.Locale))
+		m.quote(s.LeftWords(c.Conversation.Locale, shownLeft))
 	}
 	shown := c.say(m)
 	c.card(CardMessage, MessageSubject(shown.Key(), 0))
@@ -239,14 +247,11 @@ func SourceWords(locale string, why aggregate.Reason) string {
 	return w.failed[ReasonSourceUnfetched]
 }
 
-// shownLeft is how many entries that were left out are named for people.
-const shownLeft = 10
-
-// LeftWords names what the files don't have, one entry a line.
-func (s Source) LeftWords(locale string) string {
+// LeftWords names what the files don't have, one entry a line and most at most.
+func (s Source) LeftWords(locale string, most int) string {
 	w := aboutSource.In(locale)
 	var lines []string
-	for _, x := range s.Left[:min(len(s.Left), shownLeft)] {
+	for _, x := range s.Left[:min(len(s.Left), most)] {
 		lines = append(lines, x.Path+" ("+w.why[x.Why]+")")
 	}
 	if more := len(s.Left) + s.More - len(lines); more > 0 {
