@@ -20,7 +20,8 @@ const (
 )
 
 // files returns the files of the source's commit, and the commit's manifest.
-func files(ctx context.Context, repo *github.Client, s *conversation.Source) (conversation.Commit, *conversation.Imported, error) {
+func files(ctx context.Context, repo *github.Client, s *conversation.Source) (
+	conversation.Commit, *conversation.Imported, error) {
 	commit := conversation.Commit{Repository: s.Repository, RepositoryID: s.RepositoryID, SHA: s.Commit, Path: s.Path}
 	var err error
 	if commit.Tree, err = repo.TreeOf(ctx, s.Commit); err != nil {

@@ -79,7 +79,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 }
 
 // decide commits a decision. Where nothing is to be fetched any more it returns the rows as they are.
-func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (*conversation.Aggregate, error) {
+func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (
+	*conversation.Aggregate, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), decide)
 	if errors.Is(err, aggregate.ErrMoved) {
 		a, err = h.Store.Load(ctx, in.Ref())
@@ -94,7 +95,8 @@ func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversa
 }
 
 // fetch fetches the source's files and commits them.
-func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.Aggregate) (*conversation.Aggregate, error) {
+func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.Aggregate) (
+	*conversation.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	repo, err := h.open(within, in.Tenant, a.Conversation)

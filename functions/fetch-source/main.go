@@ -33,6 +33,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows := conversations.Open(cfg, env.Table)
 	held := vault.New(tasks.Of(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID})
 	return &Handler{
-		Store: rows, App: held.App, GitHub: github.At(env.GitHubURL), Files: versions.Open(cfg, env.ResultsBucket), Now: time.Now,
+		Store: rows, App: held.App, GitHub: github.At(env.GitHubURL), Files: versions.Open(cfg, env.ResultsBucket),
+		Now: time.Now,
 	}, nil
 }

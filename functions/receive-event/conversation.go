@@ -119,8 +119,8 @@ func unkept(ctx context.Context, event string, err error) error {
 	return errAgain
 }
 
-// named matches an agent's name, the source after an @ and the separator. The beginning of a longer word is no name, and
-// what has a dot after the @ is an e-mail address.
+// named matches an agent's name, the source after an @ and the separator. The beginning of a longer word is no name,
+// and what has a dot after the @ is an e-mail address.
 var named = regexp.MustCompile(
 	`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})([@＠][^\s:：、,.@＠]{0,64})?(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 

@@ -68,7 +68,8 @@ func (h *Handler) noSource(ctx context.Context, r task.Request, to addressed, so
 		name = to.source
 	}
 	detail := name + "/" + strings.Join(agent.SourcesFor(sources, r.User, to.agent), ", ")
-	change, ref := task.TellOf(aggregate.TenantID(r.TeamID), r, task.ReasonNoSource, detail, r.Channel+" "+r.MessageTS, h.Now())
+	about := r.Channel + " " + r.MessageTS
+	change, ref := task.TellOf(aggregate.TenantID(r.TeamID), r, task.ReasonNoSource, detail, about, h.Now())
 	return h.create(ctx, change, ref, r)
 }
 

@@ -27,7 +27,8 @@ type GitHub struct {
 func newGitHub(t *testing.T) (*GitHub, settings.GitHub) {
 	t.Helper()
 	g := &GitHub{Server: expect.Value(vendor.New())(t)}
-	g.Add("acme", "shop").Commit("main", "first", map[string]vendor.File{"main.py": {Content: "print(1)\n"}}, time.Unix(0, 0))
+	files := map[string]vendor.File{"main.py": {Content: "print(1)\n"}}
+	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
 	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		g.Asked.Add(1)
 		if g.Down.Load() {

@@ -28,7 +28,8 @@ var rowsLists = map[string][]column{
 	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
 	"sources": {
 		{key: "name", example: "shop"}, {key: "repository", example: "acme/shop"}, {key: "ref", example: "heads/main"},
-		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody}, {key: "agents", example: "claude, codex"},
+		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody},
+		{key: "agents", example: "claude, codex"},
 		{key: "ci", options: append([]string{""}, named(agent.CIs)...)},
 	},
 }
@@ -82,7 +83,8 @@ func addRows(f url.Values, s tenancy.Settings) {
 		add("auto_actions", spoken(r.Argv), r.Workspace)
 	}
 	for _, x := range s.Sources {
-		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "), strings.Join(x.Agents, ", "), string(x.CI))
+		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
+			strings.Join(x.Agents, ", "), string(x.CI))
 	}
 }
 

@@ -29,11 +29,12 @@ const listWithin = 20 * time.Second
 // errNoGitHub: GitHub did not answer, so nothing was saved.
 var errNoGitHub = errors.New("GitHub does not answer")
 
-// list asks GitHub for the sources that x has and was hasn't, and notes their repositories' numbers in x. A source keeps
-// its number while its name and its repository's name stay: for another number it must be removed and listed anew. Other
-// sources are not asked for, so that GitHub's outage prevents no other setting. list returns the problems of the sources
-// that can't be listed, and errNoGitHub.
-func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) ([]tenancy.Problem, error) {
+// list asks GitHub for the sources that x has and was hasn't, and notes their repositories' numbers in x. A source
+// keeps its number while its name and its repository's name stay: for another number it must be removed and listed
+// anew. Other sources are not asked for, so that GitHub's outage prevents no other setting. list returns the problems
+// of the sources that can't be listed, and errNoGitHub.
+func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
+	[]tenancy.Problem, error) {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
 	x.Sources = slices.Clone(x.Sources)

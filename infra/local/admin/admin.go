@@ -1,5 +1,5 @@
-// Package admin does for a local stack what an administrator does in production: it connects freee, Google, GitHub and an
-// MCP server. It can also make tools fail.
+// Package admin does for a local stack what an administrator does in production: it connects freee, Google, GitHub and
+// an MCP server. It can also make tools fail.
 package admin
 
 import (

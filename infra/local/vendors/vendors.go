@@ -1,5 +1,6 @@
-// Package vendors stands in for freee HR, Google Sheets, GitHub and an MCP server. It has a small company's employees and
-// attendance to read, a spreadsheet to write, a repository to begin with and rooms to book. It can be made to fail.
+// Package vendors stands in for freee HR, Google Sheets, GitHub and an MCP server. It has a small company's employees
+// and attendance to read, a spreadsheet to write, a repository to begin with and rooms to book. It can be made to
+// fail.
 package vendors
 
 import (
@@ -51,9 +52,9 @@ func New() *Vendors {
 // Token returns an access token for a provider, or "" if there is no such provider.
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
-// Handler serves freee at /freee/hr, GitHub's API at GitHubPath, Sheets at /sheets, a page of the spreadsheet at /sheets/<spreadsheet id>, and the
-// MCP server at RoomsPath. The authorization servers are at /<provider>/authorize, /<provider>/token and
-// /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
+// Handler serves freee at /freee/hr, GitHub's API at GitHubPath, Sheets at /sheets, a page of the spreadsheet at
+// /sheets/<spreadsheet id>, and the MCP server at RoomsPath. The authorization servers are at /<provider>/authorize,
+// /<provider>/token and /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
 	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {

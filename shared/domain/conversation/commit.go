@@ -43,9 +43,9 @@ func BlobSHA(content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Compare holds the files against the commit whose archive they are from. It returns the files with another content than
-// the commit's, for Replace or Drop: an archive's files may have been rewritten (export-subst, line ends). Other entries
-// that differ are left out. Submodules and files that the archive lacks are named as left out.
+// Compare holds the files against the commit whose archive they are from. It returns the files with another content
+// than the commit's, for Replace or Drop: an archive's files may have been rewritten (export-subst, line ends). Other
+// entries that differ are left out. Submodules and files that the archive lacks are named as left out.
 func (m *Imported) Compare(commit []Committed) (differ []Committed) {
 	in := map[string]Committed{}
 	for _, e := range commit {

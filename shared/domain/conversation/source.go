@@ -19,7 +19,7 @@ type Source struct {
 	RepositoryID int         `json:"repository_id"`
 	Ref          string      `json:"ref"`
 	Path         string      `json:"path,omitempty"`
-	Commit       string      `json:"commit,omitempty"` // fixed before anything is fetched, so that each try fetches the same
+	Commit       string      `json:"commit,omitempty"` // fixed before a download, so that each try fetches the same
 	Tries        int         `json:"tries,omitempty"`
 	State        SourceState `json:"state"`
 	// Error says why there are no files.
@@ -81,8 +81,8 @@ func (s *Conversation) Lists(sources []agent.Source) bool {
 // wants reports whether the source's files must be fetched before the agent answers.
 func (s *Conversation) wants() bool { return s.Source != nil && s.Source.State == SourceWanted }
 
-// Place names the conversation's work folder for rules that approve actions. A conversation with a source has none: what
-// its commands do depends on the repository, which no rule of a place knows.
+// Place names the conversation's work folder for rules that approve actions. A conversation with a source has none:
+// what its commands do depends on the repository, which no rule of a place knows.
 func (s *Conversation) Place() string {
 	if s.Source != nil {
 		return ""

@@ -33,8 +33,8 @@ type App struct {
 // MaxKey limits the bytes of an App's key. GitHub's keys have 2,048 bits.
 const MaxKey = 8 << 10
 
-// NewApp reads an App's key, as GitHub's page of the App downloads it. It returns aggregate.ErrField, which never quotes
-// the key.
+// NewApp reads an App's key, as GitHub's page of the App downloads it. It returns aggregate.ErrField, which never
+// quotes the key.
 func NewApp(id, installation, key string) (App, error) {
 	for _, number := range []struct{ field, value string }{{"app_id", id}, {"installation_id", installation}} {
 		if number.value == "" || len(number.value) > 20 || strings.Trim(number.value, "0123456789") != "" {

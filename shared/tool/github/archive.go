@@ -76,9 +76,12 @@ func (c *Client) get(ctx context.Context, address, token string) (*http.Response
 
 // archiveAddress checks where an archive is said to be.
 func (c *Client) archiveAddress(location string) (string, error) {
-	to, err := url.Parse(location)
 	base, ours := url.Parse(c.base)
-	if err != nil || ours != nil {
+	if ours != nil || location == "" {
+		return "", c.odd("an archive has no address")
+	}
+	to, err := base.Parse(location) // it may be relative
+	if err != nil {
 		return "", c.odd("an archive has no address")
 	}
 	host := base.Host

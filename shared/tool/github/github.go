@@ -232,8 +232,8 @@ func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
 	return content, nil
 }
 
-// Refuses reports whether an error is GitHub's answer that it doesn't give what was asked for, which another try doesn't
-// change.
+// Refuses reports whether an error is GitHub's answer that it doesn't give what was asked for, which another try
+// doesn't change.
 func Refuses(err error) bool {
 	e, ok := errors.AsType[*failedcall.Error](err)
 	return ok && slices.Contains([]failedcall.Problem{failedcall.ProblemNotFound, failedcall.ProblemRejected,
