@@ -53,7 +53,9 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	Open     func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Answers says which model answers for an agent, or why none can.
+	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
@@ -143,8 +145,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
-	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
-	d, known := agent.Find(defs, t.a.Conversation.AgentID)
+	d, known, err := t.agent(ctx)
+	if err != nil {
+		return t.failed(ctx, err, conversation.Answer{})
+	}
 	if !known {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "",
 			conversation.CodeAgentNotFound, "the settings have no such agent")
@@ -153,7 +157,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Conversation.AgentID), Failed: true,
 		}, nil)
 	}
-	wire, err := t.Open(d, t.settings)
+	wire, err := t.Open(ctx, d, t.settings)
 	if err != nil {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
@@ -162,7 +166,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	var x conversation.Answer
+	x := conversation.Answer{AgentID: d.ID}
 	if older, shown := turn.Fold(history); len(older) > 0 {
 		summary, used := turn.Summarize(ctx, wire, older, t.settings.Locale)
 		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {

@@ -75,7 +75,8 @@ func (h *Handler) toAgent(
 		}
 		opening.Source = conversation.SourceOf(from)
 	}
-	opening.AgentID, in.Text, in.Blank = to.agent, worded(in.Text, to.text), silent(to.text) && len(m.Files) == 0
+	opening.AgentID, opening.Unnamed = to.agent, !to.named
+	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && len(m.Files) == 0
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
@@ -141,6 +142,7 @@ func worded(text, rest string) string {
 // addressed says whom a direct message is to.
 type addressed struct {
 	agent, text string // text is the message without the names
+	named       bool   // the message names the agent
 	asksSource  bool
 	source      string // its name as it was typed
 }
@@ -151,7 +153,7 @@ func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
 	if begin := named.FindStringSubmatch(text); begin != nil {
 		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
 		if at >= 0 {
-			return addressed{agent: defs[at].ID, text: text[len(begin[0]):], asksSource: begin[2] != "",
+			return addressed{agent: defs[at].ID, text: text[len(begin[0]):], named: true, asksSource: begin[2] != "",
 				source: strings.TrimLeft(begin[2], "@＠")}, true
 		}
 	}
