@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringi/shared/domain/agent"
@@ -22,7 +23,7 @@ var rowsLists = map[string][]column{
 	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
-		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"},
+		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
 		{key: "is_default", options: []string{"false", "true"}},
 	},
 	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
@@ -76,7 +77,8 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, d := range s.Agents {
 		add(
 			"agents", d.ID, d.Metadata["label"], string(d.Provider), d.Model, d.Endpoint,
-			strings.Join(named(d.Capabilities), ", "), d.AuthRef, fmt.Sprint(d.IsDefault),
+			strings.Join(named(d.Capabilities), ", "), d.AuthRef, number(d.ContextTokens),
+			fmt.Sprint(d.IsDefault),
 		)
 	}
 	for _, r := range s.AutoActions {
@@ -86,6 +88,14 @@ func addRows(f url.Values, s tenancy.Settings) {
 		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
 			strings.Join(x.Agents, ", "), string(x.CI))
 	}
+}
+
+// number formats a number, and 0 as nothing.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // rowsTyped returns the non-empty rows of a list in a form; each maps keys to cells. asked is false if the form lacks
@@ -152,6 +162,12 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 	d := agent.Definition{
 		ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"], Endpoint: row["endpoint"],
 		AuthRef: row["auth_ref"], IsDefault: row["is_default"] == "true",
+	}
+	if text := row["context_tokens"]; text != "" {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+		if d.ContextTokens = n; err != nil || n == 0 {
+			d.ContextTokens = -1 // breaks the rule, as whatever else is no such number
+		}
 	}
 	for _, c := range listed(row["capabilities"]) {
 		d.Capabilities = append(d.Capabilities, agent.Capability(strings.ToLower(c)))

@@ -271,6 +271,7 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
+	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
 }
 
 // propose creates the action and its card, and returns the action's id.

@@ -128,6 +128,9 @@ var Sections = []Section{
 		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "会話 1 つの予算", About: "AI の利用料がここに達すると、エージェントはその会話で答えなくなります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget of one conversation", About: "When its AI cost reaches this, the agent answers no more in it. The one call that is under way may go beyond it.", Unit: "US dollars"})},
+		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
+			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では朝 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確かめ、達するとその日は答えなくなります。進行中の呼び出しの分だけ超えることがあります。料金がわからないモデルは、いちばん高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算(米ドル)"},
+			Words{Label: "Budget of a day for agents (whole workspace)", About: "What all agents together may cost on a day in UTC. It is looked at before each call of a model; when it is reached, agents answer no more on that day. Calls that are under way at that moment may go beyond it. A model whose price is not known counts as the dearest one does.", Unit: "US dollars", Logged: "Budget of a day for agents (US dollars)"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "これを超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ(1 人)"},
 			Words{Label: "Messages in an hour (one person)", About: "Messages beyond it stay, but the agent doesn’t answer them at once.", Unit: "messages", Logged: "Messages in an hour (one person)"})},
