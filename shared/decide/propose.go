@@ -10,18 +10,19 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 // ErrTyped refuses a person's own proposal for what they typed.
 type ErrTyped struct{ Faults []conversation.OwnFault }
 
 func (e ErrTyped) Error() string {
-	return fmt.Sprintf("%s, and %d more", e.Faults[0].Sentence("en"), len(e.Faults)-1)
+	return fmt.Sprintf("%s, and %d more", e.Faults[0].Sentence(language.English), len(e.Faults)-1)
 }
 
 // Unwrap makes the refusal one of a field.
 func (e ErrTyped) Unwrap() error {
-	return aggregate.ErrField{Field: string(e.Faults[0].Field), Limit: e.Faults[0].Sentence("en")}
+	return aggregate.ErrField{Field: string(e.Faults[0].Field), Limit: e.Faults[0].Sentence(language.English)}
 }
 
 // MayPropose checks whether a person may propose an action of their own now, before they type one. Its change is never

@@ -120,7 +120,7 @@ func (o Own) Read(def agent.Definition, base string, files *Tree) (p Proposal, f
 		faults = append(faults, x)
 	}
 	p.Type = o.Type
-	_, known := agent.Called("en")[o.Type]
+	_, known := agent.Called(language.English)[o.Type]
 	switch {
 	case !known:
 		fault(OwnType, ownUnknown)
