@@ -77,7 +77,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
 		Base: *p.Decoded.Base, Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

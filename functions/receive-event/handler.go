@@ -106,7 +106,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return inbound.Response{}, err
 	}
 	if m.channelType() == "im" {
-		if out, taken, err := h.toAgent(ctx, m, request); taken {
+		if out, taken, err := h.toAgent(ctx, m, request, e.Shared); taken {
 			return out, err
 		}
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"regexp"
+	"strings"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/slackapi/inbound"
@@ -54,3 +57,20 @@ func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, e
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())
 	return h.create(ctx, change, ref, r)
 }
+
+// noSource tells a person that a message names a source that they can't use there, and which they can. No conversation
+// begins, so that none has other files than were meant. The message's text is not saved.
+func (h *Handler) noSource(ctx context.Context, r task.Request, to addressed, sources []agent.Source) (inbound.Response,
+	error) {
+	r.Text = ""
+	name := ""
+	if typedSource.MatchString(to.source) { // anything else could look like our own words
+		name = to.source
+	}
+	detail := name + "/" + strings.Join(agent.SourcesFor(sources, r.User, to.agent), ", ")
+	about := r.Channel + " " + r.MessageTS
+	change, ref := task.TellOf(aggregate.TenantID(r.TeamID), r, task.ReasonNoSource, detail, about, h.Now())
+	return h.create(ctx, change, ref, r)
+}
+
+var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)

@@ -68,6 +68,7 @@ type conversationPage struct {
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
 	FilesLost                 bool
+	Source                    *source // nil: none
 	Kept                      bool
 	Forgotten                 time.Time // when it goes
 	Calls                     int
@@ -275,6 +276,9 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	if s.Source != nil {
+		p.Source = sourceOf(words, *s.Source, v.Locale)
+	}
 	if s.ClosedAt != nil {
 		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}

@@ -58,6 +58,8 @@ type Proposal struct {
 
 // Answer is an agent's answer.
 type Answer struct {
+	// AgentID is the agent that answered. In a conversation for which nobody named one it may be another one than before.
+	AgentID  string
 	Text     string
 	Tokens   int64
 	Usage    aggregate.Usage
@@ -107,6 +109,9 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.to(Open) // in case it was failing
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
+	if c.Conversation.Unnamed {
+		c.Conversation.AgentID = cmp.Or(x.AgentID, c.Conversation.AgentID)
+	}
 	c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
@@ -120,7 +125,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	proposed := ""
 	if x.Proposal != nil {
-		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Conversation.AgentID}
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
 	if x.Text != "" || proposed != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
@@ -266,6 +271,7 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
+	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
 }
 
 // propose creates the action and its card, and returns the action's id.
