@@ -54,6 +54,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}", c.showConversation),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", c.showAsItIs),
+		web.ForMembers("POST /console/sessions/{id}/propose", c.propose),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", c.listSent),
 		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", c.showSent),

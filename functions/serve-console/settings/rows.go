@@ -82,7 +82,7 @@ func addRows(f url.Values, s tenancy.Settings) {
 		)
 	}
 	for _, r := range s.AutoActions {
-		add("auto_actions", spoken(r.Argv), r.Workspace)
+		add("auto_actions", agent.Line(r.Argv), r.Workspace)
 	}
 	for _, x := range s.Sources {
 		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
@@ -137,7 +137,7 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{}
 		for _, row := range rows {
 			s.AutoActions = append(s.AutoActions, agent.AutoRule{
-				Type: agent.TestRun, Argv: words(row["argv"]), Workspace: row["workspace"],
+				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Workspace: row["workspace"],
 			})
 		}
 	}
@@ -187,47 +187,6 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 		d.Metadata = nil
 	}
 	return d
-}
-
-// spoken formats a command on one line; empty elements and those with a space are in double quotes.
-func spoken(argv []string) string {
-	var out []string
-	for _, a := range argv {
-		if a == "" || strings.ContainsAny(a, " \t\"") {
-			a = `"` + strings.ReplaceAll(a, `"`, `""`) + `"`
-		}
-		out = append(out, a)
-	}
-	return strings.Join(out, " ")
-}
-
-// words splits a line that spoken wrote.
-func words(text string) (argv []string) {
-	var one strings.Builder
-	open, begun := false, false
-	end := func() {
-		if begun {
-			argv = append(argv, one.String())
-		}
-		one.Reset()
-		begun = false
-	}
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"' && open && i+1 < len(text) && text[i+1] == '"':
-			one.WriteByte(c)
-			i++
-		case c == '"':
-			open, begun = !open, true
-		case !open && (c == ' ' || c == '\t'):
-			end()
-		default:
-			one.WriteByte(c)
-			begun = true
-		}
-	}
-	end()
-	return argv
 }
 
 // rowsOf returns the form's rows and two empty ones to add more.

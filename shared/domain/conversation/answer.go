@@ -37,7 +37,7 @@ func (e ErrType) Error() string {
 }
 
 // ErrPending says that another action waits or is under way. A conversation has only one at a time.
-var ErrPending = errors.New("another action waits for a decision or is under way")
+var ErrPending = fmt.Errorf("another action waits for a decision or is under way: %w", aggregate.ErrInFlight)
 
 // ErrBase says that the conversation's files are not those for which an action was proposed.
 var ErrBase = errors.New("the conversation's files are not those for which the action was proposed")
@@ -318,10 +318,15 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	return x.ActionID
 }
 
-// Propose creates a person's own proposal, which waits for a decision like an agent's.
+// Propose creates a person's own proposal, which waits for a decision like an agent's. The agent is told of it with the
+// next messages. It changes nothing if the same person's same proposal is the open one, as when a form is sent twice.
 func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := policy.Request(by); err != nil {
 		return aggregate.Change{}, err
+	}
+	if x := a.Current(); x != nil && x.RequestedBy == RequestedByUser && slices.Equal(x.Askers, []string{by.ID}) &&
+		x.ActionType == p.Type && x.Payload.Hash() == p.Payload.Hash() {
+		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
 	if c.Conversation.Status == Closed {
@@ -329,7 +334,12 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	}
 	p.Rule = ""
 	c.active()
-	c.propose(p, RequestedByUser, by)
+	id := c.propose(p, RequestedByUser, by)
+	m := Message{Sender: FromSystem, ActionID: id}
+	m.own(fmt.Sprintf(said.In(a.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
+	m.quote(p.Summary)
+	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
+	c.say(m)
 	return c.done()
 }
 

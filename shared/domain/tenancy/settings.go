@@ -107,6 +107,14 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	}
 }
 
+// ActionTerms freezes these settings for an action that a person decides on.
+func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
+	terms := s.Terms(true, now)
+	by := now.UTC().Truncate(time.Millisecond).Add(time.Duration(s.ActionTimeoutHours) * time.Hour)
+	terms.DecideBy, terms.ApprovalHours = &by, s.ActionTimeoutHours
+	return terms
+}
+
 // The executors, which carry out approved steps.
 const (
 	ExecutorSteps   = "steps"   // Ringi itself
