@@ -19,7 +19,7 @@ func objectRule(s *stack, wrong report) {
 		}
 		wrong.where(s.allowsIn(s.role(id), "s3:DeleteObjectVersion", arguments) || s.allowsIn(s.role(id), "s3:DeleteObjectVersion", bucket) &&
 			id != "SweepTasksFunction", "%s may delete for good what is not its to forget", id)
-		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(talkers, id) {
+		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(s.talkers(), id) {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
 				"%s may not find and delete results that were kept under older keys", id)
@@ -64,6 +64,7 @@ func chatObjects(s *stack, id string, wrong report) {
 	// What came too late into a conversation that is forgotten, its writer deletes.
 	deletes := map[string][]string{
 		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*"}, "RunActionFunction": {bucket + "/workspaces/versions/*"},
+		"FetchSourceFunction": {bucket + "/workspaces/versions/*"},
 	}[id]
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",

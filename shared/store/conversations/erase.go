@@ -49,7 +49,7 @@ func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Re
 	}
 	// Output goes before the rows by which it is found.
 	for _, id := range actions {
-		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id); err != nil {
+		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id, outlives); err != nil {
 			return deleted, err
 		}
 	}
@@ -59,9 +59,12 @@ func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Re
 			return deleted, err
 		}
 	}
-	for _, prefix := range own {
-		if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID); err != nil {
-			return deleted, err
+	// Cards go after the other rows: what is left of them says nothing of whether Slack shows them.
+	for _, stays := range []func(table.Item) (bool, error){outlivesOrCard, outlives} {
+		for _, prefix := range own {
+			if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID, stays); err != nil {
+				return deleted, err
+			}
 		}
 	}
 	return deleted, nil
@@ -74,12 +77,14 @@ func partition(prefix, tenant, of string) (string, error) {
 	return prefix + tenant + "#" + of, nil
 }
 
-func (s *Store) eraseRows(ctx context.Context, deleted *int, prefix, tenant, of string) error {
+func (s *Store) eraseRows(
+	ctx context.Context, deleted *int, prefix, tenant, of string, stays func(table.Item) (bool, error),
+) error {
 	pk, err := partition(prefix, tenant, of)
 	if err != nil {
 		return err
 	}
-	n, err := s.Table().Erase(ctx, pk, outlives)
+	n, err := s.Table().Erase(ctx, pk, stays)
 	*deleted += n
 	return err
 }
@@ -95,6 +100,13 @@ func outlives(it table.Item) (bool, error) {
 		return x.Stamped(), err
 	}
 	return false, nil
+}
+
+func outlivesOrCard(it table.Item) (bool, error) {
+	if table.TextOf(it, "type") == "card" {
+		return true, nil
+	}
+	return outlives(it)
 }
 
 // eachAction calls found with the actions of a partition, also with those that have expired.
