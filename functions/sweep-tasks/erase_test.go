@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -323,6 +325,24 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 	expect.That(t, maps.Equal(objects, want), "there are %v", objects)
 	rows := expect.Value(k.rows.Log(t.Context(), k.ref.Tenant, k.output[0], 0))(t)
 	expect.Is(t, len(rows), 0, "lines of output")
+}
+
+// A click that dies between the copy of a payload and its commit leaves a copy that nobody stamped where no role may
+// delete. The log names it, and nothing else.
+func TestWhatADeadClickCopiedIsNamed(t *testing.T) {
+	k := talks(t, versioned(t), "1775034000.000100")
+	b := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(5), nil))(t)
+	to := strings.Replace(b.S3Key, "talks/", "arguments/", 1)
+	expect.NoError(t, k.results.Copy(t.Context(), aggregate.Copy{From: b.S3Key, To: to}))
+	log := &bytes.Buffer{}
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	k.forgets(t)
+	k.sweeps(enoughCalls)
+	k.stamped = append(k.stamped, to)
+	k.gone(t)
+	named := strings.Count(log.String(), "arguments/")
+	expect.That(t, named == 1 && strings.Contains(log.String(), to), "%d are named: %s", named, log)
 }
 
 // A conversation that is kept, and one that was begun anew within the day, stay.

@@ -3,6 +3,7 @@ package conversations
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -67,7 +68,20 @@ func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Re
 			}
 		}
 	}
-	return deleted, nil
+	if deleted > 0 {
+		return deleted, nil
+	}
+	return 0, left(ctx, results, ref, stamped)
+}
+
+// left logs the copies that nobody stamped: the clicks that made them died, or were overtaken, before they committed.
+// They stay, because no role may delete where stamped payloads stand.
+func left(ctx context.Context, results large.Store, ref aggregate.Ref, stamped map[string]bool) error {
+	keys, err := results.Below(ctx, conversation.StampedPrefix+ref.Tenant+"/"+ref.ID+"/", stamped)
+	for _, key := range keys {
+		slog.WarnContext(ctx, "a copy that nobody stamped stays", ref.Log(), "key", key)
+	}
+	return err
 }
 
 func partition(prefix, tenant, of string) (string, error) {
