@@ -21,6 +21,7 @@ const (
 	// a direct message's thread are not requests.
 	ReasonGreeting     aggregate.Reason = "greeting"
 	ReasonThreadHint   aggregate.Reason = "reply_in_thread"
+	ReasonAgentMeant   aggregate.Reason = "agent_meant" // the message begins with almost the id of an agent
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name, "/",
 	// and those that they can.
@@ -86,7 +87,7 @@ const (
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource,
+	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest, ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
