@@ -17,8 +17,14 @@ func objectRule(s *stack, wrong report) {
 				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) && slices.Contains(st.resources, on)
 			})
 		}
-		wrong.where(s.allowsIn(s.role(id), "s3:DeleteObjectVersion", arguments) || s.allowsIn(s.role(id), "s3:DeleteObjectVersion", bucket) &&
-			id != "SweepTasksFunction", "%s may delete for good what is not its to forget", id)
+		for _, st := range all {
+			for _, on := range st.resources {
+				ours := id == "SweepTasksFunction" && on != bucket+"/*" && !strings.HasPrefix(on, bucket+"/arguments/") ||
+					id == "ExpireResultsFunction" && on == bucket+"/workspaces/versions/*"
+				wrong.where(st.effect == "Allow" && slices.Contains(st.actions, "s3:DeleteObjectVersion") &&
+					strings.HasPrefix(on, bucket) && !ours, "%s may delete for good what is not its to forget", id)
+			}
+		}
 		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(s.talkers(), id) {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
