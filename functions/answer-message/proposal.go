@@ -75,8 +75,8 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	terms := t.settings.Terms(true, t.Now())
 	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
-	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Base: *p.Decoded.Base, Terms: terms}
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
+		Plan: len(p.Decoded.Commands), Summary: p.Summary, Base: *p.Decoded.Base, Terms: terms}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])

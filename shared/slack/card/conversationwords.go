@@ -12,6 +12,7 @@ type conversationWords struct {
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Type, Limit, About, Script, Argv, Files string
+	Commands, Command                       string
 	Difference, Count, NoLineEnd            string
 	Changes                                 map[conversation.ChangeKind]string
 	Entries                                 map[conversation.EntryKind]string
