@@ -18,9 +18,17 @@ import (
 
 // trees stores versions in memory.
 type trees struct {
-	all map[string]*conversation.Tree
-	err error
-	got int
+	all  map[string]*conversation.Tree
+	err  error
+	got  int
+	made conversation.Made
+}
+
+func (s *trees) Made(_ context.Context, _ versions.Conversation, _ string, action int) (conversation.Made, error) {
+	if action == 0 {
+		return conversation.Made{Unknown: true}, nil
+	}
+	return s.made, nil
 }
 
 func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
@@ -84,6 +92,27 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	expect.Value(w.handle())(t)
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","from":1,"to":2`) && !strings.Contains(said, "sha256"), "%s", said)
+}
+
+// The payload says which actions changed each path before, so the stamp covers that people were told.
+func TestAProposalSaysWhoChangedItsPathsBefore(t *testing.T) {
+	server := storetest.Start(t)
+	for by, want := range map[int][]conversation.Maker{0: {{}}, 3: {{Action: 1, Seen: true}, {Action: 3}}} {
+		w, files, version := working(t, server, "one\ntwo\n")
+		files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want, "b": {{Action: 2}}}}
+		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			s, head := *a.Conversation, a.Head
+			s.FilesBy, s.WorkspaceVersion = by, version
+			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+		}))(t)
+		w.vendor.says.Calls = code(edits)
+		expect.Value(w.handle())(t)
+		x := w.load().Current()
+		expect.Must(t, x != nil, "nothing is proposed")
+		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
+		expect.Must(t, problems == nil, "%v", problems)
+		expect.Same(t, want, p.Changes[0].By)
+	}
 }
 
 func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {

@@ -59,7 +59,27 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
 	}
+	if err := j.made(ctx, version, changes); err != nil {
+		j.noted = append(j.noted, "not_known_who_made", err.Error())
+	}
 	return conversation.SumOf(changes)
+}
+
+// made stores which actions made the version that this one leaves, and adds to its changes which did before.
+func (j *job) made(ctx context.Context, version string, changes []conversation.FileChange) error {
+	var before conversation.Made
+	if !j.session.FirstFiles() {
+		var err error
+		if before, err = j.Files.Made(ctx, j.files(), j.action.BaseVersion, j.session.FilesBy); err != nil {
+			return err
+		}
+	}
+	conversation.MadeBefore(changes, before)
+	if version == j.action.BaseVersion {
+		return nil
+	}
+	after := before.After(j.action.Maker(), changes)
+	return j.Files.KeepMade(ctx, j.files(), version, j.action.Number, after)
 }
 
 // gone is the result if the files on which the action was to work are lost. Nothing runs until a person chooses how to go

@@ -72,6 +72,7 @@ type archives struct {
 	told      chan struct{} // gets a value for each cancellation
 	// uncompared is why differences can't be made.
 	uncompared error
+	made       map[string]conversation.Made
 }
 
 func (s *archives) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
@@ -114,6 +115,21 @@ func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, 
 		return nil, err
 	}
 	return conversation.Difference(was, is), ctx.Err()
+}
+
+func (s *archives) Made(_ context.Context, _ versions.Conversation, version string, action int) (conversation.Made, error) {
+	if m, known := s.made[fmt.Sprint(version, action)]; known {
+		return m, nil
+	}
+	return conversation.Made{Unknown: true}, nil
+}
+
+func (s *archives) KeepMade(_ context.Context, _ versions.Conversation, version string, action int, m conversation.Made) error {
+	if s.made == nil {
+		s.made = map[string]conversation.Made{}
+	}
+	s.made[fmt.Sprint(version, action)] = m
+	return nil
 }
 
 func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {

@@ -79,7 +79,7 @@ type changedFile struct {
 func changedFiles(changes []conversation.FileChange, words web.Texts, locale string) (out []changedFile) {
 	for _, c := range changes {
 		lines := card.DifferenceLines(c, words.Say("no_line_end"))
-		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale), lines})
+		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale) + card.Earlier(c.By, locale), lines})
 	}
 	return out
 }
@@ -187,6 +187,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	out.Result, out.Ran = card.Prose(x.ResultSummary), x.RanLines(locale)
 	if c := x.Changed; c != nil && c.Files > 0 {
 		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
+		out.Changed += " " + card.Seen(x, locale)
 		if x.NotTaken {
 			out.Changed += " " + words.Say("not_taken")
 		}
@@ -220,7 +221,18 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 		slog.WarnContext(ctx, "what an action changed is not shown", "session_id", ref.ID, "err", err)
 		return nil
 	}
-	return changes[:min(len(changes), mostChanges)]
+	changes = changes[:min(len(changes), mostChanges)]
+	made, err := c.Files.Made(ctx, of, x.Version, x.Number)
+	if err != nil {
+		slog.WarnContext(ctx, "who changed files before is not shown", "session_id", ref.ID, "err", err)
+	}
+	conversation.MadeBefore(changes, made)
+	for i, change := range changes { // the last one is this action
+		if n := len(change.By); n > 0 && change.By[n-1].Action == x.Number {
+			changes[i].By = change.By[:n-1]
+		}
+	}
+	return changes
 }
 
 // mostChanges bounds the paths of a command's difference on a page; the page says how many there are.

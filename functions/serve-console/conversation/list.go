@@ -39,6 +39,7 @@ type Pages struct {
 // Files reads what actions made of conversations' files. *versions.Store implements it.
 type Files interface {
 	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.

@@ -35,6 +35,8 @@ type FilesChanged struct {
 	Added   int      `json:"added,omitempty"`   // lines of text
 	Removed int      `json:"removed,omitempty"` // lines of text
 	Names   []string `json:"names"`             // the first few paths
+	// Makers are the actions that changed each of these paths before.
+	Makers [][]Maker `json:"makers,omitempty"`
 }
 
 // mostNames is how many paths a FilesChanged names.
@@ -47,8 +49,11 @@ func SumOf(changes []FileChange) *FilesChanged {
 		added, removed := c.Count()
 		out.Added, out.Removed = out.Added+added, out.Removed+removed
 		if i < mostNames {
-			out.Names = append(out.Names, c.Path)
+			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
 		}
+	}
+	if !slices.ContainsFunc(out.Makers, func(by []Maker) bool { return len(by) > 0 }) {
+		out.Makers = nil
 	}
 	return out
 }
@@ -259,6 +264,9 @@ func (c *change) takeVersion(x *Action, r Result) bool {
 	case c.Conversation.WorkspaceVersion == x.BaseVersion && r.Gone:
 		c.Conversation.FilesLostAt = &c.Now
 	case c.Conversation.WorkspaceVersion == x.BaseVersion:
+		if r.Version != x.BaseVersion {
+			c.Conversation.FilesBy = x.Number
+		}
 		c.Conversation.WorkspaceVersion = r.Version
 	default:
 		return r.Version == "" || r.Version == x.BaseVersion

@@ -61,6 +61,7 @@ type Conversation struct {
 	Unnamed bool `json:"unnamed,omitempty"`
 
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	FilesBy          int              `json:"files_by,omitempty"`          // number of the action that left this version
 	FilesLostAt      *time.Time       `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
 	Source           *Source          `json:"source,omitempty"`            // nil: the files began empty
 	Usage            aggregate.Usage  `json:"usage"`

@@ -176,6 +176,19 @@ var conversationStates = []struct {
 		c.do(c.Expire(c.now))
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_changed_before", conversation.CardAction, func(c *onThread) {
+		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}))(c.t)
+		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"}, {Path: "b", Content: "2\n"}}}.Complete(
+			conversation.CodeGenerate, "", base)
+		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
+			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
+		c.says("", proposed(conversation.CodeGenerate, kept))
+	}},
+	{"action_changed_again", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
+			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
+				Makers: [][]conversation.Maker{{{Action: 3, Seen: true}}, nil}}})
+	}},
 	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
 	{"action_commands_executing", conversation.CardAction, func(c *onThread) {
 		c.says("", commands()).executing()
