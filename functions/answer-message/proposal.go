@@ -88,7 +88,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
 		Plan: len(p.Decoded.Commands), Summary: p.Summary, Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now())}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Where(t.settings.Sources)); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

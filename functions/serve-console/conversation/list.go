@@ -201,7 +201,11 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 	for i, rule := range s.AutoActions {
 		faults := rule.Faults()
 		if len(faults) == 0 {
-			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
+			where := legible.OneLine(rule.Where())
+			if rule.Changed {
+				where += " (" + words.Say("rule_changed") + ")"
+			}
+			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), where})
 		} else if v.Admin {
 			p.Warnings = append(p.Warnings, agentWarning{
 				Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: ruleText(of, faults[0].Rule),
