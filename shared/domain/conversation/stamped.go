@@ -75,7 +75,7 @@ func checkChanges(changes []FileChange) (problems []string) {
 			}
 		}
 		if c.Was == nil && c.Is == nil || c.Was != nil && c.Is != nil && *c.Was == *c.Is || c.Unshown != "" ||
-			c.Added != 0 || c.Removed != 0 {
+			c.Added != 0 || c.Removed != 0 || len(c.By) > mostMakers+1 {
 			problems = append(problems, field+" doesn't say what changes")
 		}
 		for _, h := range c.Hunks {
