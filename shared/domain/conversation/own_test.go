@@ -88,3 +88,24 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	_, err = tb.load().Approve(x.ActionID, x.Payload.Hash(), by, self, tb.now)
 	expect.That(t, errors.As(err, new(aggregate.ErrNotAllowed)), "their own is approved: %v", err)
 }
+
+// A person's first file is kept as the same proposal of an agent's is, and no other file by that shorter way.
+func TestTheFirstFileIsKeptAsAnyOther(t *testing.T) {
+	for _, content := range []string{"a\nb\n", "no end of line", "", strings.Repeat("x", 5000) + "\n"} {
+		p := Payload{Files: []File{{Path: "src/app.py", Content: content}}}
+		whole, problems := p.Complete(CodeGenerate, "", &Tree{})
+		first, faults := p.First(CodeGenerate, "")
+		expect.Same(t, problems, faults)
+		expect.Is(t, first.JSON(), whole.JSON(), "%.20q", content)
+	}
+	one := []File{{Path: "a", Content: "1"}}
+	for name, p := range map[string]Payload{
+		"two": {Files: append(one, File{Path: "b"})}, "none": {}, "an edit": {Files: one, Edits: []Edit{{Path: "a"}}},
+		"a path outside": {Files: []File{{Path: "../a", Content: "1"}}},
+	} {
+		_, faults := p.First(CodeGenerate, "")
+		expect.That(t, faults != nil, "%s is taken", name)
+	}
+	_, faults := Payload{Files: one}.First(CodeGenerate, "v1")
+	expect.That(t, faults != nil, "a file beside those that are there is taken")
+}
