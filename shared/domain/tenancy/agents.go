@@ -11,6 +11,7 @@ import (
 const (
 	MaxAgents      = 20 // not counting the built-in ones
 	MaxAutoActions = 50
+	MaxListedReads = 50
 )
 
 // agentProblems returns the problems of the agents and of the rules for actions. What depends on the deployment, such
@@ -26,6 +27,9 @@ func (s Settings) agentProblems() (all []Problem) {
 	}
 	for i, r := range s.AutoActions {
 		all = append(all, faultsAt("auto_actions", i, r.Faults())...)
+	}
+	for i, r := range s.ListedReads {
+		all = append(all, faultsAt("listed_reads", i, r.Faults())...)
 	}
 	return all
 }

@@ -61,8 +61,10 @@ type Settings struct {
 	MaxSessionCostUSD  float64 `json:"max_session_cost_usd"`  // 0: no limit
 	MaxMessagesPerHour int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
 	// AutoActions are rules for actions that start without a person's approval.
-	AutoActions  []agent.AutoRule `json:"auto_actions"`
-	DraftContest DraftContest     `json:"draft_contest"`
+	AutoActions []agent.AutoRule `json:"auto_actions"`
+	// ListedReads are the tools that agents may call without a person's approval.
+	ListedReads  []agent.ListedRead `json:"listed_reads"`
+	DraftContest DraftContest       `json:"draft_contest"`
 }
 
 // AISessions says how long conversations are stored.
