@@ -14,7 +14,7 @@ const (
 	MaxListedReads = 50
 )
 
-// agentProblems returns the problems of the agents and of the rules for actions. What depends on the deployment, such
+// agentProblems returns the problems of the agents, of the rules for actions and of the sources. What depends on the deployment, such
 // as an address that it forbids, is only a warning of agent.Definitions, because settings can be copied to another
 // deployment.
 func (s Settings) agentProblems() (all []Problem) {
@@ -30,6 +30,13 @@ func (s Settings) agentProblems() (all []Problem) {
 	}
 	for i, r := range s.ListedReads {
 		all = append(all, faultsAt("listed_reads", i, r.Faults())...)
+	}
+	for i, x := range s.Sources {
+		faults := x.Faults()
+		if slices.ContainsFunc(s.Sources[:i], func(y agent.Source) bool { return y.Name == x.Name }) && x.Name != "" {
+			faults = append(faults, agent.Fault{Field: "name", Rule: agent.RuleSourceName})
+		}
+		all = append(all, faultsAt("sources", i, faults)...)
 	}
 	return all
 }
