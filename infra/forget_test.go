@@ -24,6 +24,9 @@ var outlive = map[string]string{
 	"arguments/*": "what was stamped, as long as the audit log",
 	"AUDIT#*":     "the audit log has no content",
 	"QUOTA#*":     "counters of people and days",
+
+	"INTEGRATIONS#*": "credentials that were renewed",
+	"TENANT#*":       "that a server changed its tool",
 }
 
 // forgetRule: whatever conversations' functions may write is deleted when the conversation is forgotten, and the sweeper

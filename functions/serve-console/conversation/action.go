@@ -32,6 +32,11 @@ type actionRow struct {
 	Script                  writtenText
 	Commands                []writtenCommand
 	Ran                     []string // what became of each of several commands
+	Tool, ToolKind          string   // of a call
+	Does                    string   // the call in one line
+	Arguments               writtenText
+	Notes                   []string
+	Returned                string // what the agent was given of a call's result
 	Seconds                 int
 	Whole                   bool // the complete payload is shown
 	Approved, Rule          string
@@ -118,6 +123,9 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Argv = append(out.Argv, is)
 		case len(p.Commands) > 0:
 			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
+		case p.Tool != "":
+			t.call(x, p, &out, locale)
+			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
 		default:
 			out.Script = is
 		}
@@ -191,6 +199,9 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		if x.NotTaken {
 			out.Changed += " " + words.Say("not_taken")
 		}
+	}
+	if t.logged == x.Number {
+		out.Returned = t.returned
 	}
 	if t.logged == x.Number && x.ActionType != conversation.CodeGenerate {
 		out.Became = changedFiles(t.became, words, locale)

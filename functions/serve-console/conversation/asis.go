@@ -33,6 +33,8 @@ func payloadTexts(p conversation.Payload) []string {
 			out[i] = c.Script
 		}
 		return out
+	case p.Tool != "":
+		return []string{p.Arguments}
 	}
 	return []string{p.Script}
 }

@@ -23,12 +23,16 @@ var rowsLists = map[string][]column{
 	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
-		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
+		{key: "capabilities", example: "code, shell, test, tools"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
 		{key: "is_default", options: []string{"false", "true"}},
 	},
 	"auto_actions": {
 		{key: "argv", example: "go test ./*"}, {key: "source", example: "shop"}, {key: "place", example: "C0123456789"},
 		{key: "changed", options: []string{"false", "true"}}, {key: "workspace"},
+	},
+	"listed_reads": {
+		{key: "agent", example: "claude"}, {key: "tool", example: "list_employees"}, {key: "version"},
+		{key: "people", example: "U0123ABCD, U0456EFGH"},
 	},
 	"sources": {
 		{key: "name", example: "shop"}, {key: "repository", example: "acme/shop"}, {key: "ref", example: "heads/main"},
@@ -87,6 +91,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, r := range s.AutoActions {
 		add("auto_actions", agent.Line(r.Argv), r.Source, r.Place, fmt.Sprint(r.Changed), r.Workspace)
 	}
+	for _, r := range s.ListedReads {
+		add("listed_reads", r.Agent, r.Tool, r.Version, strings.Join(r.People, ", "))
+	}
 	for _, x := range s.Sources {
 		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
 			strings.Join(x.Agents, ", "), string(x.CI))
@@ -143,6 +150,13 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Workspace: row["workspace"],
 				Source: row["source"], Place: row["place"], Changed: row["changed"] == "true",
 			})
+		}
+	}
+	if rows, asked := rowsTyped(f, "listed_reads"); asked {
+		s.ListedReads = []agent.ListedRead{}
+		for _, row := range rows {
+			s.ListedReads = append(s.ListedReads, agent.ListedRead{Agent: row["agent"], Tool: row["tool"],
+				Version: strings.ToLower(row["version"]), People: listed(row["people"])})
 		}
 	}
 	if rows, asked := rowsTyped(f, "sources"); asked {

@@ -40,7 +40,7 @@ var Limits = map[Rule]string{
 	RuleTaken:     "is another entry's",
 	RuleUnread:    "has a value of another type",
 	RuleProvider:  "must be openai, anthropic, http or local",
-	RuleAbility:   "must be a list of code, shell and test",
+	RuleAbility:   "must be a list of code, shell, test and tools",
 	RuleModel:     "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
 	RuleEndpoint:  "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query or fragment",
 	RuleSecure:    "must begin with https://, or be an address that this deployment allows",
@@ -49,6 +49,13 @@ var Limits = map[Rule]string{
 	RuleAuthRef:   "must be the name of a key, 1 to 64 of A-Z, a-z, 0-9, ., - and _; never a key",
 	RuleContext:   "must be a whole number from 16000 to 2000000",
 	RuleMetadata:  "may have 20 entries with names of 64 and values of 500 characters at most",
+
+	RuleListedTool:    "must be the name of a tool, 1 to 200 bytes",
+	RuleListedVersion: "must be the tool's version, 64 hexadecimal digits, as the page of tools shows it",
+	RuleListedPeople:  "must be 1 to 200 Slack user ids",
+	RuleListedUnknown: "must be a tool that is allowed here",
+	RuleListedOther:   "must be the version that the tool has now",
+	RuleListedFree:    "must be a tool that only reads and, of a server, takes no free text",
 
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
 	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",

@@ -12,6 +12,7 @@ import (
 const (
 	StateAnswer = "AnswerMessage"
 	StateAct    = "RunAction"
+	StateCall   = "CallTool"
 	StateFetch  = "FetchSource"
 )
 
@@ -28,6 +29,9 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	if x := a.Current(); x != nil && x.Status != ActionPending {
 		if x.leased(now) {
 			return rest
+		}
+		if x.ActionType == ToolCall {
+			return aggregate.Next{State: StateCall}
 		}
 		return aggregate.Next{State: StateAct}
 	}

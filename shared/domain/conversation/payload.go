@@ -34,7 +34,9 @@ type Payload struct {
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // test_run and shell_command
 	// Commands are those of a shell_command that runs several, one after another until one fails. They take the place of
 	// script and timeout_seconds.
-	Commands []Command `json:"commands,omitempty"`
+	Commands  []Command `json:"commands,omitempty"`
+	Tool      string    `json:"tool,omitempty"`      // tool_call
+	Arguments string    `json:"arguments,omitempty"` // tool_call: a JSON object as text, without references
 
 	// Stamped is what the trusted side adds before people are asked.
 	Stamped
@@ -63,6 +65,8 @@ type Stamped struct {
 	AttachmentsVersion string `json:"attachments_version,omitempty"`
 	// Changes is what a code_generate changes. They take the place of files, edits and delete.
 	Changes []FileChange `json:"changes,omitempty"`
+	// Called is which form of the tool a tool_call calls.
+	Called
 }
 
 // ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload
@@ -119,6 +123,11 @@ func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string
 			return p.checkCommands(), err
 		}
 		problems = append(p.checkScript(), p.checkTime()...)
+	case agent.ToolCall:
+		var x struct{ Tool, Arguments string }
+		err = d.Decode(&x)
+		p.Tool, p.Arguments = x.Tool, x.Arguments
+		problems = p.checkCall()
 	default:
 		return []string{fmt.Sprintf("there is no action of type %.50q", t)}, d.Decode(&json.RawMessage{})
 	}

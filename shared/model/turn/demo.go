@@ -77,8 +77,12 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
 	}
 	name, input, reads := demoRead(last.Text)
+	wanted, calls := demoCall(last.Text, in("入社した人を調べます", "Looks up who joined"))
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
+		if counted, ok := demoCounted(result, lastSpoken(r.Messages), in); ok {
+			return model.Response{Text: counted}
+		}
 		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
 		// in the other language the person reads the result only on the card
 		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
@@ -98,6 +102,9 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
+	case calls:
+		return call(string(agent.ToolCall), in("デモのエージェントです。従業員の一覧の読み取りを提案します。",
+			"I am a demo. I propose to read the list of employees."), wanted)
 	case reads:
 		return call(name, "", input)
 	case demoRingi().MatchString(last.Text):
@@ -105,8 +112,8 @@ func demoAnswer(r model.Request) model.Response {
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
 // demoCommands proposes a script, or several that were each written after a line's “command:”.

@@ -64,7 +64,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	title := fill(d.texts.Asks, "n", x.Number)
 	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
 		section(d.about(x))).with(b.blocks...)
-	lines := []string{w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...)}
+	lines := append(d.callNotes(x), w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...))
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
@@ -103,7 +103,11 @@ func Unapprovable(x *conversation.Action, p conversation.Payload, locale string)
 
 func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	stop, w := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger), d.texts
-	return confirmed(stop, w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
+	text := w.ConfirmText
+	if x.ActionType == conversation.ToolCall {
+		text = w.ConfirmCall
+	}
+	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
 // about says what type of action it is, how long it may run, and why the agent wants it.
@@ -148,6 +152,8 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 				parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(arg)))
 			}
 		}
+	case conversation.ToolCall:
+		return d.callBody(p, most)
 	case conversation.CodeGenerate:
 		if p.Changes != nil {
 			parts = append([]string{fill(d.texts.Difference, "n", len(p.Changes))}, d.difference(p.Changes)...)
@@ -202,6 +208,8 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	w := d.texts
 	var lines []string
 	switch {
+	case x.Outcome == conversation.OutcomeUnknown && x.ActionType == conversation.ToolCall:
+		lines = append(lines, w.CheckCall)
 	case x.Outcome == conversation.OutcomeUnknown:
 		lines = append(lines, w.CheckUnknown)
 	case x.Status == conversation.ActionFailed:
@@ -210,7 +218,11 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
-	lines = append(append(lines, x.RanLines(d.w.Locale)...), d.filesChanged(x)...)
+	lines = append(lines, x.RanLines(d.w.Locale)...)
+	if x.CallResult != nil {
+		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
+	}
+	lines = append(lines, d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
 		if s = inline(s, maxResult); s != "" {
 			lines = append(lines, s)
@@ -248,13 +260,18 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
 		f = f.with(d.tail(x, d.texts.Output)...)
-		if x.Late == nil {
+		if x.Late == nil && (x.ActionType != conversation.ToolCall || x.Reads()) {
 			f = f.with(section(d.texts.Stopping))
 		}
 	}
 	if x.Late != nil {
-		late := d.texts.LateFailed
-		if x.Late.Status == conversation.ActionSucceeded {
+		late, isCall := d.texts.LateFailed, x.ActionType == conversation.ToolCall
+		switch done := x.Late.Status == conversation.ActionSucceeded; {
+		case isCall && done:
+			late = d.texts.LateCallDone
+		case isCall:
+			late = d.texts.LateCallFailed
+		case done:
 			late = d.texts.LateDone
 		}
 		f = f.with(section(late))
