@@ -178,7 +178,15 @@ func (e entry) same(other entry) bool {
 
 func (e entry) side() *Side {
 	d := e.describe("")
-	return &Side{Mode: d.Mode, SHA256: d.SHA256, Target: d.Target}
+	return d.Side()
+}
+
+// Side returns the entry as one side of a change; nothing is none.
+func (e *Entry) Side() *Side {
+	if e == nil {
+		return nil
+	}
+	return &Side{Mode: e.Mode, SHA256: e.SHA256, Target: e.Target}
 }
 
 // full returns the folders that hold something.

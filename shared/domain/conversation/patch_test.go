@@ -78,7 +78,7 @@ func TestGitTakesAPatch(t *testing.T) {
 		"gone.txt": "bye\n", "gone.bin": "\x00\x01", "empty.txt": "", "fills.txt": "",
 		"folder/in.txt": "x\n", "same.txt": "s\n",
 		"pic.png": "\x89PNG\x00" + strings.Repeat("\x07\x00\xff", 300), "a b/c d.txt": "1\n",
-		"日本語/表 1.csv": "あ\n",
+		"日本語/表 1.csv":  "あ\n",
 		`say "hi".txt`: "1\n", "sjis.txt": "\x93\xfa\x96\x7b\n", "long.txt": "first\n" + many + "last\n",
 		"becomes": "1\n", "tab.txt": "\t\n",
 	}
