@@ -54,12 +54,12 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	changes, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
+	sum, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
 	if err != nil {
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
 	}
-	return conversation.SumOf(changes)
+	return sum
 }
 
 // gone is the result if the files on which the action was to work are lost. Nothing runs until a person chooses how to go

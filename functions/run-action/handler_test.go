@@ -95,7 +95,7 @@ func (s *archives) Take(ctx context.Context, of versions.Conversation, _ string)
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error) {
+func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) (*conversation.FilesChanged, error) {
 	if s.uncompared != nil {
 		return nil, s.uncompared
 	}
@@ -107,7 +107,7 @@ func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, 
 	if err != nil {
 		return nil, err
 	}
-	return conversation.Difference(was, is), ctx.Err()
+	return conversation.SumOf(conversation.Difference(was, is), is), ctx.Err()
 }
 
 func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {
@@ -253,7 +253,7 @@ func testRuns(t *testing.T, w *world) {
 	told := w.told()
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
 	o := w.box.orders[0]
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}, Written: 1}, x.Changed)
 	expect.That(t, strings.Contains(told, "Files changed: 1, +1 −0 lines"), "the agent is told %q", told)
 	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
 }
@@ -346,7 +346,7 @@ func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0, "%+v", x)
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}, Written: 1}, x.Changed)
 	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
 	expect.That(t, ok && string(content) == "hi", "%q", content)
 }

@@ -18,7 +18,9 @@ type Files struct {
 	commits map[string]conversation.Commit
 }
 
-func key(of versions.Conversation, version string) string { return of.Tenant + "/" + of.ID + "/" + version }
+func key(of versions.Conversation, version string) string {
+	return of.Tenant + "/" + of.ID + "/" + version
+}
 
 // KeepFiles stores a version of the conversation's files.
 func (k *Conversation) KeepFiles(t *testing.T, tree *conversation.Tree) (version string) {

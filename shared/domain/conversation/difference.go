@@ -70,6 +70,12 @@ type FileChange struct {
 	Removed int `json:"removed,omitempty"`
 }
 
+// Wrote reports whether the path is now a file with content that it did not have before.
+func (c FileChange) Wrote() bool {
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256 of nothing
+	return c.Is.Kind() == KindFile && c.Is.SHA256 != empty && (c.Was == nil || c.Was.SHA256 != c.Is.SHA256)
+}
+
 // Kinds says all that became of the path, in the order of kindsShown.
 func (c FileChange) Kinds() (kinds []ChangeKind) {
 	was, is := c.Was.Kind(), c.Is.Kind()

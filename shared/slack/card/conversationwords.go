@@ -19,6 +19,9 @@ type conversationWords struct {
 	Unshown                                 map[conversation.Unshown]string
 	TooMuch, Outdated                       string // why nobody can approve it
 	FilesChanged, MoreFiles, NotTaken       string
+	FilesPage, Send, SendTitle, SendText    string
+	SendYes, SendNo, Sending, Sent, NotSent string
+	Unsendable                              string
 	Shortened, Output, Lines                string
 	Dropped, Newest                         string // which lines of the output are not kept; which are
 	Cancel                                  string

@@ -226,9 +226,9 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it. A base
-// of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
-func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) ([]conversation.FileChange, error) {
+// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns the sum of all. A
+// base of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
+func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) (*conversation.FilesChanged, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (s *Store) Compare(ctx context.Context, of Conversation, base, version stri
 	if err != nil {
 		return nil, fmt.Errorf("write a difference: %w", err)
 	}
-	return changes, s.put(ctx, of.difference(base, version), text)
+	return conversation.SumOf(changes, is), s.put(ctx, of.difference(base, version), text)
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
