@@ -125,7 +125,11 @@ func (p *filePage) lines(text string, from int, address func(from int) string) {
 			continue
 		}
 		line = strings.TrimSuffix(line, "\n")
-		code := legible.Code(line)
+		text, cr := strings.CutSuffix(line, "\r")
+		code := legible.Code(text)
+		if cr {
+			code += "⟨U+000D⟩"
+		}
 		shown, p.Differs = shown+len(line), p.Differs || code != line
 		p.Lines = append(p.Lines, logLine{Number: p.Count, Text: code})
 	}

@@ -55,7 +55,7 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()+"/files?folder=src%2Fa").Says(t, 200, "main.py").Lacks(t, "big.txt</code></a>")
 
 	shown := sato.Get(file(k, "file", "読む 1.txt")).Says(t, 200, "元の文字のまま開く", "3 行")
-	shown.Holds(t, plus(`data-line="2">二⟨U+202E⟩`), "&lt;b&gt;")
+	shown.Holds(t, plus(`data-line="1">一⟨U+000D⟩`), plus(`data-line="2">二⟨U+202E⟩`), "&lt;b&gt;")
 	raw := sato.Get(file(k, "raw", "読む 1.txt"))
 	expect.Same(t, "一\r\n二\u202e\n<b>", raw.Body)
 	expect.Same(t, "text/plain; charset=utf-8", raw.Header.Get("Content-Type"))
