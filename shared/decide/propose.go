@@ -62,12 +62,7 @@ func proposing(o conversation.Own, s tenancy.Settings) Act {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
-		base := of.Conversation.WorkspaceVersion
-		var files *conversation.Tree
-		if base == "" {
-			files = &conversation.Tree{}
-		}
-		own, faults := o.Read(def, base, files)
+		own, faults := o.Read(def, of.Conversation.WorkspaceVersion)
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}

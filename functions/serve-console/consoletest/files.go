@@ -13,7 +13,8 @@ import (
 // Files stands in for the bucket with conversations' files.
 type Files struct {
 	Changes []conversation.FileChange // the stored difference of every action
-	Links   map[string][]byte         // what was offered by a link, by name
+	By      map[string][]conversation.Maker
+	Links   map[string][]byte // what was offered by a link, by name
 	trees   map[string]*conversation.Tree
 	commits map[string]conversation.Commit
 }
@@ -47,6 +48,11 @@ func (k *Conversation) LoseFiles(version string) {
 
 func (f *Files) Difference(context.Context, versions.Conversation, string, string) ([]conversation.FileChange, error) {
 	return f.Changes, nil
+}
+
+// Made returns which actions changed each path.
+func (f *Files) Made(context.Context, versions.Conversation, string, int) (conversation.Made, error) {
+	return conversation.Made{Paths: f.By}, nil
 }
 
 func (f *Files) tree(of versions.Conversation, version string) (*conversation.Tree, error) {

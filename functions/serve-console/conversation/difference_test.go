@@ -29,7 +29,8 @@ func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 
 func showsDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(workspace.Sato)
-	w.Console.Files = &consoletest.Files{Changes: conversation.Difference(filesOf(t, "a", "x\n"), filesOf(t, "<b>", "y\n"))}
+	w.Console.Files = &consoletest.Files{Changes: conversation.Difference(filesOf(t, "a", "x\n"), filesOf(t, "<b>", "y\n")),
+		By: map[string][]conversation.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
 		Edits: []conversation.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())
@@ -38,7 +39,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	k.Begins()
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
 		Changed: &conversation.FilesChanged{Files: 1, Added: 1, Removed: 1, Names: []string{"a.txt"}}})
-	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"))
+	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"), "実行の前に人が確認しています")
 
 	y := k.ProposesFor(strings.Repeat("a", 64), conversation.ShellCommand, consoletest.Script)
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
@@ -50,7 +51,9 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()+"/actions/2/became/3").Says(t, 404)
 	w.As(workspace.Alex).Get(k.Page()+"/actions/2/became/1").Says(t, 404)
 	expect.Has(t, sato.Get(k.Page()+"/actions/1/1").Body, "-二行目\n\\ No newline at end of file\n+<b>two</b>\u202e\n")
-	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;", plus("新しいファイル · +1 −0 行"), plus("削除 · +0 −1 行"))
+	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
+		plus("新しいファイル · +1 −0 行</span>"),
+		plus("削除 · +0 −1 行 · これより前の変更: #1 (内容を人が確認)</span>"), "実行の前に内容を見た人はいません")
 }
 
 // What can't be read to its end, or doesn't say its files, has no button, and no click approves it.

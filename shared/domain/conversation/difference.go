@@ -68,6 +68,8 @@ type FileChange struct {
 	// Added and Removed count the lines of hunks that were left out.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
+	// By are the actions that changed the path before, since the first files.
+	By []Maker `json:"by,omitempty"`
 }
 
 // Wrote reports whether the path is now a file with content that it did not have before.

@@ -26,6 +26,7 @@ type Result struct {
 	TailFrom    int              `json:"-"`              // number of its first line
 	Gone        bool             `json:"-"`              // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
+	Commands    []Ran            `json:"commands,omitempty"` // of several commands, those that began
 }
 
 // FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
@@ -37,6 +38,8 @@ type FilesChanged struct {
 	// Written counts the files with content that it wrote; Large says that one has more than MaxSentBytes.
 	Written int  `json:"written,omitempty"`
 	Large   bool `json:"large,omitempty"`
+	// Makers are the actions that changed each of these paths before.
+	Makers [][]Maker `json:"makers,omitempty"`
 }
 
 // mostNames is how many paths a FilesChanged names.
@@ -54,8 +57,11 @@ func SumOf(changes []FileChange, is *Tree) *FilesChanged {
 			out.Large = out.Large || len(content) > MaxSentBytes
 		}
 		if i < mostNames {
-			out.Names = append(out.Names, c.Path)
+			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
 		}
+	}
+	if !slices.ContainsFunc(out.Makers, func(by []Maker) bool { return len(by) > 0 }) {
+		out.Makers = nil
 	}
 	return out
 }
@@ -213,8 +219,12 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		r = r.bounded()
 		r.At = c.Now
 		n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
+		if r.Commands != nil {
+			n.Commands = r.Commands
+		}
 		c.Put(&n)
-		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
+		c.auditAction(aggregate.System(), AuditLate, x,
+			withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
 		return c.done()
 	}
 	return aggregate.Change{}, nil
@@ -233,7 +243,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
-	c.auditAction(aggregate.System(), as, x, map[string]any{"error": r.Error, "version": r.Version})
+	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, map[string]any{"error": r.Error, "version": r.Version}))
 	return c.done()
 }
 
@@ -248,7 +258,8 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	if c.Conversation.Status != Closed {
 		c.tell(m)
 	}
-	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
+	c.auditAction(aggregate.System(), AuditLate, x,
+		withRan(r.Commands, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version}))
 	return c.done()
 }
 
@@ -261,6 +272,9 @@ func (c *change) takeVersion(x *Action, r Result) bool {
 	case c.Conversation.WorkspaceVersion == x.BaseVersion && r.Gone:
 		c.Conversation.FilesLostAt = &c.Now
 	case c.Conversation.WorkspaceVersion == x.BaseVersion:
+		if r.Version != x.BaseVersion {
+			c.Conversation.FilesBy = x.Number
+		}
 		c.Conversation.WorkspaceVersion = r.Version
 	default:
 		return r.Version == "" || r.Version == x.BaseVersion
@@ -274,12 +288,19 @@ func (r Result) into(n *Action) {
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
 	n.Missing, n.tail, n.tailFrom = r.Missing, r.Tail, r.TailFrom
+	if r.Commands != nil {
+		n.Commands = r.Commands
+	}
 }
 
 func (r Result) bounded() Result {
 	r.Summary, r.ErrorDetail = legible.First(r.Summary, mostSummary), legible.First(r.ErrorDetail, mostDetail)
 	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
+	r.Commands = slices.Clone(r.Commands[:min(len(r.Commands), MaxCommands)])
+	for i := range r.Commands {
+		r.Commands[i].Signal = legible.First(r.Commands[i].Signal, mostHeldText)
+	}
 	for i, s := range r.Held {
 		r.Held[i] = legible.First(s, mostHeldText)
 	}
@@ -308,7 +329,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	}
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
-	c.auditAction(aggregate.System(), AuditFailed, x, map[string]any{"error": why, "outcome": outcome})
+	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, map[string]any{"error": why, "outcome": outcome}))
 	return c.done()
 }
 

@@ -53,6 +53,12 @@ func (s Conversation) commit(v string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
 }
 
+// made is the key of which actions made a version, which stands beside the version. The same files may be left by several
+// actions, each with another past.
+func (s Conversation) made(version string, action int) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + version + fmt.Sprintf(".made-%04d.json", action)
+}
+
 func (s Conversation) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
@@ -237,30 +243,31 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns the sum of all. A
-// base of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
-func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) (*conversation.FilesChanged, error) {
+// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it and
+// the version's files. A base of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
+func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.Complete(ctx, of, base, was); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	changes := conversation.Difference(was, is)
 	text, err := json.Marshal(conversation.Bounded(changes))
 	if err != nil {
-		return nil, fmt.Errorf("write a difference: %w", err)
+		return nil, nil, fmt.Errorf("write a difference: %w", err)
 	}
-	key, sum := of.difference(base, version), conversation.SumOf(changes, is)
+	key := of.difference(base, version)
 	if err := s.put(ctx, key, text); err != nil {
-		return sum, err
+		return changes, is, err
 	}
-	return sum, s.inTime(ctx, of, key)
+	return changes, is, s.inTime(ctx, of, key)
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
@@ -283,6 +290,38 @@ func (s *Store) Difference(
 		return nil, fmt.Errorf("read a difference: %w", err)
 	}
 	return list, nil
+}
+
+// KeepMade stores which actions made a version that the action with this number left.
+func (s *Store) KeepMade(ctx context.Context, of Conversation, version string, action int, m conversation.Made) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write who made a version: %w", err)
+	}
+	return s.put(ctx, of.made(version, action), text)
+}
+
+// Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
+// did not store is not known, either.
+func (s *Store) Made(ctx context.Context, of Conversation, version string, action int) (m conversation.Made, err error) {
+	unknown := conversation.Made{Unknown: true}
+	if action == 0 {
+		return unknown, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return unknown, err
+	}
+	text, err := s.read(ctx, of.made(version, action), maxDifference)
+	if errors.Is(err, ErrGone) {
+		return unknown, nil
+	}
+	if err != nil {
+		return unknown, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return unknown, fmt.Errorf("read who made a version: %w", err)
+	}
+	return m, nil
 }
 
 // Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for
