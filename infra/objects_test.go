@@ -110,8 +110,9 @@ func chatObjects(s *stack, id string, wrong report) {
 // answer outlives its row, which expires after seven.
 func forgettingRule(s *stack, wrong report) {
 	for prefix, forget := range map[string]struct{ days, what string }{
-		"exports/": {"1", "exports of the audit log for more than a day"},
-		"turns/":   {"8", "models' answers of contests for more or less than a day beyond their rows"},
+		"exports/":              {"1", "exports of the audit log for more than a day"},
+		"workspaces/downloads/": {"1", "saved files of conversations for more than a day"},
+		"turns/":                {"8", "models' answers of contests for more or less than a day beyond their rows"},
 	} {
 		if !slices.ContainsFunc(list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")), func(r any) bool {
 			return at(r, "Prefix") == prefix && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == forget.days && at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1"

@@ -71,6 +71,8 @@ type Handler struct {
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
 	Streamer Streamer
+	Uploads  Uploads
+	Written  Written
 	Notes    Notes
 	Every    time.Duration // time between two calls that show more of an answer
 	Allow    []string      // non-public endpoints that agents may use
@@ -115,6 +117,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return h.rest(ctx, in)
 	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
+	case a.Sending() != nil:
+		return h.send(ctx, in, a)
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {

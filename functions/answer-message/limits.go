@@ -26,7 +26,7 @@ const (
 // words are sentences that replace a model's answer.
 type words struct {
 	cost, day, hourly                  string
-	busy, moved, lost, long            string
+	busy, moved, lost, long, sent      string
 	blank, withdrawn, changed, deleted string
 }
 
@@ -38,6 +38,7 @@ var inEach = language.InEach(
 		busy:      "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
 		lost:      "作業フォルダーのファイルが見つからないため、この操作は提案できませんでした。空のフォルダーで続けるかどうかを、人が選ぶ必要があります。",
+		sent:      "操作 #%d が書いたファイルです。",
 		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度書いてください。",
 		blank:     "メッセージに言葉がないため、エージェントには送りませんでした。してほしいことを書いてください。例: 「添付した CSV を部署ごとに集計して」",
 		withdrawn: "お答えする前にメッセージが削除されたため、お答えしません。",
@@ -51,6 +52,7 @@ var inEach = language.InEach(
 		busy:      "Another action waits for approval, so this one could not be proposed.",
 		moved:     "The conversation's files have changed, so this action could not be proposed. Propose it again for the files as they are now.",
 		lost:      "The folder's files can't be found, so this could not be proposed: a person has to choose whether to go on with an empty folder.",
+		sent:      "The files that action #%d wrote.",
 		long:      "The agent's answer was too long to be kept. Please ask for less at once.",
 		blank:     "There are no words in that message, so the agent was not asked. Please write what you want done, for example: “Sum up the attached CSV by department”.",
 		withdrawn: "The message was deleted before it was answered, so there is no answer.",

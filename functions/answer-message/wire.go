@@ -47,8 +47,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
 	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	large.Living = rows.Living
+	files := versions.Open(cfg, env.ResultsBucket)
 	return &Handler{
-		Store: rows, Payloads: large, Files: versions.Open(cfg, env.ResultsBucket),
+		Store: rows, Payloads: large, Files: files, Written: files, Uploads: slack,
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,

@@ -63,7 +63,8 @@ type Files interface {
 	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 	Take(ctx context.Context, of versions.Conversation, action string) (version string, err error)
 	Cancel(ctx context.Context, of versions.Conversation, action string) error
-	Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
+	Compare(ctx context.Context, of versions.Conversation, base, version string) (
+		[]conversation.FileChange, *conversation.Tree, error)
 	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 	KeepMade(ctx context.Context, of versions.Conversation, version string, action int, m conversation.Made) error
 	Lend(ctx context.Context, of versions.Conversation, version string, until time.Time, o *isolated.Order) error

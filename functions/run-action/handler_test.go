@@ -102,19 +102,20 @@ func (s *archives) Take(ctx context.Context, of versions.Conversation, _ string)
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error) {
+func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
 	if s.uncompared != nil {
-		return nil, s.uncompared
+		return nil, nil, s.uncompared
 	}
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return conversation.Difference(was, is), ctx.Err()
+	return conversation.Difference(was, is), is, ctx.Err()
 }
 
 func (s *archives) Made(_ context.Context, _ versions.Conversation, version string, action int) (conversation.Made, error) {
@@ -275,7 +276,7 @@ func testRuns(t *testing.T, w *world) {
 	told := w.told()
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
 	o := w.box.orders[0]
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}, Written: 1}, x.Changed)
 	expect.That(t, strings.Contains(told, "Files changed: 1, +1 −0 lines"), "the agent is told %q", told)
 	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
 }
@@ -368,7 +369,7 @@ func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0, "%+v", x)
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}, Written: 1}, x.Changed)
 	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
 	expect.That(t, ok && string(content) == "hi", "%q", content)
 }

@@ -43,7 +43,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
-	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{rows, w.bucket}}
+	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket, scopes: w.slack.Client, console: "https://ringi.example/console"}}
 	k := &inConversation{world: w, rows: rows,
 		policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -78,15 +79,33 @@ type writtenCommand struct {
 type changedFile struct {
 	Path, What string
 	Lines      []string
+	AsItIs     writtenText // its lines as they are
 }
 
-// changedFiles renders a difference.
-func changedFiles(changes []conversation.FileChange, words web.Texts, locale string) (out []changedFile) {
-	for _, c := range changes {
-		lines := card.DifferenceLines(c, words.Say("no_line_end"))
-		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale) + card.Earlier(c.By, locale), lines})
+// changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
+func changedFiles(changes []conversation.FileChange, words web.Texts, locale string, address func(int) string) (
+	out []changedFile,
+) {
+	for i, c := range changes {
+		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
+		if x.Lines = card.DifferenceLines(c, words.Say("no_line_end")); len(x.Lines) > 0 {
+			x.AsItIs = writtenText{AsItIs: address(i + 1), Differs: spelled(c)}
+		}
+		out = append(out, x)
 	}
 	return out
+}
+
+// spelled reports whether a line of a change is shown otherwise than it is.
+func spelled(c conversation.FileChange) bool {
+	for _, h := range c.Hunks {
+		for _, line := range h.Lines {
+			if text := strings.TrimSuffix(line[1:], "\n"); legible.Spelled(text) != text {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type logLine struct {
@@ -121,6 +140,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
+		case len(p.Changes) > 0:
 		case len(p.Commands) > 0:
 			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
 		case p.Tool != "":
@@ -130,7 +150,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Script = is
 		}
 	}
-	out.Changes = changedFiles(p.Changes, words, locale)
+	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
@@ -204,7 +224,9 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		out.Returned = t.returned
 	}
 	if t.logged == x.Number && x.ActionType != conversation.CodeGenerate {
-		out.Became = changedFiles(t.became, words, locale)
+		out.Became = changedFiles(t.became, words, locale, func(n int) string {
+			return fmt.Sprintf("/console/sessions/%s/actions/%d/became/%d", x.SessionID, x.Number, n)
+		})
 	}
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:

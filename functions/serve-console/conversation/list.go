@@ -33,12 +33,17 @@ type Pages struct {
 	Conversations *conversations.Store
 	Who           Agents
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
-	Files         Files    // nil: what actions changed isn't shown
+	Files         Files    // nil: no files are shown
 }
 
-// Files reads what actions made of conversations' files. *versions.Store implements it.
+// Files reads conversations' files, and what actions made of them. *versions.Store implements it.
 type Files interface {
 	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
+	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
+	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
+	Each(ctx context.Context, of versions.Conversation, version string, files []conversation.Entry,
+		take func(e conversation.Entry, content []byte) error) error
+	Link(ctx context.Context, of versions.Conversation, name string, body []byte) (string, error)
 	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 }
 
@@ -55,6 +60,12 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}", c.showConversation),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", c.showAsItIs),
+		web.ForMembers("GET /console/sessions/{id}/actions/{number}/became/{text}", c.showBecame),
+		web.ForMembers("GET /console/sessions/{id}/files", c.showFiles),
+		web.ForMembers("GET /console/sessions/{id}/files/file", c.showFile),
+		web.ForMembers("GET /console/sessions/{id}/files/raw", c.showRaw),
+		web.ForMembers("GET /console/sessions/{id}/files/archive", c.sendArchive),
+		web.ForMembers("GET /console/sessions/{id}/files/patch", c.sendPatch),
 		web.ForMembers("POST /console/sessions/{id}/propose", c.propose),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", c.listSent),

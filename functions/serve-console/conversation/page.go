@@ -139,18 +139,24 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 	return t, err
 }
 
+// archived reads a session's actions, also those that have left it.
+func (c *Pages) archived(ctx context.Context, ref aggregate.Ref, t *loaded) error {
+	t.actions = slices.Clone(t.is.Actions)
+	if len(t.actions) == t.is.Conversation.Actions {
+		return nil
+	}
+	old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
+	for i := range old {
+		t.actions = append(t.actions, &old[i])
+	}
+	slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
+	return err
+}
+
 // actionsOf reads a session's actions, and the output of the action with a number or else of the newest.
 func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) error {
-	t.actions = slices.Clone(t.is.Actions)
-	if len(t.actions) < t.is.Conversation.Actions {
-		old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
-		if err != nil {
-			return err
-		}
-		for i := range old {
-			t.actions = append(t.actions, &old[i])
-		}
-		slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
+	if err := c.archived(ctx, ref, t); err != nil {
+		return err
 	}
 	if len(t.actions) == 0 {
 		return nil

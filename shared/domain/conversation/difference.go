@@ -72,6 +72,12 @@ type FileChange struct {
 	By []Maker `json:"by,omitempty"`
 }
 
+// Wrote reports whether the path is now a file with content that it did not have before.
+func (c FileChange) Wrote() bool {
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256 of nothing
+	return c.Is.Kind() == KindFile && c.Is.SHA256 != empty && (c.Was == nil || c.Was.SHA256 != c.Is.SHA256)
+}
+
 // Kinds says all that became of the path, in the order of kindsShown.
 func (c FileChange) Kinds() (kinds []ChangeKind) {
 	was, is := c.Was.Kind(), c.Is.Kind()
@@ -180,7 +186,15 @@ func (e entry) same(other entry) bool {
 
 func (e entry) side() *Side {
 	d := e.describe("")
-	return &Side{Mode: d.Mode, SHA256: d.SHA256, Target: d.Target}
+	return d.Side()
+}
+
+// Side returns the entry as one side of a change; nothing is none.
+func (e *Entry) Side() *Side {
+	if e == nil {
+		return nil
+	}
+	return &Side{Mode: e.Mode, SHA256: e.SHA256, Target: e.Target}
 }
 
 // full returns the folders that hold something.

@@ -36,6 +36,9 @@ type FilesChanged struct {
 	Added   int      `json:"added,omitempty"`   // lines of text
 	Removed int      `json:"removed,omitempty"` // lines of text
 	Names   []string `json:"names"`             // the first few paths
+	// Written counts the files with content that it wrote; Large says that one has more than MaxSentBytes.
+	Written int  `json:"written,omitempty"`
+	Large   bool `json:"large,omitempty"`
 	// Makers are the actions that changed each of these paths before.
 	Makers [][]Maker `json:"makers,omitempty"`
 }
@@ -43,12 +46,17 @@ type FilesChanged struct {
 // mostNames is how many paths a FilesChanged names.
 const mostNames = 5
 
-// SumOf sums up a difference.
-func SumOf(changes []FileChange) *FilesChanged {
+// SumOf sums up a difference; is are the files that it leads to.
+func SumOf(changes []FileChange, is *Tree) *FilesChanged {
 	out := &FilesChanged{Files: len(changes)}
 	for i, c := range changes {
 		added, removed := c.Count()
 		out.Added, out.Removed = out.Added+added, out.Removed+removed
+		if c.Wrote() {
+			out.Written++
+			content, _ := is.Content(c.Path)
+			out.Large = out.Large || len(content) > MaxSentBytes
+		}
 		if i < mostNames {
 			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
 		}
@@ -361,7 +369,7 @@ const (
 
 // stays reports whether the action has not ended or its outcome may still become known.
 func (x *Action) stays(now time.Time) bool {
-	return !x.Status.Over() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
+	return !x.Status.Over() || x.Sending.open() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 
 // archive moves the oldest ended actions to a list of their own. An action stays while its unknown outcome may still

@@ -13,6 +13,8 @@ const (
 	PromptsPrefix  = "prompts/"             // what models were sent
 	VersionsPrefix = "workspaces/versions/" // its files
 	ActionsPrefix  = "workspaces/actions/"  // what a running command reads and uploads
+
+	DownloadsPrefix = "workspaces/downloads/" // of files by people; the bucket deletes them after a day
 )
 
 // StampedPrefix begins the keys of what people stamped. Such objects live as long as the audit log.
@@ -20,7 +22,7 @@ const StampedPrefix = "arguments/"
 
 // Objects lists the prefixes below which everything is deleted when a conversation is forgotten, but for what a stamped
 // action names.
-var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, ActionsPrefix}
+var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, ActionsPrefix, DownloadsPrefix}
 
 const (
 	// AuditForgotten records that nothing is left of a conversation but what was stamped.

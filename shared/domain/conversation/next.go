@@ -35,6 +35,9 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 		}
 		return aggregate.Next{State: StateAct}
 	}
+	if a.Sending() != nil {
+		return aggregate.Next{State: StateAnswer}
+	}
 	if len(a.Inbox) > 0 && a.Conversation.wants() {
 		return aggregate.Next{State: StateFetch}
 	}
@@ -244,8 +247,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// GiveUp ends the work of a run: the current action fails, the source that was tried is given up, or the messages get a
-// fixed sentence.
+// GiveUp ends the work of a run: the current action fails, files are not sent, the source that was tried is given up, or
+// the messages get a fixed sentence.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -258,6 +261,9 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 			return a.failUnbegun(x, why, now)
 		}
 		return a.Crashed(now)
+	}
+	if x := a.Sending(); x != nil {
+		return a.NotSent(run, x.ActionID, ReasonNotShared, now)
 	}
 	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
 		return a.FailSource(run, ReasonSourceUnfetched, now)

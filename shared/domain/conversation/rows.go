@@ -208,6 +208,7 @@ type Action struct {
 	Version      string           `json:"version,omitempty"`       // of the files that it left
 	NotTaken     bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
 	Changed      *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
+	Sending      *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
 	Claim        *Claim           `json:"claim,omitempty"`
 	NotBegun     int              `json:"not_begun,omitempty"` // how often no sandbox could be started
 	Outcome      Outcome          `json:"outcome,omitempty"`

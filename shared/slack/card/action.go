@@ -233,6 +233,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 		f = f.with(section(cut(strings.Join(lines, "\n"), maxSection)))
 	}
 	f = f.with(d.tail(x, w.Output)...)
+	f = d.files(x, f)
 	f = f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)

@@ -18,6 +18,8 @@ type Conversation struct {
 	Message *conversation.Message   // the card's message; nil until it is read
 	Payload json.RawMessage         // the action's payload, if it is too large for its row
 	Log     []conversation.LogEntry // the last lines of the action's output
+	MaySend bool                    // the app may send files to Slack
+	Console string                  // the console's address; empty: no links
 }
 
 // The action_ids of the buttons on the cards of actions and conversations. block_id is the conversation's id. An
@@ -30,6 +32,7 @@ const (
 	ReopenConversation = "reopen_session"
 	BeginEmpty         = "begin_empty"
 	MakeRequest        = "make_request"
+	SendFiles          = "send_files"
 )
 
 const TailLines = 10

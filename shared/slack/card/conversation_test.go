@@ -125,6 +125,13 @@ func (c *onThread) approved() *onThread {
 	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), member("U_SUZUKI"), anyMember, c.now))
 }
 
+// wrote ends an action that wrote some files, which somebody wants in Slack unless s is nil.
+func (c *onThread) wrote(n int, s *conversation.Sending) {
+	c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
+		Changed: &conversation.FilesChanged{Files: n, Written: n, Added: 20, Names: []string{"a.go"}}})
+	c.last().Sending, c.MaySend, c.Console = s, true, "https://ringi.example/console"
+}
+
 func (c *onThread) executing() *onThread {
 	c.t.Helper()
 	c.approved().do(c.StartRun(c.now))
@@ -176,6 +183,22 @@ var conversationStates = []struct {
 	{"action_changed", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
 			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3, Names: []string{"a.go", "src/<!here>`.go", "c"}}})
+	}},
+	{"files_offered", conversation.CardAction, func(c *onThread) { c.wrote(2, nil) }},
+	{"files_too_many", conversation.CardAction, func(c *onThread) { c.wrote(11, nil) }},
+	{"files_wanted", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingUploaded})
+	}},
+	{"files_sent", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingDone, Ended: &c.now})
+	}},
+	{"files_not_sent", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingFailed,
+			Error: conversation.ReasonNotShared, Ended: &c.now})
+	}},
+	{"files_no_scope", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, nil)
+		c.MaySend = false
 	}},
 	{"action_not_taken", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()

@@ -27,6 +27,9 @@ type conversationWords struct {
 	CallVendors                             map[string]string // names of providers of models
 	ConfirmCall, CheckCall                  string
 	LateCallDone, LateCallFailed            string
+	FilesPage, Send, SendTitle, SendText    string
+	SendYes, SendNo, Sending, Sent, NotSent string
+	Unsendable                              string
 	Shortened, Output, Lines                string
 	Dropped, Newest                         string // which lines of the output are not kept; which are
 	Cancel                                  string

@@ -243,30 +243,31 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it. A base
-// of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
-func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) ([]conversation.FileChange, error) {
+// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it and
+// the version's files. A base of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
+func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.Complete(ctx, of, base, was); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	changes := conversation.Difference(was, is)
 	text, err := json.Marshal(conversation.Bounded(changes))
 	if err != nil {
-		return nil, fmt.Errorf("write a difference: %w", err)
+		return nil, nil, fmt.Errorf("write a difference: %w", err)
 	}
 	key := of.difference(base, version)
 	if err := s.put(ctx, key, text); err != nil {
-		return changes, err
+		return changes, is, err
 	}
-	return changes, s.inTime(ctx, of, key)
+	return changes, is, s.inTime(ctx, of, key)
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.

@@ -20,6 +20,7 @@ type Message struct {
 	BotProfile      *BotProfile    `json:"bot_profile,omitempty"`
 	Blocks          []any          `json:"blocks,omitempty"`
 	Attachments     []any          `json:"attachments,omitempty"`
+	Files           []File         `json:"files,omitempty"`
 	Metadata        map[string]any `json:"metadata,omitempty"`
 	Edited          *Edited        `json:"edited,omitempty"`
 	TS              string         `json:"ts"`
@@ -37,6 +38,14 @@ type Message struct {
 	Channel   string `json:"-"`
 	To        string `json:"-"`
 	Streaming bool   `json:"-"`
+}
+
+// File is a file that is shared in a message.
+type File struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Size  int    `json:"size"`
 }
 
 type BotProfile struct {
@@ -60,6 +69,7 @@ type Draft struct {
 	Text        string
 	Blocks      []any
 	Attachments []any
+	Files       []File
 	Metadata    map[string]any
 	Subtype     string
 	Streaming   bool // the message can be appended to until it is stopped
@@ -123,7 +133,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
 		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID,
+		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Files: d.Files, Metadata: d.Metadata, Channel: c.ID,
 	}
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID
