@@ -41,10 +41,11 @@ const (
 	Code  Capability = "code"
 	Shell Capability = "shell"
 	Test  Capability = "test"
+	Tools Capability = "tools" // calls of vendors' tools
 )
 
 // Capabilities lists all capabilities.
-var Capabilities = []Capability{Code, Shell, Test}
+var Capabilities = []Capability{Code, Shell, Test, Tools}
 
 // ActionType says what an action does.
 type ActionType string
@@ -53,12 +54,13 @@ const (
 	CodeGenerate ActionType = "code_generate"
 	TestRun      ActionType = "test_run"
 	ShellCommand ActionType = "shell_command"
+	ToolCall     ActionType = "tool_call"
 )
 
 // ActionTypes lists all action types.
-var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
+var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 
-var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell}
+var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell, ToolCall: Tools}
 
 // May reports whether the agent may propose actions of this type.
 func (d Definition) May(t ActionType) bool {

@@ -39,7 +39,7 @@ var Limits = map[Rule]string{
 	RuleTaken:     "is another entry's",
 	RuleUnread:    "has a value of another type",
 	RuleProvider:  "must be openai, anthropic, http or local",
-	RuleAbility:   "must be a list of code, shell and test",
+	RuleAbility:   "must be a list of code, shell, test and tools",
 	RuleModel:     "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
 	RuleEndpoint:  "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query or fragment",
 	RuleSecure:    "must begin with https://, or be an address that this deployment allows",

@@ -54,6 +54,9 @@ type Proposal struct {
 	Base    string         // the version of the files for which it was made, as the payload says
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
+	// Tool and Access are those of a tool_call.
+	Tool   string
+	Access aggregate.Access
 }
 
 // Answer is an agent's answer.
@@ -282,7 +285,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Base: &p.Base,
+		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Base: &p.Base, Tool: p.Tool, Access: p.Access,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
 	if as == RequestedByUser {
@@ -297,7 +300,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		c.Conversation.PendingActionID = x.ActionID
 		return x.ActionID
 	}
-	if x.ActionType != TestRun { // a second check, independent of the caller's
+	if !x.mayGoUnasked() { // a second check, independent of the caller's
 		c.Fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule

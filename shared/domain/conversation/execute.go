@@ -26,6 +26,7 @@ type Result struct {
 	TailFrom    int              `json:"-"`              // number of its first line
 	Gone        bool             `json:"-"`              // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
+	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
 }
 
 // FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
@@ -66,8 +67,27 @@ const (
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
 // another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, and
-// ErrBase.
+// ErrBase. Calls of tools have a claim of their own; see ClaimCall.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
+	if x := a.Current(); x != nil && x.ActionType == ToolCall {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	return a.claim(run, invocation, leaseUntil, now)
+}
+
+// ClaimCall is Claim for calls of tools. The claim also relies on rows of the tenant: the tool's permission as it was
+// read and, for a listed read, the settings.
+func (a *Aggregate) ClaimCall(run int, invocation string, leaseUntil, now time.Time,
+	on ...aggregate.Owned) (aggregate.Change, error) {
+	if x := a.Current(); x == nil || x.ActionType != ToolCall {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c, err := a.claim(run, invocation, leaseUntil, now)
+	c.Owned = append(c.Owned, on...)
+	return c, err
+}
+
+func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
@@ -118,7 +138,7 @@ func (c *change) auditStart(x *Action) {
 func (x *Action) approved() bool {
 	switch x.ApprovedBy {
 	case ApprovedByAuto:
-		return x.ActionType == TestRun && x.Rule != "" && x.Gate.ApprovedAt != nil
+		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil
 	case ApprovedByUser:
 		for _, s := range x.Gate.Stamps {
 			if s.Withdrawn == nil && s.Hash != x.Payload.Hash() {
@@ -265,7 +285,7 @@ func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
-	n.Missing, n.tail, n.tailFrom = r.Missing, r.Tail, r.TailFrom
+	n.Missing, n.tail, n.tailFrom, n.CallResult = r.Missing, r.Tail, r.TailFrom, r.Call
 }
 
 func (r Result) bounded() Result {
@@ -280,7 +300,7 @@ func (r Result) bounded() Result {
 
 // Crashed fails an action whose claim expired without a result. A command may have done anything, so its outcome is
 // unknown and it is never repeated. Writing files certainly had no effect, because the workspace changes only with the
-// result. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
+// result, and a tool that only reads never has one. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
 func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
 	switch {
@@ -295,8 +315,11 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	why, outcome := ReasonUnknown, OutcomeUnknown
-	if x.ActionType == CodeGenerate {
+	switch {
+	case x.ActionType == CodeGenerate:
 		why, outcome = ReasonInterrupted, ""
+	case x.Reads():
+		why, outcome = ReasonReadCutOff, ""
 	}
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })

@@ -13,6 +13,7 @@ const (
 	StateAnswer = "AnswerMessage"
 	StateAct    = "RunAction"
 	StateFetch  = "FetchSource"
+	StateCall   = "CallTool"
 )
 
 // OutcomeResting is the outcome of a run that has nothing left to do.
@@ -28,6 +29,9 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	if x := a.Current(); x != nil && x.Status != ActionPending {
 		if x.leased(now) {
 			return rest
+		}
+		if x.ActionType == ToolCall {
+			return aggregate.Next{State: StateCall}
 		}
 		return aggregate.Next{State: StateAct}
 	}

@@ -30,6 +30,8 @@ type Payload struct {
 	Argv           []string `json:"argv,omitempty"`            // test_run
 	Script         string   `json:"script,omitempty"`          // shell_command
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // test_run and shell_command
+	Tool           string   `json:"tool,omitempty"`            // tool_call
+	Arguments      string   `json:"arguments,omitempty"`       // tool_call: a JSON object as text, without references
 
 	// Stamped is what the trusted side adds before people are asked.
 	Stamped
@@ -43,6 +45,8 @@ type Stamped struct {
 	AttachmentsVersion string `json:"attachments_version,omitempty"`
 	// Changes is what a code_generate changes. They take the place of files, edits and delete.
 	Changes []FileChange `json:"changes,omitempty"`
+	// Called is which form of the tool a tool_call calls.
+	Called
 }
 
 // ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload
@@ -94,6 +98,11 @@ func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string
 		err = d.Decode(&x)
 		p.Script, p.TimeoutSeconds = x.Script, x.TimeoutSeconds
 		problems = append(p.checkScript(), p.checkTime()...)
+	case agent.ToolCall:
+		var x struct{ Tool, Arguments string }
+		err = d.Decode(&x)
+		p.Tool, p.Arguments = x.Tool, x.Arguments
+		problems = p.checkCall()
 	default:
 		return []string{fmt.Sprintf("there is no action of type %.50q", t)}, d.Decode(&json.RawMessage{})
 	}

@@ -194,6 +194,11 @@ type Action struct {
 	Summary   string         `json:"summary,omitempty"`
 
 	TimeoutSeconds int `json:"timeout_seconds"`
+	// Tool and Access repeat a tool_call's payload, and CallResult is what its call returned, as the agent is given it.
+	// It is never in the row, which outlives the conversation.
+	Tool       string           `json:"tool,omitempty"`
+	Access     aggregate.Access `json:"access,omitempty"`
+	CallResult *aggregate.Blob  `json:"call_result,omitempty"`
 	// Base is the version of the files for which it was proposed. nil: an earlier release proposed it.
 	Base         *string          `json:"base,omitempty"`
 	BaseVersion  string           `json:"base_version,omitempty"`  // Base, repeated by the claim

@@ -41,8 +41,11 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 	if err := json.Unmarshal(text, &added); err != nil || added.Base == nil {
 		return p, []string{"base, attachments_version or changes are not of the payload's form"}
 	}
-	for _, name := range []string{"base", "attachments_version", "changes"} {
+	for _, name := range append([]string{"base", "attachments_version", "changes"}, called...) {
 		delete(members, name)
+	}
+	if wrong := added.misplaced(typ); wrong != nil {
+		return p, wrong
 	}
 	if typ == agent.CodeGenerate {
 		if len(members) > 0 || len(added.Changes) == 0 {
@@ -51,13 +54,26 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 		return Payload{Stamped: added}, checkChanges(added.Changes)
 	}
 	rest, err := json.Marshal(members)
-	if err != nil || added.Changes != nil {
-		return p, []string{"a command has no changes"}
+	if err != nil {
+		return p, []string{"the payload can't be read"}
 	}
 	if p, problems = ReadPayload(typ, rest); problems == nil {
 		p.Stamped = added
 	}
 	return p, problems
+}
+
+// misplaced returns what a kept payload of this type may not have, or lacks.
+func (s Stamped) misplaced(typ agent.ActionType) []string {
+	switch {
+	case typ == agent.ToolCall:
+		return append(s.Called.checkCalled(), checkChanges(s.Changes)...)
+	case s.Called != Called{}:
+		return []string{"only a tool_call has a tool's version"}
+	case typ != agent.CodeGenerate && s.Changes != nil:
+		return []string{"a command has no changes"}
+	}
+	return nil
 }
 
 // checkChanges checks that changes can be drawn and made: known modes, paths inside, whole lines.
@@ -95,6 +111,9 @@ func checkChanges(changes []FileChange) (problems []string) {
 func (p Payload) Proposed() Payload {
 	changes := p.Changes
 	p.Stamped = Stamped{}
+	if p.Tool != "" {
+		return p
+	}
 	for _, c := range changes {
 		if c.Is == nil {
 			p.Delete = append(p.Delete, c.Path)
