@@ -11,14 +11,14 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Push is the part of a kept payload that says where a pull request goes. Base says on which commit it is made, Changes
-// what it changes in the repository.
+// Push is the part of a kept payload that says where a pull request goes. Changes says what it changes there, by the
+// repository's paths, and Base which version of the conversation's files has these changes.
 type Push struct {
+	Source       string   `json:"source"`     // its name in the settings
 	Repository   string   `json:"repository"` // owner/name
 	RepositoryID int      `json:"repository_id"`
-	Into         string   `json:"into"`           // the branch that is asked to take the changes
-	Version      string   `json:"version"`        // of the conversation's files with these changes
-	Path         string   `json:"path,omitempty"` // the repository's folder that the files are from
+	Commit       string   `json:"commit"` // on which it is made
+	Into         string   `json:"into"`   // the branch that is asked to take the changes
 	CI           agent.CI `json:"ci"`
 	Allow        []string `json:"allow,omitempty"` // as in the source
 }
@@ -151,8 +151,8 @@ func (c Commit) Unpushable(changes []FileChange, allow []string) (problems []str
 			add("%q is no path that can be pushed", x.Path)
 		case guards(x.Path, allow) != "":
 			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path, allow))
-		case x.Is.Kind() == KindLink || x.Is.Kind() == KindFolder || x.Was.Kind() == KindFolder:
-			add("%q is or becomes a link or a folder: pull requests have new and changed files alone", x.Path)
+		case !x.Was.file() || !x.Is.file():
+			add("%q is or was a link or a folder: pull requests change files alone", x.Path)
 		case x.Was == nil && (known || folders[x.Path]):
 			add("%q is in the repository, but not in these files, so it can't be written", x.Path)
 		case x.Was != nil && (!known || is.Mode != x.Was.Mode):
@@ -168,6 +168,9 @@ func (c Commit) Unpushable(changes []FileChange, allow []string) (problems []str
 	problems = append(problems, twins(there, changes)...)
 	return append(problems, Unstampable(changes)...)
 }
+
+// file reports whether a side of a change is a file or nothing.
+func (s *Side) file() bool { return s == nil || s.Kind() == KindFile }
 
 // foldersOf returns the folders of a commit's entries.
 func foldersOf(entries map[string]Committed) map[string]bool {
@@ -207,9 +210,6 @@ func twins(there map[string]Committed, changes []FileChange) (problems []string)
 func (c FileChange) After(was []byte) (is []byte, err error) {
 	if c.Was != nil && sumOf(was) != c.Was.SHA256 || c.Was == nil && len(was) > 0 {
 		return nil, refuse("%q is not what it was", c.Path)
-	}
-	if c.Was.Kind() == KindLink && c.Is == nil {
-		return nil, nil
 	}
 	text, ok := apply(string(was), c.Hunks)
 	switch {

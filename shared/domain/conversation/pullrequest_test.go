@@ -25,15 +25,15 @@ func commitOf(t *testing.T, path string, files *conversation.Tree, more ...conve
 
 func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
 	was := treeOf(t, file("main.py", "a\n"), file("old.py", "x\n"), file("run.sh", "true\n"), file("stays", "s\n"),
-		folder("empty"), link("gone", "stays"))
-	is := treeOf(t, file("main.py", "b\n"), program("run.sh", "true\n"), file("stays", "s\n"), file("new/x.py", ""), folder("made"))
+		folder("empty"), link("way", "stays"))
+	is := treeOf(t, file("main.py", "b\n"), program("run.sh", "true\n"), file("stays", "s\n"), file("new/x.py", ""), folder("made"), link("way", "stays"))
 	c := commitOf(t, "services/pay", was, conversation.Committed{Path: "large.bin", Mode: "100644"})
 	changes := c.Changes(was, is)
 	var got []string
 	for _, x := range changes {
 		got = append(got, fmt.Sprint(x.Path, x.Kinds()))
 	}
-	expect.Same(t, []string{"services/pay/gone[link]", "services/pay/run.sh[mode]", "services/pay/new/x.py[added]",
+	expect.Same(t, []string{"services/pay/run.sh[mode]", "services/pay/new/x.py[added]",
 		"services/pay/main.py[changed]", "services/pay/old.py[deleted]"}, got)
 	expect.Same(t, []string(nil), c.Unpushable(changes, nil))
 	expect.Same(t, []string{"nothing has changed since the commit"}, c.Unpushable(c.Changes(was, was), nil))
@@ -62,6 +62,7 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 		"Git's folder by its short name": {add: []written{file("a/GIT~1/config", "x\n")}, says: "no path"},
 		"a new link":                     {add: []written{link("new", "Makefile")}, says: "a link or a folder"},
 		"a link that leads elsewhere":    {add: []written{link("way", "run")}, remove: "way", says: "a link or a folder"},
+		"a link that is gone":            {remove: "way", says: "a link or a folder"},
 		"a file that becomes a link":     {add: []written{link("run", "Makefile")}, remove: "run", says: "a link or a folder"},
 		"a folder that becomes a file":   {add: []written{file("a", "x\n")}, remove: "a/b", says: "a link or a folder"},
 		"a file that becomes a folder":   {add: []written{file("run/x", "x\n")}, remove: "run", says: "a link or a folder"},
@@ -144,9 +145,9 @@ func TestACommitsMessageIsOurs(t *testing.T) {
 }
 
 func TestAFileBecomesWhatWasApprovedOrNothing(t *testing.T) {
-	was := treeOf(t, file("a", "1\n2\n"), file("gone", "x\n"), program("run", "x\n"), link("way", "a"))
+	was := treeOf(t, file("a", "1\n2\n"), file("gone", "x\n"), program("run", "x\n"))
 	is := treeOf(t, file("a", "1\ntwo"), file("run", "x\n"), file("new", "n\r\n"))
-	content := map[string]string{"a": "1\n2\n", "gone": "x\n", "run": "x\n", "way": "a"}
+	content := map[string]string{"a": "1\n2\n", "gone": "x\n", "run": "x\n"}
 	after := map[string]string{"a": "1\ntwo", "run": "x\n", "new": "n\r\n"}
 	for _, x := range conversation.Difference(was, is) {
 		got, err := x.After([]byte(content[x.Path]))
