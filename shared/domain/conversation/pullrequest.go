@@ -103,12 +103,6 @@ func (c Commit) path(p string) string {
 	return c.Path + "/" + p
 }
 
-// Attributes and Owners are the files that a source may allow to be changed by pull requests.
-const (
-	Attributes = ".gitattributes"
-	Owners     = "CODEOWNERS"
-)
-
 // guarded are the beginnings of names of files and folders that decide what runs when something is pushed, or who may
 // accept it.
 var guarded = []string{".gitlab-ci", "jenkinsfile", ".travis.yml", ".drone.", ".woodpecker", "azure-pipelines",
@@ -120,11 +114,11 @@ func guards(p string, allow []string) string {
 		switch low := strings.ToLower(legible.Folded(name)); low {
 		case ".github", ".circleci", ".buildkite", ".gitmodules":
 			return name
-		case Attributes, strings.ToLower(Owners):
-			if !slices.ContainsFunc(allow, func(a string) bool { return strings.EqualFold(a, low) }) {
+		default:
+			same := func(a string) bool { return strings.EqualFold(a, low) }
+			if slices.ContainsFunc(agent.Allowable, same) && !slices.ContainsFunc(allow, same) {
 				return name
 			}
-		default:
 			if slices.ContainsFunc(guarded, func(begins string) bool { return strings.HasPrefix(low, begins) }) {
 				return name
 			}

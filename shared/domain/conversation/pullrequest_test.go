@@ -90,8 +90,8 @@ func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
 	c := commitOf(t, "", was)
 	changes := c.Changes(was, is)
 	expect.Is(t, len(c.Unpushable(changes, nil)), 3)
-	expect.Is(t, len(c.Unpushable(changes, []string{conversation.Owners})), 2)
-	left := c.Unpushable(changes, []string{conversation.Owners, conversation.Attributes})
+	expect.Is(t, len(c.Unpushable(changes, []string{"CODEOWNERS"})), 2)
+	left := c.Unpushable(changes, agent.Allowable)
 	expect.That(t, len(left) == 1 && strings.Contains(left[0], ".github"), "%q", left)
 }
 
