@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -16,8 +18,17 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store/storetest"
 )
+
+// modelSecret is the deployment's model secret.
+type modelSecret string
+
+func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	text := string(s)
+	return &secretsmanager.GetSecretValueOutput{SecretString: &text}, nil
+}
 
 // Another workspace's daily limit holds for its agents, too, whatever its administrators set. Calls of unknown price
 // would not count towards it.
@@ -26,8 +37,9 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 		s.FurtherDay = aggregate.USD(5)
 		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of", Capabilities: []agent.Capability{agent.Code}})
 	})
-	w.Open = func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
-		if _, err := (provider.Config{}).OpenAgent(d, "", s); err != nil {
+	models := provider.Config{Secret: &secret.Models{Reader: modelSecret(`{"anthropic":"k"}`), ID: "models"}}
+	w.Open = func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+		if _, err := models.OpenAgent(ctx, d, "", s); err != nil {
 			return nil, err
 		}
 		return w.vendor, nil

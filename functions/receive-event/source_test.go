@@ -70,6 +70,19 @@ func TestAMessageSaysItsSource(t *testing.T) {
 	}
 }
 
+// In a channel the source stands behind the mention, too. The channel's people see the files.
+func TestAMentionSaysItsSource(t *testing.T) {
+	s := custom(func(s *tenancy.Settings) {
+		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", RepositoryID: 7,
+			People: []string{agent.Everybody}, Agents: []string{"claude"}, CI: agent.CISkip}}
+	})
+	k := &kept{settings: s}
+	expect.Is(t, post(t, handler(k), signed(callback(t, mentioned("claude@shop: 直して", nil), nil))).StatusCode, 200)
+	opened := k.opened[conversation.ID("T0TEAM", "C0HR", root)]
+	expect.That(t, opened != nil && opened.Conversation.Source != nil && opened.Conversation.Source.Name == "shop" &&
+		k.said()[0].Content == "直して", "%+v", opened)
+}
+
 // ends returns how the only task that was made ended.
 func (k *kept) ends(t *testing.T) *task.Ended {
 	t.Helper()

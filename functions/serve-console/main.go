@@ -12,6 +12,7 @@ import (
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/contest"
+	"ringi/functions/serve-console/conversation"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
@@ -43,9 +44,10 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Results
-	ExportAudit  string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
-	BeginContest string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
-	PipelineARN  string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
+	ExportAudit   string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
+	BeginContest  string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
+	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
+	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	config.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
@@ -75,7 +77,8 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
-		Links: slack, Machine: env.PipelineARN,
+		Agents: conversation.Function(cfg, env.AnswerMessage),
+		Links:  slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},

@@ -83,6 +83,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 			d := tenancy.DefaultSettings()
 			d.Rev, d.Slug, d.MCPServers, d.Sources = x.Rev, x.Slug, x.MCPServers, x.Sources
 			d.MaxOpenTasks, d.MaxTasksPerHour, d.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
+			d.MaxAgentsCostDayUSD = 0
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {

@@ -91,6 +91,7 @@ type conversationPage struct {
 	Offered                   string // text of a request that a person may make
 	Since                     subject.Since
 	Problem, Typed            string
+	Own                       *ownForm // to propose an action; nil: one is open, or the conversation is closed
 	tried                     aggregate.Offer
 }
 
@@ -240,6 +241,7 @@ func (c *Pages) showPage(
 		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
 	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
+	p.own(t, v)
 	p.Since = p.since(r, words, t, v.Locale)
 	p.LogGoesOn = t.more
 	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
@@ -339,6 +341,9 @@ func (t *loaded) refused(why error, locale string) string {
 	words := web.TextsOf("conversation", locale)
 	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
 		return decidedBefore(words, was, t.person(was.By), t.surface.Marks.Time(was.At))
+	}
+	if errors.Is(why, conversation.ErrPending) {
+		return conversation.OtherActionOpen(locale)
 	}
 	if errors.Is(why, aggregate.ErrInFlight) {
 		return words.Say("busy")

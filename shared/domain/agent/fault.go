@@ -30,6 +30,7 @@ const (
 	RuleNoPlace   Rule = "agent_no_place" // agents of a vendor have no endpoint of their own
 	RuleAuthRef   Rule = "agent_auth_ref"
 	RuleMetadata  Rule = "agent_metadata"
+	RuleContext   Rule = "agent_context"
 )
 
 // Limits describes, for each rule, the values that it allows.
@@ -46,6 +47,7 @@ var Limits = map[Rule]string{
 	RuleElsewhere: "is no address that this deployment allows",
 	RuleNoPlace:   "is for the providers http and local only",
 	RuleAuthRef:   "must be the name of a key, 1 to 64 of A-Z, a-z, 0-9, ., - and _; never a key",
+	RuleContext:   "must be a whole number from 16000 to 2000000",
 	RuleMetadata:  "may have 20 entries with names of 64 and values of 500 characters at most",
 
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
@@ -121,6 +123,9 @@ func (d Definition) Faults() (all []Fault) {
 	}
 	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || keyForm().MatchString(d.AuthRef)) {
 		add("auth_ref", RuleAuthRef)
+	}
+	if n := d.ContextTokens; n != 0 && (n < MinContext || n > MaxContext) {
+		add("context_tokens", RuleContext)
 	}
 	if badMetadata(d.Metadata) {
 		add("metadata", RuleMetadata)

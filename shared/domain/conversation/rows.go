@@ -57,6 +57,8 @@ type Conversation struct {
 	Title       string `json:"title"`  // beginning of the first message
 	Locale      string `json:"locale"`
 	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
+	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
+	Unnamed bool `json:"unnamed,omitempty"`
 
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
 	FilesLostAt      *time.Time       `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone

@@ -7,14 +7,8 @@ import (
 )
 
 // Tell creates a task that has already ended and whose only card is a message from Ringi that nobody requested. Its id
-// is derived from why and about, a person or a place, so the message is posted only once.
-func Tell(tenant string, r Request, why aggregate.Reason, about string, now time.Time) (aggregate.Change, aggregate.Ref) {
-	return TellOf(tenant, r, why, "", about, now)
-}
-
-// TellOf is Tell with a detail of the reason.
-func TellOf(tenant string, r Request, why aggregate.Reason, detail, about string, now time.Time) (aggregate.Change,
-	aggregate.Ref) {
+// is derived from why and about, a person or a place, so the message is posted only once. detail may be empty.
+func Tell(tenant string, r Request, why aggregate.Reason, about, detail string, now time.Time) (aggregate.Change, aggregate.Ref) {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
 	id := aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about)
