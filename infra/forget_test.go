@@ -9,13 +9,16 @@ import (
 )
 
 // talkers are the functions that write what is said and done in conversations.
-var talkers = []string{"AnswerMessageFunction", "RunActionFunction", "GiveUpFunction"}
+var talkers = []string{"AnswerMessageFunction", "RunActionFunction", "CallToolFunction", "GiveUpFunction"}
 
 // outlive says of what conversations' functions may write why it stays when a conversation is forgotten.
 var outlive = map[string]string{
 	"arguments/*": "what was stamped, as long as the audit log",
 	"AUDIT#*":     "the audit log has no content",
 	"QUOTA#*":     "counters of people and days",
+
+	"INTEGRATIONS#*": "credentials that were renewed",
+	"TENANT#*":       "that a server changed its tool",
 }
 
 // forgetRule: whatever conversations' functions may write is deleted when the conversation is forgotten, and the sweeper

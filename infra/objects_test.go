@@ -31,7 +31,7 @@ func objectRule(s *stack, wrong report) {
 		if _, reads := s.functions[id].Environment["MIXSEEK_WORKSPACE"]; reads && !slices.ContainsFunc(all, elsewhere) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
-		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
+		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction", "CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -58,18 +58,21 @@ func objectRule(s *stack, wrong report) {
 }
 
 // chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
-// only fetch-source and run-action put files of conversations, which answer-message reads, and only the functions of contests reach objects of contests.
+// only fetch-source and run-action put files of conversations, which answer-message reads; call-tool opens what was stamped
+// and puts what it got; only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	// What came too late into a conversation that is forgotten, its writer deletes.
 	deletes := map[string][]string{
 		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*"}, "RunActionFunction": {bucket + "/workspaces/versions/*"},
+		"CallToolFunction": {bucket + "/talks/*"},
 	}[id]
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",
 			bucket + "/workspaces/versions/*"},
 		"FetchSourceFunction":  {bucket + "/workspaces/versions/*"},
 		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
+		"CallToolFunction":     {bucket, bucket + "/talks/*", bucket + "/arguments/*"},
 		"RunRoundFunction":     {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction": {bucket, bucket + "/contests/*"},
 		"BeginContestFunction": {bucket, bucket + "/contests/*"},
@@ -81,7 +84,9 @@ func chatObjects(s *stack, id string, wrong report) {
 				continue
 			}
 			ours := !slices.Contains(st.actions, "s3:DeleteObject") && slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject")) &&
-				!(on == bucket+"/workspaces/versions/*" && id == "AnswerMessageFunction" && slices.Contains(st.actions, "s3:PutObject"))
+				!(on == bucket+"/workspaces/versions/*" && id == "AnswerMessageFunction" && slices.Contains(st.actions, "s3:PutObject")) &&
+				(id != "CallToolFunction" || on != bucket+"/talks/*" || !slices.Contains(st.actions, "s3:GetObject")) &&
+				(id != "CallToolFunction" || on != bucket+"/arguments/*" || !slices.Contains(st.actions, "s3:PutObject"))
 			wrong.where(st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours,
 				"%s: %v on %s, which is not its business", id, st.actions, on)
 		}

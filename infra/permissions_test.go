@@ -308,7 +308,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
-	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction", "RunRoundFunction"}, id):
+	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction", "RunRoundFunction", "CallToolFunction"}, id):
 	case ofIntegrations && !ofKinds:
 		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
 	case !ofKinds && id != "ResumeTaskFunction":

@@ -105,7 +105,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
 	if next := a.Next(h.Now()); next.State != conversation.StateAct {
-		return h.rest(ctx, in, next)
+		return pipeline.Rest(ctx, h.Store, in, h.Now, next)
 	}
 	x := a.Current()
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
@@ -158,37 +158,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
-// decide commits the outcome of an action and returns the next state. If the action has already moved on to another
-// state, that is no error.
+// decide commits the outcome of an action and returns the next state.
 func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), decide)
-	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
-		a, err = h.Store.Load(ctx, in.Ref())
-	}
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("record what became of the action: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
-	}
-	return h.rest(ctx, in, a.Next(h.Now()))
-}
-
-// rest ends the run when nothing is left to do.
-func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Next) (aggregate.Next, error) {
-	if next.State != aggregate.StateFinish {
-		return next, nil
-	}
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Rest(in.Run, h.Now())
-	})
-	if errors.Is(err, aggregate.ErrMoved) { // something came meanwhile
-		a, err = h.Store.Load(ctx, in.Ref())
-	}
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("rest: %w", err)
-	}
-	return a.Next(h.Now()), nil
+	return pipeline.Conclude(ctx, h.Store, in, h.Now, decide)
 }
 
 // prepare reads the payload, or returns why the action can't be executed.

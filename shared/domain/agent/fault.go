@@ -50,6 +50,10 @@ var Limits = map[Rule]string{
 	RuleContext:   "must be a whole number from 16000 to 2000000",
 	RuleMetadata:  "may have 20 entries with names of 64 and values of 500 characters at most",
 
+	RuleListedTool:    "must be the name of a tool, 1 to 200 bytes",
+	RuleListedVersion: "must be the tool's version, 64 hexadecimal digits, as the page of tools shows it",
+	RuleListedPeople:  "must be 1 to 200 Slack user ids",
+
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
 	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
 	RuleAutoShell:     "must not begin with a shell, or with a program that starts what it is given",

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,6 +92,20 @@ const MaxCallResult = 64 << 10
 // CallResult is what the agent is given of a call's result: with personal data masked, and cut to MaxCallResult.
 type CallResult struct {
 	Value json.RawMessage `json:"value"`
-	// Missing says in the system's words what of the result is not there; empty: it is whole.
-	Missing string `json:"missing,omitempty"`
+	// Entries is how many entries the longest list had, and ShownEntries how many of them are there; 0: it is whole.
+	Entries      int `json:"entries,omitempty"`
+	ShownEntries int `json:"shown_entries,omitempty"`
+	// Bytes is how long the text was that Value begins, and ShownBytes how much of it is there; 0: it is whole.
+	Bytes      int `json:"bytes,omitempty"`
+	ShownBytes int `json:"shown_bytes,omitempty"`
 }
+
+// ReadCallResult reads a result that was stored.
+func ReadCallResult(text []byte) (r CallResult, err error) {
+	if err = json.Unmarshal(text, &r); err != nil || r.Value == nil {
+		return r, fmt.Errorf("read a call's result: %w", cmp.Or(err, errNoValue))
+	}
+	return r, nil
+}
+
+var errNoValue = errors.New("it has no value")

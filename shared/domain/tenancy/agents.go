@@ -11,6 +11,7 @@ import (
 const (
 	MaxAgents      = 20 // not counting the built-in ones
 	MaxAutoActions = 50
+	MaxListedReads = 50
 )
 
 // agentProblems returns the problems of the agents, of the rules for actions and of the sources. What depends on the deployment, such
@@ -33,6 +34,9 @@ func (s Settings) agentProblems() (all []Problem) {
 			faults = append(faults, agent.Fault{Field: "name", Rule: agent.RuleSourceName})
 		}
 		all = append(all, faultsAt("sources", i, faults)...)
+	}
+	for i, r := range s.ListedReads {
+		all = append(all, faultsAt("listed_reads", i, r.Faults())...)
 	}
 	return all
 }

@@ -129,6 +129,13 @@ func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessa
 	return s.keep(ctx, prefix, v, func() string { return "" })
 }
 
+// KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved actions
+// outlive their conversation.
+func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	b, err := s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+reads, v, aggregate.Blob{})
+	return s.inTime(ctx, ref, b, err)
+}
+
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
 // their hash.
 func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
