@@ -28,10 +28,7 @@ const (
 	RuleListedPeople  Rule = "listed_people"
 )
 
-var (
-	versionForm = lazy.Regexp(`^[0-9a-f]{64}$`)
-	personForm  = lazy.Regexp(`^[UW][A-Z0-9]{1,40}$`)
-)
+var versionForm = lazy.Regexp(`^[0-9a-f]{64}$`)
 
 // Faults returns everything that is wrong with the entry.
 func (r ListedRead) Faults() (all []Fault) {
