@@ -58,8 +58,8 @@ func objectRule(s *stack, wrong report) {
 }
 
 // chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
-// only fetch-source and run-action put files of conversations, which answer-message reads; call-tool opens what was stamped
-// and puts what it got; only the functions of contests reach objects of contests.
+// only fetch-source and run-action put files of conversations, which answer-message reads; call-tool opens what was
+// stamped and puts what it got; only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	// What came too late into a conversation that is forgotten, its writer deletes.

@@ -50,7 +50,7 @@ func (p *conversationPage) own(t loaded, v *web.Viewer) {
 	for _, f := range conversation.OwnFields {
 		p.Own.Labels[string(f)] = f.Called(v.Locale)
 	}
-	for _, x := range agent.ActionTypes {
+	for _, x := range agent.OwnTypes {
 		if def.May(x) {
 			p.Own.Types = append(p.Own.Types, ownType{string(x), agent.Called(v.Locale)[x], x == p.Own.Type})
 		}

@@ -62,6 +62,9 @@ const (
 // ActionTypes lists all action types.
 var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 
+// OwnTypes are the types of actions that a person proposes themself.
+var OwnTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
+
 var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell, ToolCall: Tools}
 
 // May reports whether the agent may propose actions of this type.

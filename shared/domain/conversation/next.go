@@ -12,8 +12,8 @@ import (
 const (
 	StateAnswer = "AnswerMessage"
 	StateAct    = "RunAction"
-	StateFetch  = "FetchSource"
 	StateCall   = "CallTool"
+	StateFetch  = "FetchSource"
 )
 
 // OutcomeResting is the outcome of a run that has nothing left to do.

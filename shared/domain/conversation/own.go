@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -120,7 +121,7 @@ func (o Own) Read(def agent.Definition, base string, files *Tree) (p Proposal, f
 		faults = append(faults, x)
 	}
 	p.Type = o.Type
-	_, known := agent.Called(language.English)[o.Type]
+	known := slices.Contains(agent.OwnTypes, o.Type)
 	switch {
 	case !known:
 		fault(OwnType, ownUnknown)

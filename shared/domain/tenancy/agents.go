@@ -28,15 +28,15 @@ func (s Settings) agentProblems() (all []Problem) {
 	for i, r := range s.AutoActions {
 		all = append(all, faultsAt("auto_actions", i, r.Faults())...)
 	}
+	for i, r := range s.ListedReads {
+		all = append(all, faultsAt("listed_reads", i, r.Faults())...)
+	}
 	for i, x := range s.Sources {
 		faults := x.Faults()
 		if slices.ContainsFunc(s.Sources[:i], func(y agent.Source) bool { return y.Name == x.Name }) && x.Name != "" {
 			faults = append(faults, agent.Fault{Field: "name", Rule: agent.RuleSourceName})
 		}
 		all = append(all, faultsAt("sources", i, faults)...)
-	}
-	for i, r := range s.ListedReads {
-		all = append(all, faultsAt("listed_reads", i, r.Faults())...)
 	}
 	return all
 }

@@ -64,11 +64,11 @@ type Settings struct {
 	MaxMessagesPerHour  int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
 	// AutoActions are rules for actions that start without a person's approval.
 	AutoActions []agent.AutoRule `json:"auto_actions"`
-	// Sources are the repositories with whose files conversations may begin.
-	Sources []agent.Source `json:"sources"`
 	// ListedReads are the tools that agents may call without a person's approval.
-	ListedReads  []agent.ListedRead `json:"listed_reads"`
-	DraftContest DraftContest       `json:"draft_contest"`
+	ListedReads []agent.ListedRead `json:"listed_reads"`
+	// Sources are the repositories with whose files conversations may begin.
+	Sources      []agent.Source `json:"sources"`
+	DraftContest DraftContest   `json:"draft_contest"`
 }
 
 // AISessions says how long conversations are stored.

@@ -17,7 +17,7 @@ const ProposalCallback = "propose_action_modal"
 func ProposalModal(session, text, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf(locale)
 	var options []*slack.OptionBlockObject
-	for _, t := range agent.ActionTypes {
+	for _, t := range agent.OwnTypes {
 		options = append(options, slack.NewOptionBlockObject(string(t), label(agent.Called(locale)[t]), nil))
 	}
 	choose := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, string(conversation.OwnType), options...)
