@@ -67,8 +67,16 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	}
 	return f.with(
 		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(buttons...), contextLine(d.texts.Effect[x.ActionType]),
+		d.actions(buttons...), contextLine(d.effect(x)),
 	)
+}
+
+// effect says what happens after an approval.
+func (d conversationDrawing) effect(x *conversation.Action) string {
+	if x.Pushed != nil {
+		return d.texts.PushEffect
+	}
+	return d.texts.Effect[x.ActionType]
 }
 
 // unapprovable says why nobody can approve the action, though it waits; empty: people can.
@@ -99,6 +107,9 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
 	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
+	if x.Pushed != nil {
+		text = fill(w.Type, "type", w.PushType)
+	}
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
@@ -119,6 +130,9 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		out := d.unread(b, most)
 		out.cut = true
 		return out
+	}
+	if p.Push != nil {
+		return d.packed(d.pullRequest(x, p), most)
 	}
 	var parts []string
 	switch x.ActionType {
@@ -179,6 +193,8 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	w := d.texts
 	var lines []string
 	switch {
+	case x.Outcome == conversation.OutcomeUnknown && x.Pushed != nil:
+		lines = append(lines, w.PushUnknown)
 	case x.Outcome == conversation.OutcomeUnknown:
 		lines = append(lines, w.CheckUnknown)
 	case x.Status == conversation.ActionFailed:
@@ -187,7 +203,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
-	lines = append(lines, d.filesChanged(x)...)
+	lines = append(append(lines, d.pushed(x)...), d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
 		if s = inline(s, maxResult); s != "" {
 			lines = append(lines, s)
@@ -199,6 +215,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	}
 	f = f.with(d.tail(x, w.Output)...)
 	f = f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
+	f = f.with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
 		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))
@@ -235,6 +252,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 			late = d.texts.LateDone
 		}
 		f = f.with(section(late))
+	}
+	if lines := d.pushed(x); lines != nil {
+		f = f.with(section(strings.Join(lines, "\n")))
 	}
 	return f.with(divider(), contextLine(why))
 }

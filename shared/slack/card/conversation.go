@@ -29,6 +29,7 @@ const (
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
 	BeginEmpty         = "begin_empty"
+	CheckAction        = "check_action"
 	MakeRequest        = "make_request"
 )
 
