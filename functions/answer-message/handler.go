@@ -21,6 +21,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
+	"ringi/shared/tool"
 )
 
 type Store interface {
@@ -31,6 +32,8 @@ type Store interface {
 	Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error)
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	pipeline.SpentReader
 }
 
@@ -53,7 +56,9 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Open     func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Catalog returns Ringi's own tools; nil: no calls of tools can be proposed.
+	Catalog func() (*tool.Catalog, error)
+	Open    func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Answers says which model answers for an agent, or why none can.
 	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
@@ -85,6 +90,8 @@ type answering struct {
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 	tree     *conversation.Tree                 // the conversation's files, once they are needed
 	lost     string                             // the version of the files, if they are deleted
+	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
+	words    []string                           // what people said, as far as the agent is shown it
 	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 
@@ -168,7 +175,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	t.attach(ctx, history)
-	x, reply, err := t.ask(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
+	if err := t.openCalls(ctx, d); err != nil {
+		return aggregate.Next{}, err
+	}
+	x, reply, err := t.ask(ctx, wire, turn.Turn{Calls: t.calls, Agent: d, History: history, MaySandbox: t.Sandbox,
 		Tools: isolated.Installed, Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
 		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(), Earlier: t.earlier(ctx)})
 	if unpaid, is := errors.AsType[*turn.PaidError](err); is {

@@ -204,6 +204,13 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		}
 	}
 	t.readBefore(ctx, all, out)
+	t.returnedBefore(ctx, all, actions, out)
+	t.words = nil
+	for i, m := range all {
+		if m.Sender == conversation.FromUser && !out[i].Deleted {
+			t.words = append(t.words, m.Content)
+		}
+	}
 	return out, nil
 }
 

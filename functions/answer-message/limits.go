@@ -89,16 +89,7 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 
 // undecidable refuses messages if nobody could approve the agent's proposals to their authors.
 func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
-	var askers []string
-	for _, i := range t.seen {
-		if i.User != "" && !slices.Contains(askers, i.User) {
-			askers = append(askers, i.User)
-		}
-	}
-	if askers == nil { // only the system's messages wait
-		askers = t.a.LastAskers()
-	}
-	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, askers)
+	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, t.askers())
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
 	switch {
 	case err == nil:

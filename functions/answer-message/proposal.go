@@ -31,6 +31,11 @@ func (t *answering) base() string {
 // complete adds to a proposal the version of the files that it works on and, for files, what it changes in them.
 func (t *answering) complete(ctx context.Context) turn.Complete {
 	return func(typ agent.ActionType, p conversation.Payload) (kept conversation.Payload, problems []string) {
+		if typ == agent.ToolCall {
+			if p, problems = t.completeCall(p); problems != nil {
+				return p, problems
+			}
+		}
 		if typ == agent.CodeGenerate && t.tree == nil {
 			if why := t.open(ctx); why != "" {
 				return p, []string{why}
@@ -72,7 +77,11 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		return nil, fmt.Errorf("keep the payload: %w", err)
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now())}
+		Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now()), Tool: p.Decoded.Tool, Access: p.Decoded.Access}
+	if p.Type == agent.ToolCall {
+		out.Rule, err = t.listed(p.Decoded)
+		return out, err
+	}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])

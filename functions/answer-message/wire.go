@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,6 +22,7 @@ import (
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/store/versions"
+	"ringi/shared/tool"
 )
 
 type environment struct {
@@ -48,6 +50,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store: rows, Payloads: large, Files: versions.Open(cfg, env.ResultsBucket),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
+		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
 		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(ctx, d, env.Model, s)

@@ -109,3 +109,20 @@ func ReadCallResult(text []byte) (r CallResult, err error) {
 }
 
 var errNoValue = errors.New("it has no value")
+
+// Pieces are the words in which the agent is given the result. What the tool returned is quoted.
+func (r CallResult) Pieces(locale string) []Piece {
+	w := said.In(locale)
+	out := []Piece{{Text: w.returned}, {Text: string(r.Value), Quoted: true}}
+	switch {
+	case r.Entries > 0:
+		out = append(out, Piece{Text: fmt.Sprintf(w.entries, Grouped(r.Entries), Grouped(r.ShownEntries))})
+	case r.Bytes > 0:
+		out = append(out, Piece{Text: fmt.Sprintf(w.bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))})
+	}
+	return out
+}
+
+// NotShownAgain stands in place of an older result, and NotKeptAnyMore in place of one that is deleted.
+func NotShownAgain(locale string) []Piece  { return []Piece{{Text: said.In(locale).resultOld}} }
+func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: said.In(locale).resultGone}} }

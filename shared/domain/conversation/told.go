@@ -13,6 +13,7 @@ type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
 	outdated, changed, more, notTaken, lost, emptied         string
+	returned, entries, bytes, resultGone, resultOld          string // of a tool
 	ownProposal                                              string
 }
 
@@ -29,7 +30,10 @@ var said = language.InEach(
 		changed:     "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
-		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
+		returned: "ツールの結果です。個人情報は伏せてあります。", entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。残りは見せていません。",
+		bytes:      "長いため、%s バイトのうち、はじめの %s バイトだけです。残りは見せていません。",
+		resultGone: "ツールの結果は、もう残っていません。", resultOld: "ツールの結果は古いため、もう見せていません。必要なら、もう一度呼び出しを提案してください。",
+		emptied: "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
@@ -43,7 +47,10 @@ var said = language.InEach(
 		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
-		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",
+		returned: "What the tool returned, with personal data masked:", entries: "It is long: of the %s entries of its longest list only the first %s are shown.",
+		bytes:      "It is long: of its %s bytes only the first %s are shown.",
+		resultGone: "What the tool returned is not kept any more.", resultOld: "What the tool returned is older, and is not shown any more. Propose the call again if you need it.",
+		emptied: "The files that were in the folder are lost. A person chose to go on with an empty folder.",
 	},
 )
 

@@ -36,11 +36,19 @@ var descriptions = map[agent.ActionType]string{
 	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
 	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
+	agent.ToolCall:     "Propose one call of a tool in <tools>, reads too. A person sees the tool and its arguments and decides, unless an administrator listed it. You get the result afterwards, with personal data masked.",
 }
 
-// may reports whether the agent may propose this type of action here. Commands need a sandbox, files don't.
+// may reports whether the agent may propose this type of action here. Commands need a sandbox, calls a tool.
 func (t Turn) may(x agent.ActionType) bool {
-	return t.Agent.May(x) && (t.MaySandbox || x == agent.CodeGenerate)
+	switch x {
+	case agent.CodeGenerate:
+		return t.Agent.May(x)
+	case agent.ToolCall:
+		all, _ := t.callables()
+		return len(all) > 0
+	}
+	return t.Agent.May(x) && t.MaySandbox
 }
 
 // tools returns the tools that the turn offers. handOver is always among them, because vendors require tools if the
@@ -48,14 +56,19 @@ func (t Turn) may(x agent.ActionType) bool {
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
 	for _, x := range agent.ActionTypes {
-		if !t.may(x) {
+		if !t.may(x) || x == agent.ToolCall {
 			continue
 		}
-		shape, err := inputOf(x)
+		shape, err := inputOf(x, nil)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, model.Tool{Name: string(x), Description: descriptions[x], Schema: shape})
+	}
+	if call, any, err := t.callTool(); err != nil {
+		return nil, err
+	} else if any {
+		out = append(out, call)
 	}
 	if t.Files != nil {
 		out = append(out, readTools...)
@@ -66,8 +79,8 @@ func (t Turn) tools() ([]model.Tool, error) {
 	}), nil
 }
 
-// inputOf returns the schema of a payload with an additional summary for people.
-func inputOf(x agent.ActionType) (json.RawMessage, error) {
+// inputOf returns the schema of a payload with an additional summary for people. change may replace properties.
+func inputOf(x agent.ActionType, change func(map[string]json.RawMessage) error) (json.RawMessage, error) {
 	text, err := conversation.Schema(x)
 	if err != nil {
 		return nil, err
@@ -80,6 +93,11 @@ func inputOf(x agent.ActionType) (json.RawMessage, error) {
 	}
 	if err := json.Unmarshal(text, &shape); err != nil {
 		return nil, fmt.Errorf("read the schema of %s: %w", x, err)
+	}
+	if change != nil {
+		if err := change(shape.Properties); err != nil {
+			return nil, fmt.Errorf("write the schema of %s: %w", x, err)
+		}
 	}
 	shape.Properties["summary"] = json.RawMessage(`{"type":"string","description":"What it does and why, in one sentence for the people who decide, in their language"}`)
 	shape.Required = append(shape.Required, "summary")

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/tool"
 )
 
 // Message is a message of a conversation with its proposals and their results.
@@ -88,7 +89,9 @@ type Turn struct {
 	// MaySandbox says that commands can be executed.
 	MaySandbox bool
 	// Tools tells the model which programs are installed where commands are executed.
-	Tools    string
+	Tools string
+	// Calls are the tools of vendors whose calls may be proposed; nil: none may.
+	Calls    *tool.Catalog
 	Complete Complete // nil: proposals stay as they are
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
 	Busy bool

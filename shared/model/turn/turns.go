@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -288,10 +289,12 @@ func (t Turn) request() (model.Request, error) {
 		version = t.Files.Version
 	}
 	messages := said(t.History, version)
+	told, wrong := t.told()
+	messages[0].Parts = append(told, messages[0].Parts...)
 	last := &messages[len(messages)-1]
 	last.Parts = append(last.Parts, t.passing()...)
 	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,
-		MaxTokens: t.most()}, err
+		MaxTokens: t.most()}, errors.Join(err, wrong)
 }
 
 // MaxTokens bounds an answer including its proposals.
