@@ -14,6 +14,7 @@ type words struct {
 	exit, output, notKept, notShown, tail, stopped, later    string
 	outdated, changed, more, notTaken, lost, emptied         string
 	returned, entries, bytes, resultGone, resultOld          string // of a tool
+	pulled, branched                                         string // of a pull request
 	ownProposal                                              string
 }
 
@@ -30,6 +31,7 @@ var said = language.InEach(
 		changed:     "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
+		pulled:   "プルリクエストの下書き: %s", branched: "ブランチはありますが、プルリクエストはありません: %s",
 		returned: "ツールの結果です。個人情報は伏せてあります。", entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。残りは見せていません。",
 		bytes:      "長いため、%s バイトのうち、はじめの %s バイトだけです。残りは見せていません。",
 		resultGone: "ツールの結果は、もう残っていません。", resultOld: "ツールの結果は古いため、もう見せていません。必要なら、もう一度呼び出しを提案してください。",
@@ -47,6 +49,7 @@ var said = language.InEach(
 		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
+		pulled:   "Draft pull request: %s", branched: "The branch is there, without a pull request: %s",
 		returned: "What the tool returned, with personal data masked:", entries: "It is long: of the %s entries of its longest list only the first %s are shown.",
 		bytes:      "It is long: of its %s bytes only the first %s are shown.",
 		resultGone: "What the tool returned is not kept any more.", resultOld: "What the tool returned is older, and is not shown any more. Propose the call again if you need it.",
@@ -80,6 +83,9 @@ func (x *Action) told(locale string) Message {
 	}
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
+	}
+	if p := x.Pushed; p != nil && p.URL() != "" {
+		m.own(fmt.Sprintf(map[bool]string{true: w.pulled, false: w.branched}[p.Number > 0], p.URL()))
 	}
 	m.changes(w, x)
 	if text := x.printed(w); text != "" {
