@@ -59,9 +59,12 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	buttons = append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
 		button(d.texts.Cancel, CancelAction, x.ActionID, ""))
 	title := fill(d.texts.Asks, "n", x.Number)
-	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
-		section(d.about(x))).with(b.blocks...)
-	lines := []string{w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...)}
+	about, asked := []slack.Block{section(d.about(x))}, b.blocks
+	if x.Pushed != nil { // what pushing sets going stands before the agent's words
+		about, asked = asked, about
+	}
+	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title)).with(about...).with(asked...)
+	lines := append(d.callNotes(x), w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...))
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
@@ -100,7 +103,11 @@ func Unapprovable(x *conversation.Action, p conversation.Payload, locale string)
 
 func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	stop, w := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger), d.texts
-	return confirmed(stop, w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
+	text := w.ConfirmText
+	if x.ActionType == conversation.ToolCall {
+		text = w.ConfirmCall
+	}
+	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
 // about says what type of action it is, how long it may run, and why the agent wants it.
@@ -151,6 +158,8 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 				parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(arg)))
 			}
 		}
+	case conversation.ToolCall:
+		return d.callBody(p, most)
 	case conversation.CodeGenerate:
 		if p.Changes != nil {
 			parts = append([]string{fill(d.texts.Difference, "n", len(p.Changes))}, d.difference(p.Changes)...)
@@ -195,6 +204,8 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown && x.Pushed != nil:
 		lines = append(lines, w.PushUnknown)
+	case x.Outcome == conversation.OutcomeUnknown && x.ActionType == conversation.ToolCall:
+		lines = append(lines, w.CheckCall)
 	case x.Outcome == conversation.OutcomeUnknown:
 		lines = append(lines, w.CheckUnknown)
 	case x.Status == conversation.ActionFailed:
@@ -202,6 +213,9 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	}
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
+	}
+	if x.CallResult != nil {
+		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
 	}
 	lines = append(append(lines, d.pushed(x)...), d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
@@ -242,13 +256,18 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
 		f = f.with(d.tail(x, d.texts.Output)...)
-		if x.Late == nil {
+		if x.Late == nil && (x.ActionType != conversation.ToolCall || x.Reads()) {
 			f = f.with(section(d.texts.Stopping))
 		}
 	}
 	if x.Late != nil {
-		late := d.texts.LateFailed
-		if x.Late.Status == conversation.ActionSucceeded {
+		late, isCall := d.texts.LateFailed, x.ActionType == conversation.ToolCall
+		switch done := x.Late.Status == conversation.ActionSucceeded; {
+		case isCall && done:
+			late = d.texts.LateCallDone
+		case isCall:
+			late = d.texts.LateCallFailed
+		case done:
 			late = d.texts.LateDone
 		}
 		f = f.with(section(late))

@@ -117,6 +117,22 @@ func (c *onThread) executing() *onThread {
 	return c
 }
 
+// tooled is a proposal of a tool's call as answer-message completes it.
+func tooled(name, arguments string, access aggregate.Access, with conversation.Called) *conversation.Proposal {
+	with.ToolVersion, with.Access = strings.Repeat("a1", 32), access
+	p := proposed(conversation.ToolCall, conversation.Payload{Tool: name, Arguments: arguments,
+		Stamped: conversation.Stamped{Base: new(string), Called: with}})
+	p.Tool, p.Access = name, access
+	return p
+}
+
+// calling is executing for calls of tools.
+func (c *onThread) calling() *onThread {
+	c.t.Helper()
+	c.approved().do(c.StartRun(c.now))
+	return c.do(c.ClaimCall(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
+}
+
 func (c *onThread) ended(r conversation.Result) *onThread {
 	c.t.Helper()
 	return c.do(c.Finish(c.last().ActionID, "i1", r, c.now))
@@ -155,6 +171,30 @@ var conversationStates = []struct {
 		c.says("", shell("make"))
 		c.last().Base = nil
 		c.do(c.Expire(c.now))
+	}},
+	{"action_call", conversation.CardAction, func(c *onThread) {
+		c.Aggregate.Conversation.Provider = "anthropic"
+		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read, conversation.Called{Unseen: true}))
+	}},
+	{"action_call_server", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
+			conversation.Called{LeftOut: `{"notify":true}`}))
+	}},
+	{"action_call_returned", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read, conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionSucceeded, Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
+	}},
+	{"action_call_refused", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read, conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed", ErrorDetail: "freee <!channel> は使えません"})
+	}},
+	{"action_call_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
+	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},

@@ -19,6 +19,11 @@ type conversationWords struct {
 	Unshown                                 map[conversation.Unshown]string
 	TooMuch, Outdated                       string // why nobody can approve it
 	FilesChanged, MoreFiles, NotTaken       string
+	Call, CallReads, CallWrites             string // of a tool
+	CallUnseen, CallGoes, CallReturned      string
+	CallVendors                             map[string]string // names of providers of models
+	ConfirmCall, CheckCall                  string
+	LateCallDone, LateCallFailed            string
 	Shortened, Output, Lines                string
 	Dropped, Newest                         string // which lines of the output are not kept; which are
 	Cancel                                  string
