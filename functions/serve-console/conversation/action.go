@@ -28,6 +28,7 @@ type actionRow struct {
 	Changed                 string        // what it changed, once it has ended
 	Became                  []changedFile // the same, path by path
 	No                      string        // why nobody can approve it
+	Pull                    *pullRequest
 	Argv                    []writtenText
 	Script                  writtenText
 	Seconds                 int
@@ -111,7 +112,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Script = is
 		}
 	}
-	out.Changes = changedFiles(p.Changes, words, locale)
+	out.Changes, out.Pull = changedFiles(p.Changes, words, locale), pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
@@ -186,6 +187,9 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
+		if x.Pushed != nil {
+			out.Unknown = words.Say("pull_unknown")
+		}
 	case x.Status == conversation.ActionFailed:
 		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
