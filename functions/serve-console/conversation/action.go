@@ -31,6 +31,11 @@ type actionRow struct {
 	Pull                    *pullRequest
 	Argv                    []writtenText
 	Script                  writtenText
+	Tool, ToolKind          string // of a call
+	Does                    string // the call in one line
+	Arguments               writtenText
+	Notes                   []string
+	Returned                string // what the agent was given of a call's result
 	Seconds                 int
 	Whole                   bool // the complete payload is shown
 	Approved, Rule          string
@@ -108,6 +113,9 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
+		case p.Tool != "":
+			t.call(x, p, &out, locale)
+			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
 		default:
 			out.Script = is
 		}
@@ -180,6 +188,9 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		if x.NotTaken {
 			out.Changed += " " + words.Say("not_taken")
 		}
+	}
+	if t.logged == x.Number {
+		out.Returned = t.returned
 	}
 	if t.logged == x.Number && x.ActionType != conversation.CodeGenerate {
 		out.Became = changedFiles(t.became, words, locale)

@@ -27,6 +27,8 @@ func payloadTexts(p conversation.Payload) []string {
 		return out
 	case len(p.Argv) > 0:
 		return p.Argv
+	case p.Tool != "":
+		return []string{p.Arguments}
 	}
 	return []string{p.Script}
 }

@@ -50,6 +50,7 @@ type loaded struct {
 	log      []conversation.LogEntry
 	logged   int                       // number of the action whose output is in log
 	became   []conversation.FileChange // what that action changed
+	returned string                    // what the agent was given of its result, of a call
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
@@ -164,7 +165,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
-	t.logged, t.became = x.Number, c.became(ctx, ref, x)
+	t.logged, t.became, t.returned = x.Number, c.became(ctx, ref, x), c.resultOf(ctx, ref, x)
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}

@@ -23,10 +23,14 @@ var rowsLists = map[string][]column{
 	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
-		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
+		{key: "capabilities", example: "code, shell, test, tools"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
 		{key: "is_default", options: []string{"false", "true"}},
 	},
 	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
+	"listed_reads": {
+		{key: "agent", example: "claude"}, {key: "tool", example: "list_employees"}, {key: "version"},
+		{key: "people", example: "U0123ABCD, U0456EFGH"},
+	},
 	"sources": {
 		{key: "name", example: "shop"}, {key: "repository", example: "acme/shop"}, {key: "ref", example: "heads/main"},
 		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody},
@@ -85,6 +89,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, r := range s.AutoActions {
 		add("auto_actions", agent.Line(r.Argv), r.Workspace)
 	}
+	for _, r := range s.ListedReads {
+		add("listed_reads", r.Agent, r.Tool, r.Version, strings.Join(r.People, ", "))
+	}
 	for _, x := range s.Sources {
 		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
 			strings.Join(x.Agents, ", "), string(x.CI), strings.Join(x.Allow, ", "))
@@ -140,6 +147,13 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 			s.AutoActions = append(s.AutoActions, agent.AutoRule{
 				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Workspace: row["workspace"],
 			})
+		}
+	}
+	if rows, asked := rowsTyped(f, "listed_reads"); asked {
+		s.ListedReads = []agent.ListedRead{}
+		for _, row := range rows {
+			s.ListedReads = append(s.ListedReads, agent.ListedRead{Agent: row["agent"], Tool: row["tool"],
+				Version: strings.ToLower(row["version"]), People: listed(row["people"])})
 		}
 	}
 	if rows, asked := rowsTyped(f, "sources"); asked {

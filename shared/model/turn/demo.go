@@ -21,7 +21,6 @@ var (
 	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
 	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
 	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
-	demoPull  = lazy.Regexp(`(?i)プルリク|pull request`)
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
 )
 
@@ -77,8 +76,12 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
 	}
 	name, input, reads := demoRead(last.Text)
+	wanted, calls := demoCall(last.Text, in("入社した人を調べます", "Looks up who joined"))
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
+		if counted, ok := demoCounted(result, lastSpoken(r.Messages), in); ok {
+			return model.Response{Text: counted}
+		}
 		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
 		// in the other language the person reads the result only on the card
 		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
@@ -99,15 +102,11 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
-	case demoPull().MatchString(last.Text) && demoMayPull(r.Tools):
-		return call(string(agent.ToolCall), in("デモのエージェントです。変えたファイルのプルリクエストを提案します。",
-			"I am a demo. I propose a pull request of the files that changed."),
-			`{"tool":"open_pull_request","arguments":`+quoted(`{"title":`+quoted(in("デモのエージェントの変更", "Changes of the demo agent"))+
-				`,"body":`+quoted(in("会話の中で承認された変更です。", "What people approved in the conversation."))+`}`)+
-				`,"summary":`+quoted(in("変えたファイルのプルリクエストを下書きで開きます", "Opens a draft pull request of the files that changed"))+`}`)
 	case demoPull().MatchString(last.Text):
-		return model.Response{Text: in("デモのエージェントです。ここではプルリクエストを開けません。リポジトリのブランチから始めた会話 (例: claude@shop: …) で開けます。",
-			"I am a demo. No pull request can be opened here: the conversation must begin from a branch of a repository, as in claude@shop: ….")}
+		return demoPulls(r.Tools, in)
+	case calls:
+		return call(string(agent.ToolCall), in("デモのエージェントです。従業員の一覧の読み取りを提案します。",
+			"I am a demo. I propose to read the list of employees."), wanted)
 	case reads:
 		return call(name, "", input)
 	case demoRingi().MatchString(last.Text):
@@ -115,15 +114,8 @@ func demoAnswer(r model.Request) model.Response {
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
-}
-
-// demoMayPull reports whether a pull request can be proposed.
-func demoMayPull(tools []model.Tool) bool {
-	return slices.ContainsFunc(tools, func(t model.Tool) bool {
-		return t.Name == string(agent.ToolCall) && strings.Contains(string(t.Schema), `"open_pull_request"`)
-	})
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
 // demoAgain is a line that files proposed before don't have, as a part of a JSON text.

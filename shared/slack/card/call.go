@@ -19,12 +19,8 @@ func CalledStep(p conversation.Payload) task.Step {
 // their difference.
 func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	call, w := CalledStep(p), d.texts
-	kind := w.CallReads
-	if p.Access == aggregate.Write {
-		kind = w.CallWrites
-	}
 	var b strings.Builder
-	b.WriteString(fill(w.Call, "tool", inlineCode(p.Tool), "kind", kind) + "\n")
+	b.WriteString(fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale)) + "\n")
 	for _, piece := range line.Of(d.w.Locale, []task.Step{call})[0] {
 		b.WriteString(d.piece(piece))
 	}
@@ -37,16 +33,30 @@ func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	return out.with(d.packed(append([]string{heading}, d.difference(p.Changes)...), most))
 }
 
-// callNotes says of a call that waits what nobody wrote, and where its result goes.
-func (d conversationDrawing) callNotes(x *conversation.Action) (lines []string) {
+// callNotes says of a call that waits what CallNotes says.
+func (d conversationDrawing) callNotes(x *conversation.Action) []string {
 	if x.ActionType != conversation.ToolCall {
 		return nil
 	}
-	if p, ok := d.read(x); ok && p.Unseen {
-		lines = append(lines, d.texts.CallUnseen)
+	p, _ := d.read(x)
+	return CallNotes(d.t.Conversation, p, d.w.Locale)
+}
+
+// CallNotes says on any surface of a call that waits what nobody wrote, where its result goes, and who can read it.
+func CallNotes(s *conversation.Conversation, p conversation.Payload, locale string) (lines []string) {
+	w := conversationWordsOf(locale)
+	if p.Unseen {
+		lines = append(lines, w.CallUnseen)
 	}
-	s := d.t.Conversation
-	vendor := or(d.texts.CallVendors[s.Provider], inline(s.Provider, maxTool))
-	goes := fill(d.texts.CallGoes, "agent", or(inline(s.AgentID, maxTool), d.w.None), "vendor", or(vendor, "—"))
-	return append(lines, goes, d.texts.readers(s))
+	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
+	goes := fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—"))
+	return append(lines, goes, w.readers(s))
+}
+
+// CallKind says on any surface whether a call only reads.
+func CallKind(access aggregate.Access, locale string) string {
+	if access == aggregate.Write {
+		return conversationWordsOf(locale).CallWrites
+	}
+	return conversationWordsOf(locale).CallReads
 }
