@@ -17,8 +17,10 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/github"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // pulls has files written in a conversation that began from a repository, and then a pull request approved.
@@ -150,4 +152,34 @@ func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
 	})
 	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Outcome == "", "%+v", x)
 	expect.Is(t, k.shop().Ref("heads/"+x.Pushed.Branch), other)
+}
+
+// TestALostPullRequestIsLookedAt loses the process after GitHub has opened the pull request, and gives up: nobody knows
+// whether it is there, until somebody presses the button on its card.
+func TestALostPullRequestIsLookedAt(t *testing.T) {
+	b := running
+	first, _ := b.pulls(t, func(*talk) {})
+	at := point{}
+	for _, p := range first.points() {
+		if p.function == "CallToolFunction" && p.kill == lambda.After && strings.HasPrefix(p.kind, "POST") && strings.HasSuffix(p.kind, "/pulls") {
+			at = p
+		}
+	}
+	expect.Must(t, at.kind != "", "no pull request is opened in %v", first.points())
+	k, x := b.pulls(t, func(k *talk) {
+		k.dying = func(lambda.Call) {
+			expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				x := a.Current()
+				return a.Lost(x.ActionID, x.Claim.Invocation, time.Now())
+			}))(t)
+		}
+	}, at)
+	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There && x.Pushed.Number == 0, "%+v %+v", x, x.Pushed)
+	d := &driver.Dialogue{T: t, S: b.Stack, User: workspace.Sato, Channel: workspace.HR, Root: k.thread, Timeout: time.Minute}
+	made := k.made("CallToolFunction", at.kind)
+	d.Press(workspace.Sato, d.Shows("🔎 Check"), card.CheckAction)
+	d.Shows("Draft pull request", "https://github.com/ringi-demo/shop/pull/")
+	x = k.ends(t, 2)
+	k.pulled(x)
+	expect.Is(t, k.made("CallToolFunction", at.kind), made, "a look opens pull requests")
 }
