@@ -159,7 +159,7 @@ func (c Commit) Unpushable(changes []FileChange, allow []string) (problems []str
 			}
 		}
 	}
-	problems = append(problems, twins(there, changes)...)
+	problems = append(problems, alike(there, changes)...)
 	return append(problems, Unstampable(changes)...)
 }
 
@@ -177,8 +177,8 @@ func foldersOf(entries map[string]Committed) map[string]bool {
 	return out
 }
 
-// twins names the changes after which a path differs from another only as people and file systems don't see.
-func twins(there map[string]Committed, changes []FileChange) (problems []string) {
+// alike names the changes after which a path differs from another only as people and file systems don't see.
+func alike(there map[string]Committed, changes []FileChange) (problems []string) {
 	t := &Tree{entries: map[string]entry{}}
 	for p := range there {
 		t.entries[p] = entry{}

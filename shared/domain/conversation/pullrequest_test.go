@@ -69,9 +69,9 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 		"what the files lack":            {add: []written{file("lfs/big", "x\n")}, says: "is in the repository, but not in these files"},
 		"a folder that the files lack":   {add: []written{file("lfs", "x\n")}, says: "is in the repository, but not in these files"},
 		"below a submodule":              {add: []written{file("vendored/x", "x\n")}, says: `"vendored" is no folder`},
-		"a twin in case":                 {add: []written{file("makefile", "x\n")}, says: "only in case"},
-		"a twin in width":                {add: []written{file("Ｍakefile", "x\n")}, says: "only in case"},
-		"a twin of what the files lack":  {add: []written{file("data/y", "x\n")}, says: "only in case"},
+		"alike but for case":             {add: []written{file("makefile", "x\n")}, says: "only in case"},
+		"alike but for width":            {add: []written{file("Ｍakefile", "x\n")}, says: "only in case"},
+		"alike to what the files lack":   {add: []written{file("data/y", "x\n")}, says: "only in case"},
 		"a binary":                       {add: []written{file("bin", "\x00")}, says: "no UTF-8 text"},
 		"too much":                       {add: []written{file("long", large)}, says: "lines, the limit is 3000"},
 	} {
@@ -95,7 +95,7 @@ func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
 	expect.That(t, len(left) == 1 && strings.Contains(left[0], ".github"), "%q", left)
 }
 
-// A commit that isn't the one of the files, and a renaming to another case, which makes no twins.
+// A commit that isn't the one of the files, and a renaming to another case, which makes nothing alike.
 func TestChangesAreOfTheCommit(t *testing.T) {
 	was, is := treeOf(t, file("a.txt", "x\n")), treeOf(t, file("A.txt", "x\n"))
 	c := commitOf(t, "", was)
