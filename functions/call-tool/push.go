@@ -75,7 +75,12 @@ func (j *job) push(ctx context.Context) (aggregate.Next, error) {
 	r, final := pushed(j.session.Locale, at, err)
 	if !final {
 		_, released := j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Release(x.ActionID, j.invocation, j.Now())
+			c, err := a.Release(x.ActionID, j.invocation, j.Now())
+			if errors.Is(err, aggregate.ErrMoved) { // it was withdrawn, and nobody goes on with it
+				r.Error = conversation.ReasonWithdrawn
+				return a.Finish(x.ActionID, j.invocation, r, j.Now())
+			}
+			return c, err
 		})
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: push: %w", errorclass.ErrUnavailable, err), released)
 	}

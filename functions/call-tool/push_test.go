@@ -122,6 +122,7 @@ func TestPushes(t *testing.T) {
 	run("somebody else's branch stays", testBranchTaken)
 	run("settings that changed meanwhile open nothing", testPushSettings)
 	run("what was withdrawn on the way goes no further", testPushWithdrawn)
+	run("what was withdrawn is over even if GitHub fails", testPushWithdrawnAndLost)
 	run("a person has it looked at", testLook)
 	run("a look that can't be made changes nothing", testLookFails)
 }
@@ -226,6 +227,24 @@ func testPushWithdrawn(t *testing.T, h *hub) {
 	x := h.action()
 	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Late.Error == conversation.ReasonBranchAlone &&
 		strings.Contains(x.Pushed.URL(), "/tree/") && len(h.repo.Pulls()) == 0, "%+v %+v", x, x.Pushed)
+}
+
+func testPushWithdrawnAndLost(t *testing.T, h *hub) {
+	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		if r != "POST/pulls" {
+			do(w, q)
+			return
+		}
+		h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+			return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
+		})
+		w.WriteHeader(http.StatusBadGateway)
+	}
+	_, err := h.handle()
+	expect.That(t, err != nil, "it is not said that the call failed")
+	x := h.action()
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && strings.Contains(x.Pushed.URL(), "/tree/"), "%+v %+v", x, x.Pushed)
 }
 
 // unsure lets every try be cut off after the branch was asked for.

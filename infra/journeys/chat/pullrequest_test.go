@@ -64,6 +64,13 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
+// Where nothing has changed there is nothing to push, and that is said.
+func TestWithoutAChangeThereIsNoPullRequest(t *testing.T) {
+	d := begin(t, "claude@shop: プルリクエストを開いて")
+	d.Shows("最初のコミットから何も変わっていない")
+	expect.Is(t, len(d.Load().Actions), 0)
+}
+
 // Without a source there is nothing to push to, and that is said.
 func TestWithoutASourceThereIsNoPullRequest(t *testing.T) {
 	d := begin(t, "claude: プルリクエストを開いて")

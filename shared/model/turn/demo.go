@@ -69,6 +69,9 @@ func demoAnswer(r model.Request) model.Response {
 	if told, ok := demoTold(r.Messages[len(r.Messages)-1], in); ok {
 		return model.Response{Text: told}
 	}
+	if told, ok := demoUnpushable(r.Messages[len(r.Messages)-1], in); ok {
+		return model.Response{Text: told}
+	}
 	if slices.ContainsFunc(r.Messages[len(r.Messages)-1].Parts, func(p model.Part) bool {
 		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
 	}) {

@@ -28,3 +28,19 @@ func demoPulls(tools []model.Tool, in func(ja, en string) string) model.Response
 		"I am a demo. I propose a pull request of the files that changed."),
 		Calls: []model.Call{{ID: "call_demo", Name: string(agent.ToolCall), Input: json.RawMessage(input)}}}
 }
+
+// demoUnpushable says why a pull request that the demo proposed can't be one.
+func demoUnpushable(last model.Message, in func(ja, en string) string) (text string, ok bool) {
+	for _, p := range last.Parts {
+		switch {
+		case p.Result == nil || !p.Result.Failed:
+		case strings.Contains(p.Result.Text, "nothing has changed since the commit"):
+			return in("デモのエージェントです。最初のコミットから何も変わっていないので、プルリクエストを開けません。",
+				"I am a demo. Nothing has changed since the commit, so there is no pull request to open."), true
+		case strings.Contains(p.Result.Text, "people can save a patch"):
+			return in("デモのエージェントです。この変更はプルリクエストにできません。会話のページから、パッチとして保存できます。",
+				"I am a demo. These changes can't become a pull request. Save them as a patch on the conversation's page."), true
+		}
+	}
+	return "", false
+}
