@@ -167,7 +167,7 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 // listFile lists a file's sources and returns the problems of those that can't be.
 func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, file *settingsyaml.File) (
 	all []settingsyaml.Fault, err error) {
-	problems, err := c.GitHub.list(r.Context(), v, now, &file.Settings)
+	problems, err := c.listable(r.Context(), v, now, &file.Settings)
 	for _, p := range problems {
 		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
 	}

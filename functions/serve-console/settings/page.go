@@ -80,7 +80,7 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 		p.problems, err = c.unfitApprovers(r.Context(), v, now, x)
 	}
 	if err == nil && len(p.problems) == 0 {
-		p.problems, err = c.GitHub.list(r.Context(), v, now, &x)
+		p.problems, err = c.listable(r.Context(), v, now, &x)
 	}
 	if err == nil && len(p.problems) == 0 {
 		x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval

@@ -53,6 +53,9 @@ var Limits = map[Rule]string{
 	RuleListedTool:    "must be the name of a tool, 1 to 200 bytes",
 	RuleListedVersion: "must be the tool's version, 64 hexadecimal digits, as the page of tools shows it",
 	RuleListedPeople:  "must be 1 to 200 Slack user ids",
+	RuleListedUnknown: "must be a tool that is allowed here",
+	RuleListedOther:   "must be the version that the tool has now",
+	RuleListedFree:    "must be a tool that only reads and, of a server, takes no free text",
 
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
 	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",

@@ -26,6 +26,10 @@ const (
 	RuleListedTool    Rule = "listed_tool"
 	RuleListedVersion Rule = "listed_version"
 	RuleListedPeople  Rule = "listed_people"
+	// The following are what the tools say of an entry that is listed.
+	RuleListedUnknown Rule = "listed_unknown"
+	RuleListedOther   Rule = "listed_other"
+	RuleListedFree    Rule = "listed_free"
 )
 
 var versionForm = lazy.Regexp(`^[0-9a-f]{64}$`)
