@@ -39,7 +39,10 @@ func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)
 	}
-	t.calls = allowed.Only(func(s tool.Spec) bool { return connected(rows, s.Provider) })
+	t.calls = allowed.Only(func(s tool.Spec) bool {
+		_, sourced := t.source()
+		return connected(rows, s.Provider) && (sourced || !s.Sourced)
+	})
 	return nil
 }
 
@@ -55,7 +58,7 @@ func connected(rows []tenancy.Integration, provider string) bool {
 
 // completeCall adds to a proposed call what people are shown of it: the version of the tool, whether it writes, a
 // server's defaults, and whether it names something that nobody wrote. The problems are worded for the model.
-func (t *answering) completeCall(p conversation.Payload) (conversation.Payload, []string) {
+func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (conversation.Payload, []string) {
 	if t.calls == nil {
 		return p, []string{"no tool can be called here"}
 	}
@@ -70,6 +73,9 @@ func (t *answering) completeCall(p conversation.Payload) (conversation.Payload, 
 	p.Arguments = string(r.JSON())
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, LeftOut: string(tool.LeftOut(s, a)),
 		Unseen: tool.Unnamed(s, a, append(slices.Clone(t.words), t.askers()...)...)}
+	if s.Sourced {
+		return t.completePush(ctx, p)
+	}
 	return p, nil
 }
 

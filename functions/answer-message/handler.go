@@ -50,6 +50,7 @@ type Payloads interface {
 type Files interface {
 	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
 	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
+	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
 }
 
 type Handler struct {

@@ -32,7 +32,7 @@ func (t *answering) base() string {
 func (t *answering) complete(ctx context.Context) turn.Complete {
 	return func(typ agent.ActionType, p conversation.Payload) (kept conversation.Payload, problems []string) {
 		if typ == agent.ToolCall {
-			if p, problems = t.completeCall(p); problems != nil {
+			if p, problems = t.completeCall(ctx, p); problems != nil {
 				return p, problems
 			}
 		}
@@ -93,7 +93,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
 		Plan: len(p.Decoded.Commands), Summary: p.Summary, Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now()),
-		Tool: p.Decoded.Tool, Access: p.Decoded.Access}
+		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
 	if p.Type == agent.ToolCall {
 		out.Rule, err = t.listed(p.Decoded)
 		return out, err

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
+	"ringi/shared/tool/github"
 )
 
 const (
@@ -65,6 +66,8 @@ type Handler struct {
 	Results   Results
 	Tools     Tools
 	Catalog   *tool.Catalog
+	App       func(ctx context.Context, tenant string) (github.App, error)
+	GitHub    github.Config
 	Now       func() time.Time
 	NewID     func() string
 	PollEvery time.Duration
@@ -83,7 +86,8 @@ type job struct {
 	permission tenancy.ToolPermission
 	tool       tool.Permitted
 	arguments  tool.Resolved
-	cause      error // why it can't be called, for the log only
+	payload    conversation.Payload // of a pull request
+	cause      error                // why it can't be called, for the log only
 }
 
 // Handle makes the conversation's approved call, if there is one, at most once, and returns the run's next state.
@@ -100,6 +104,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return pipeline.Rest(ctx, h.Store, in, h.Now, next)
 	}
 	x := a.Current()
+	if x == nil || x.Status == conversation.ActionPending {
+		return h.look(ctx, in, a)
+	}
 	j := &job{Handler: h, in: in, session: a.Conversation, action: x, invocation: h.NewID()}
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
 		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown}, errors.New("its invocation ended without a result"))
@@ -132,6 +139,9 @@ func (j *job) begin(ctx context.Context) (aggregate.Next, error) {
 		return j.refuse(ctx, refusal{reason: conversation.ReasonFilesLost})
 	case err != nil:
 		return aggregate.Next{}, err
+	}
+	if j.action.Pushed != nil {
+		return j.push(ctx)
 	}
 	return j.call(ctx)
 }

@@ -60,6 +60,9 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 	if !j.listed(p) {
 		return refusal{reasonUnlisted, p.Tool}, nil
 	}
+	if why := j.pushable(p); why != (refusal{}) {
+		return why, nil
+	}
 	return j.check(p), nil
 }
 

@@ -89,6 +89,7 @@ func (h *Handler) allowed(
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the tool permissions: %w", err)
 	}
+	tools = tools.Planned()
 	allowed, err = tools.Allowed(permissions, servers)
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)

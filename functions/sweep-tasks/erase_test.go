@@ -307,7 +307,7 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 			return err
 		},
 		"a difference": func() error {
-			_, err := files.Compare(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
+			_, _, err := files.Compare(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
 			return err
 		},
 		"output": func() error {

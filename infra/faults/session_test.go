@@ -148,7 +148,10 @@ func (b *harness) opens(t driver.T, text string, source *conversation.Source, ki
 	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text, User: workspace.Sato}
 	k.ref = in.Ref()
 	k.dying = func(c lambda.Call) {
-		k.pass(t, conversation.ActionKey(1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)", map[string]string{"#c": "claim"})
+		for number := range 2 {
+			k.pass(t, conversation.ActionKey(number+1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)",
+				map[string]string{"#c": "claim"})
+		}
 		if c.Function == "UpdateCardFunction" {
 			for _, card := range k.load(t).Cards {
 				k.pass(t, card.Key(), "SET claimed_at = :past", "attribute_exists(claimed_at)", nil)
@@ -196,7 +199,10 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 }
 
 // end approves the proposal, waits until everything is said and shown, and returns the action.
-func (k *talk) end(t driver.T) *conversation.Action {
+func (k *talk) end(t driver.T) *conversation.Action { return k.ends(t, 1) }
+
+// ends is end for the action with a number.
+func (k *talk) ends(t driver.T, number int) *conversation.Action {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
 	var a *conversation.Aggregate
@@ -213,9 +219,9 @@ func (k *talk) end(t driver.T) *conversation.Action {
 			}
 			continue
 		}
-		if len(a.Actions) == 1 && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
+		if len(a.Actions) == number && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
 			k.shownOnce(t, a)
-			return a.Actions[0]
+			return a.Actions[number-1]
 		}
 		if time.Now().After(nudge) {
 			k.sweep(t)

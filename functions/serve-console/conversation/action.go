@@ -29,6 +29,7 @@ type actionRow struct {
 	Changed                 string        // what it changed, once it has ended
 	Became                  []changedFile // the same, path by path
 	No                      string        // why nobody can approve it
+	Pull                    *pullRequest
 	Argv                    []writtenText
 	Script                  writtenText
 	Commands                []writtenCommand
@@ -151,6 +152,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		}
 	}
 	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
+	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
@@ -231,6 +233,9 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
+		if x.Pushed != nil {
+			out.Unknown = words.Say("pull_unknown")
+		}
 	case x.Status == conversation.ActionFailed:
 		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}

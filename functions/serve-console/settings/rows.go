@@ -39,6 +39,7 @@ var rowsLists = map[string][]column{
 		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody},
 		{key: "agents", example: "claude, codex"},
 		{key: "ci", options: append([]string{""}, named(agent.CIs)...)},
+		{key: "allow", example: strings.Join(agent.Allowable, ", ")},
 	},
 }
 
@@ -96,7 +97,7 @@ func addRows(f url.Values, s tenancy.Settings) {
 	}
 	for _, x := range s.Sources {
 		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
-			strings.Join(x.Agents, ", "), string(x.CI))
+			strings.Join(x.Agents, ", "), string(x.CI), strings.Join(x.Allow, ", "))
 	}
 }
 
@@ -165,6 +166,7 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 			s.Sources = append(s.Sources, agent.Source{
 				Name: row["name"], Repository: row["repository"], Ref: row["ref"], Path: row["path"], People: listed(row["people"]),
 				Agents: listed(row["agents"]), CI: agent.CI(row["ci"]),
+				Allow: listed(row["allow"]),
 			})
 		}
 	}

@@ -26,11 +26,12 @@ func TestSources(t *testing.T) {
 // sources returns the form with one row of sources, and an empty one.
 func sources(w *consoletest.World, change ...string) url.Values {
 	return opened(w, append([]string{"sources.name", "shop|", "sources.repository", "acme/shop|", "sources.ref", "heads/main|",
-		"sources.path", "|", "sources.people", "everybody|", "sources.agents", "claude、codex|", "sources.ci", "skip|"}, change...)...)
+		"sources.path", "|", "sources.people", "everybody|", "sources.agents", "claude、codex|", "sources.ci", "skip|",
+		"sources.allow", "CODEOWNERS|"}, change...)...)
 }
 
 var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
-	Agents: []string{"claude", "codex"}, CI: agent.CISkip, RepositoryID: 7_000_001}
+	Agents: []string{"claude", "codex"}, CI: agent.CISkip, Allow: []string{"CODEOWNERS"}, RepositoryID: 7_000_001}
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
@@ -44,7 +45,7 @@ func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	b.Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	expect.That(t, w.GitHub.Asked.Load() == asked, "GitHub is asked again")
-	b.Get("/console/settings").Says(t, http.StatusOK, "shop acme/shop heads/main everybody claude, codex skip") // in the history
+	b.Get("/console/settings").Says(t, http.StatusOK, "shop acme/shop heads/main everybody claude, codex skip CODEOWNERS") // in the history
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "repository: acme/shop")
 	expect.Has(t, file, "repository_id: 7000001")
@@ -58,7 +59,7 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 		agent.RuleSourceName: {"sources.name", "Shop!|"}, agent.RuleSourceRepository: {"sources.repository", "shop|"},
 		agent.RuleSourceRef: {"sources.ref", "main|"}, agent.RuleSourcePath: {"sources.path", "../x|"},
 		agent.RuleSourcePeople: {"sources.people", "@sato|"}, agent.RuleSourceAgents: {"sources.agents", "|"},
-		agent.RuleSourceCI: {"sources.ci", "|"}, agent.RuleSourceMissing: {"sources.repository", "acme/none|"},
+		agent.RuleSourceCI: {"sources.ci", "|"}, agent.RuleSourceAllow: {"sources.allow", ".gitmodules|"}, agent.RuleSourceMissing: {"sources.repository", "acme/none|"},
 		agent.RuleSourceNoRef: {"sources.ref", "tags/none|"},
 	} {
 		b.Post("/console/settings", sources(w, change...)).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(rule)))

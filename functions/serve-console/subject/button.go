@@ -40,7 +40,7 @@ func ButtonsFor(
 		}
 		switch x.Act {
 		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
-			conversation.ActReopen, conversation.ActMakeRequest:
+			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck:
 			b.Class = "button-primary"
 		}
 		if err := Likely(a, set, v, x.Act); err != nil {
@@ -70,6 +70,12 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 			requester = t.OpenOffer().User
 		}
 		return cmp.Or(p.Request(by), p.Withdraw(by, requester))
+	case conversation.ActCheck:
+		if t, is := a.(*conversation.Aggregate); is && slices.ContainsFunc(t.Actions, func(x *conversation.Action) bool {
+			return t.Unsure(x.ActionID) != nil && slices.Contains(t.AskersOf(x), v.User)
+		}) {
+			return nil
+		}
 	case conversation.ActCancel:
 		if slices.Contains(a.Askers(), v.User) { // of their own
 			return nil

@@ -75,6 +75,7 @@ var Limits = map[Rule]string{
 	RuleSourcePeople:      "must be 1 to 200 Slack user ids, or everybody alone",
 	RuleSourceAgents:      "must be 1 to 20 ids of agents",
 	RuleSourceCI:          "must be run or skip",
+	RuleSourceAllow:       "must be .gitattributes, CODEOWNERS, both or nothing",
 	RuleSourceUnconnected: "needs GitHub, which is not connected",
 	RuleSourceMissing:     "is no repository in which the GitHub App is installed",
 	RuleSourceNoRef:       "is no branch or tag of the repository",

@@ -17,6 +17,7 @@ type Source struct {
 	People     []string `json:"people"`         // Slack user ids, or Everybody alone
 	Agents     []string `json:"agents"`         // ids of agents, whose vendors get the files
 	CI         CI       `json:"ci"`
+	Allow      []string `json:"allow,omitempty"` // of Allowable: files that pull requests may change here
 	// RepositoryID is GitHub's number of the repository that was listed. A name that is given up may become another
 	// repository's. 0: GitHub was not asked, so the source is not used.
 	RepositoryID int `json:"repository_id,omitempty"`
@@ -32,6 +33,9 @@ const (
 
 // CIs lists them. None is the default: an administrator chooses.
 var CIs = []CI{CIRun, CISkip}
+
+// Allowable are files that pull requests may change only where the source allows that.
+var Allowable = []string{".gitattributes", "CODEOWNERS"}
 
 // Everybody stands for all members of the workspace.
 const Everybody = "everybody"
@@ -52,6 +56,7 @@ const (
 	RuleSourcePeople     Rule = "source_people"
 	RuleSourceAgents     Rule = "source_agents"
 	RuleSourceCI         Rule = "source_ci"
+	RuleSourceAllow      Rule = "source_allow"
 	// The following are what GitHub says of a repository that is listed.
 	RuleSourceUnconnected Rule = "source_unconnected"
 	RuleSourceMissing     Rule = "source_missing"
@@ -88,6 +93,11 @@ func (s Source) Faults() (all []Fault) {
 	}
 	add(agents, "agents", RuleSourceAgents)
 	add(slices.Contains(CIs, s.CI), "ci", RuleSourceCI)
+	allow := len(s.Allow) <= len(Allowable)
+	for i, name := range s.Allow {
+		allow = allow && slices.Contains(Allowable, name) && !slices.Contains(s.Allow[:i], name)
+	}
+	add(allow, "allow", RuleSourceAllow)
 	return all
 }
 

@@ -58,6 +58,8 @@ type Proposal struct {
 	// Tool and Access are those of a tool_call.
 	Tool   string
 	Access aggregate.Access
+	// Push is that of a tool_call that opens a pull request.
+	Push *Push
 }
 
 // Answer is an agent's answer.
@@ -300,6 +302,12 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		x.Askers = []string{by.ID}
 	}
 	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
+	if p.Push != nil {
+		x.Pushed = &Pushed{Repository: p.Push.Repository, Base: p.Push.Commit, Branch: BranchOf(x.SessionID, x.ActionID)}
+	}
+	if !c.Conversation.onCommit(x.Pushed) {
+		c.Fail(ErrBase)
+	}
 	c.under(p.Terms.SettingsRev)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})

@@ -101,6 +101,8 @@ const (
 	ActReopen aggregate.Act = "reopen_session"
 	// ActBeginEmpty gives up lost files.
 	ActBeginEmpty aggregate.Act = "begin_empty"
+	// ActCheck has it looked what became of a pull request.
+	ActCheck aggregate.Act = "check_action"
 )
 
 // Offers returns what people may do in the conversation in its current state. Whether a particular person may do it is
@@ -112,6 +114,11 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	var all []aggregate.Offer
 	if o := a.OpenOffer(); o != nil {
 		all = append(all, aggregate.Offer{Act: ActMakeRequest, ID: o.ID, Hash: aggregate.HashOf(o.Text)})
+	}
+	for _, x := range a.Actions {
+		if a.Unsure(x.ActionID) != nil && x.Pushed.Look == nil {
+			all = append(all, aggregate.Offer{Act: ActCheck, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()})
+		}
 	}
 	x := a.Current()
 	switch {

@@ -28,6 +28,7 @@ type Result struct {
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 	Commands    []Ran            `json:"commands,omitempty"`    // of several commands, those that began
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
+	Pushed      *Pushed          `json:"-"`                     // how far a pull request came, for the action's row
 }
 
 // FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
@@ -117,7 +118,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}
 	c := a.begin(now)
-	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion {
+	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
 	claim := func(n *Action) {
@@ -181,7 +182,11 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if x.NotBegun+1 >= mostNotBegun {
+	switch {
+	case x.NotBegun+1 < mostNotBegun:
+	case x.Pushed != nil:
+		return a.lost(x, now)
+	default:
 		return a.failUnbegun(x, ReasonNotBegun, now)
 	}
 	c := a.begin(now)
@@ -239,6 +244,7 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		r = r.bounded()
 		r.At = c.Now
 		n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
+		n.steps(r.Pushed)
 		if r.Commands != nil {
 			n.Commands = r.Commands
 		}
@@ -308,6 +314,7 @@ func (r Result) into(n *Action) {
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
 	n.Missing, n.tail, n.tailFrom, n.CallResult = r.Missing, r.Tail, r.TailFrom, r.Call
+	n.steps(r.Pushed)
 	if r.Commands != nil {
 		n.Commands = r.Commands
 	}
@@ -329,7 +336,8 @@ func (r Result) bounded() Result {
 
 // Crashed fails an action whose claim expired without a result. A command may have done anything, so its outcome is
 // unknown and it is never repeated. Writing files certainly had no effect, because the workspace changes only with the
-// result, and a tool that only reads never has one. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
+// result, and a tool that only reads never has one. A pull request, whose steps are there once however often they are
+// made, is gone on with. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
 func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
 	switch {
@@ -338,6 +346,9 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	case x.leased(now):
 		return aggregate.Change{}, aggregate.ErrInFlight
 	}
+	if c, freed, err := a.again(x, now); freed {
+		return c, err
+	}
 	return a.lost(x, now)
 }
 
@@ -345,7 +356,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	why, outcome := ReasonUnknown, OutcomeUnknown
 	switch {
-	case x.ActionType == CodeGenerate:
+	case x.ActionType == CodeGenerate, x.Pushed != nil && x.Pushed.Commit == "":
 		why, outcome = ReasonInterrupted, ""
 	case x.Reads():
 		why, outcome = ReasonReadCutOff, ""
@@ -369,7 +380,8 @@ const (
 
 // stays reports whether the action has not ended or its outcome may still become known.
 func (x *Action) stays(now time.Time) bool {
-	return !x.Status.Over() || x.Sending.open() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
+	return !x.Status.Over() || x.Sending.open() || x.Pushed != nil && x.Pushed.Look != nil ||
+		x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 
 // archive moves the oldest ended actions to a list of their own. An action stays while its unknown outcome may still

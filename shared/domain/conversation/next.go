@@ -35,6 +35,9 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 		}
 		return aggregate.Next{State: StateAct}
 	}
+	if a.Looking() != nil {
+		return aggregate.Next{State: StateCall}
+	}
 	if a.Sending() != nil {
 		return aggregate.Next{State: StateAnswer}
 	}
@@ -257,10 +260,16 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		return a.failApproved(x, why, "", now)
 	}
 	if x := a.Current(); x != nil && x.Status == ActionExecuting {
-		if x.Claim == nil {
+		switch {
+		case x.Pushed != nil && !x.leased(now):
+			return a.lost(x, now)
+		case x.Claim == nil:
 			return a.failUnbegun(x, why, now)
 		}
 		return a.Crashed(now)
+	}
+	if x := a.Looking(); x != nil {
+		return a.NotFound(run, x.ActionID, ReasonPushUnseen, now)
 	}
 	if x := a.Sending(); x != nil {
 		return a.NotSent(run, x.ActionID, ReasonNotShared, now)

@@ -67,6 +67,8 @@ type Stamped struct {
 	Changes []FileChange `json:"changes,omitempty"`
 	// Called is which form of the tool a tool_call calls.
 	Called
+	// Push is where a tool_call that opens a pull request opens it.
+	Push *Push `json:"push,omitempty"`
 }
 
 // ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload

@@ -202,6 +202,7 @@ type Action struct {
 	Tool       string           `json:"tool,omitempty"`
 	Access     aggregate.Access `json:"access,omitempty"`
 	CallResult *aggregate.Blob  `json:"call_result,omitempty"`
+	Pushed     *Pushed          `json:"pushed,omitempty"` // of a pull request
 	// Base is the version of the files for which it was proposed. nil: an earlier release proposed it.
 	Base         *string          `json:"base,omitempty"`
 	BaseVersion  string           `json:"base_version,omitempty"`  // Base, repeated by the claim

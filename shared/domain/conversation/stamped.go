@@ -63,7 +63,7 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 	if err := json.Unmarshal(text, &added); err != nil || added.Base == nil {
 		return p, []string{"base, attachments_version or changes are not of the payload's form"}
 	}
-	for _, name := range append([]string{"base", "attachments_version", "changes"}, called...) {
+	for _, name := range append([]string{"base", "attachments_version", "changes", "push"}, called...) {
 		delete(members, name)
 	}
 	if wrong := added.misplaced(typ); wrong != nil {
@@ -90,8 +90,8 @@ func (s Stamped) misplaced(typ agent.ActionType) []string {
 	switch {
 	case typ == agent.ToolCall:
 		return append(s.Called.checkCalled(), checkChanges(s.Changes)...)
-	case s.Called != Called{}:
-		return []string{"only a tool_call has a tool's version"}
+	case s.Called != Called{} || s.Push != nil:
+		return []string{"only a tool_call has a tool's version or a push"}
 	case typ != agent.CodeGenerate && s.Changes != nil:
 		return []string{"a command has no changes"}
 	}

@@ -15,6 +15,7 @@ type words struct {
 	outdated, changed, more, notTaken, lost, emptied         string
 	ran                                                      ranWords
 	returned, entries, bytes, resultGone, resultOld          string // of a tool
+	pulled, branched                                         string // of a pull request
 	ownProposal                                              string
 }
 
@@ -36,6 +37,7 @@ var said = language.InEach(
 			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止", began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
 			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
 		},
+		pulled: "プルリクエストの下書き: %s", branched: "ブランチはありますが、プルリクエストはありません: %s",
 		returned: "ツールの結果です。個人情報は伏せてあります。", entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。残りは見せていません。",
 		bytes:      "長いため、%s バイトのうち、はじめの %s バイトだけです。残りは見せていません。",
 		resultGone: "ツールの結果は、もう残っていません。", resultOld: "ツールの結果は古いため、もう見せていません。必要なら、もう一度呼び出しを提案してください。",
@@ -58,6 +60,7 @@ var said = language.InEach(
 			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",
 			lines: "lines %s of the output",
 		},
+		pulled: "Draft pull request: %s", branched: "The branch is there, without a pull request: %s",
 		returned: "What the tool returned, with personal data masked:", entries: "It is long: of the %s entries of its longest list only the first %s are shown.",
 		bytes:      "It is long: of its %s bytes only the first %s are shown.",
 		resultGone: "What the tool returned is not kept any more.", resultOld: "What the tool returned is older, and is not shown any more. Propose the call again if you need it.",
@@ -93,6 +96,9 @@ func (x *Action) told(locale string) Message {
 	}
 	for _, line := range x.RanLines(locale) {
 		m.own(line)
+	}
+	if p := x.Pushed; p != nil && p.URL() != "" {
+		m.own(fmt.Sprintf(map[bool]string{true: w.pulled, false: w.branched}[p.Number > 0], p.URL()))
 	}
 	m.changes(w, x)
 	if text := x.printed(w); text != "" {

@@ -70,6 +70,9 @@ func demoAnswer(r model.Request) model.Response {
 	if told, ok := demoTold(r.Messages[len(r.Messages)-1], in); ok {
 		return model.Response{Text: told}
 	}
+	if told, ok := demoUnpushable(r.Messages[len(r.Messages)-1], in); ok {
+		return model.Response{Text: told}
+	}
 	if slices.ContainsFunc(r.Messages[len(r.Messages)-1].Parts, func(p model.Part) bool {
 		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
 	}) {
@@ -102,6 +105,8 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
+	case demoPull().MatchString(last.Text):
+		return demoPulls(r.Tools, in)
 	case calls:
 		return call(string(agent.ToolCall), in("デモのエージェントです。従業員の一覧の読み取りを提案します。",
 			"I am a demo. I propose to read the list of employees."), wanted)
@@ -112,8 +117,8 @@ func demoAnswer(r model.Request) model.Response {
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
 // demoCommands proposes a script, or several that were each written after a line's “command:”.

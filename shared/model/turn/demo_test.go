@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode"
@@ -124,4 +125,20 @@ func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 		{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}},
 	}
 	expect.Has(t, demoAnswer(model.Request{Messages: said}).Text, "次の操作を提案できません")
+}
+
+// The demo proposes a pull request where one can be, and otherwise says what it needs.
+func TestTheDemoProposesAPullRequest(t *testing.T) {
+	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
+		r := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: said}})}}}}}
+		expect.That(t, demoAnswer(r).Calls == nil, "it proposes what isn't offered")
+		r.Tools = []model.Tool{{Name: "tool_call", Schema: []byte(`{"enum":["open_pull_request"]}`)}}
+		calls := demoAnswer(r).Calls
+		expect.Must(t, len(calls) == 1, "%s: %v", said, calls)
+		var input struct{ Tool, Arguments string }
+		expect.NoError(t, json.Unmarshal(calls[0].Input, &input))
+		var pull struct{ Title, Body string }
+		expect.NoError(t, json.Unmarshal([]byte(input.Arguments), &pull))
+		expect.That(t, conversation.CheckPull(pull.Title, pull.Body) == nil, "%+v", pull)
+	}
 }

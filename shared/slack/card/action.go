@@ -62,8 +62,11 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	buttons = append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
 		button(d.texts.Cancel, CancelAction, x.ActionID, ""))
 	title := fill(d.texts.Asks, "n", x.Number)
-	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
-		section(d.about(x))).with(b.blocks...)
+	about, asked := []slack.Block{section(d.about(x))}, b.blocks
+	if x.Pushed != nil { // what pushing sets going stands before the agent's words
+		about, asked = asked, about
+	}
+	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title)).with(about...).with(asked...)
 	lines := append(d.callNotes(x), w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...))
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
@@ -76,8 +79,11 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 
 // effect says what an approval does.
 func (d conversationDrawing) effect(x *conversation.Action) string {
-	if x.Plan > 0 {
+	switch {
+	case x.Plan > 0:
 		return fill(d.texts.Effect["commands"], "n", x.Plan)
+	case x.Pushed != nil:
+		return d.texts.PushEffect
 	}
 	return d.texts.Effect[x.ActionType]
 }
@@ -114,6 +120,9 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
 	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
+	if x.Pushed != nil {
+		text = fill(w.Type, "type", w.PushType)
+	}
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
@@ -134,6 +143,9 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		out := d.unread(b, most)
 		out.cut = true
 		return out
+	}
+	if p.Push != nil {
+		return d.packed(d.pullRequest(x, p), most)
 	}
 	var parts []string
 	switch x.ActionType {
@@ -208,6 +220,8 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	w := d.texts
 	var lines []string
 	switch {
+	case x.Outcome == conversation.OutcomeUnknown && x.Pushed != nil:
+		lines = append(lines, w.PushUnknown)
 	case x.Outcome == conversation.OutcomeUnknown && x.ActionType == conversation.ToolCall:
 		lines = append(lines, w.CheckCall)
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -222,7 +236,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.CallResult != nil {
 		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
 	}
-	lines = append(lines, d.filesChanged(x)...)
+	lines = append(append(lines, d.pushed(x)...), d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
 		if s = inline(s, maxResult); s != "" {
 			lines = append(lines, s)
@@ -235,6 +249,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	f = f.with(d.tail(x, w.Output)...)
 	f = d.files(x, f)
 	f = f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
+	f = f.with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
 		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))
@@ -279,6 +294,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	}
 	if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
 		f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
+	}
+	if lines := d.pushed(x); lines != nil {
+		f = f.with(section(strings.Join(lines, "\n")))
 	}
 	return f.with(divider(), contextLine(why))
 }

@@ -31,6 +31,7 @@ const (
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
 	BeginEmpty         = "begin_empty"
+	CheckAction        = "check_action"
 	MakeRequest        = "make_request"
 	SendFiles          = "send_files"
 )

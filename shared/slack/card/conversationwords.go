@@ -37,6 +37,10 @@ type conversationWords struct {
 	ConfirmNo                               string // must differ from the label of the button that asks
 	ByRule, Since, Took, Ended, Exit        string
 	CheckUnknown, Stopping, Expired         string
+	PushRuns, PushSkips, PushTo, PushTitle  string // of a pull request
+	PushBody, PushType, PushEffect          string
+	PushUnknown, CheckPush, Looking         string
+	Pulled, BranchThere                     string
 	CancelledBy, CancelledClosed            string
 	LateDone, LateFailed                    string
 	System, Closed, ClosedBy, ClosedIdle    string

@@ -81,6 +81,7 @@ func (a App) jwt(now time.Time) (string, error) {
 type Permissions map[string]string
 
 func Reads() Permissions { return Permissions{"contents": "read"} }
+func Looks() Permissions { return Permissions{"contents": "read", "pull_requests": "read"} }
 func Pushes() Permissions {
 	return Permissions{"contents": "write", "pull_requests": "write"}
 }
