@@ -14,8 +14,8 @@ import (
 
 // Problems of a pull request that are not the agent's fault, in words for the agent.
 const (
-	noPush = "a pull request needs a source that is a branch of a repository, with its files here, and that the settings " +
-		"still list: tell the people"
+	noPush = "a pull request needs a source that is a branch of a repository, with its files here, and that the " +
+		"settings still list: tell the people"
 	sourceGone = "the files with which this conversation began were deleted, so nobody can say what has changed: " +
 		"tell the people"
 )

@@ -29,7 +29,7 @@ const (
 	MaxPullBody  = 4000
 )
 
-// titleMarks are what a title may have beside letters and digits. GitHub and the repository's CI read nothing into them.
+// titleMarks are what a title may have beside letters and digits. GitHub and CI read nothing into them.
 const titleMarks = " .,:_-"
 
 // CheckPull returns what is wrong with the texts of a pull request, worded so that a model can mend it.
@@ -46,8 +46,9 @@ func CheckPull(title, body string) (problems []string) {
 		r, _ := utf8.DecodeRuneInString(title[odd:])
 		problems = append(problems, fmt.Sprintf("title has %q, it may have letters, digits and %q", r, titleMarks))
 	}
+	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }
 	switch n := utf8.RuneCountInString(body); {
-	case !utf8.ValidString(body) || strings.ContainsFunc(body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }):
+	case !utf8.ValidString(body) || strings.ContainsFunc(body, control):
 		problems = append(problems, "body must be text with LF line ends")
 	case !legible.Text(body):
 		problems = append(problems, "body is empty")

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,12 +155,19 @@ func TestAWithdrawnPushSaysWhatIsThere(t *testing.T) {
 	expect.That(t, is.Status == ActionCancelled && is.Late != nil && strings.Contains(is.Pushed.URL(), "/tree/ringi/"), "%+v", is)
 }
 
+// offersCheck reports whether people may have a pull request looked at, on any surface.
+func offersCheck(a *Aggregate) bool {
+	return slices.ContainsFunc(a.Offers(), func(o aggregate.Offer) bool { return o.Act == ActCheck && o.Hash != "" })
+}
+
 func TestAPersonHasItLookedAt(t *testing.T) {
 	tb, x := unsure(t)
 	expect.Is(t, tb.load().Next(tb.now).State, StateAnswer) // the agent hears of it first
 	expect.NoError(t, tb.answer(nil))
+	expect.That(t, offersCheck(tb.load()), "it is not offered")
 	expect.Fails(t, tb.check(x, "U_OTHER"), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
 	expect.NoError(t, tb.check(x, sato))
+	expect.That(t, !offersCheck(tb.load()), "it is offered while a run is to look")
 	rev := tb.head.Rev
 	expect.NoError(t, tb.check(x, suzuki))
 	expect.Is(t, tb.head.Rev, rev, "a second press changes nothing")

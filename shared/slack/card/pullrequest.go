@@ -11,7 +11,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Pull is what people are told of a pull request before they approve it, on any surface. Title and Body are the agent's.
+// Pull is what people are told of a pull request before they approve it, on any surface. Title and Body are the
+// agent's.
 type Pull struct{ CI, To, Title, Body string }
 
 // PullOf returns what people are told of a pull request, and false for a payload that opens none.
@@ -42,7 +43,8 @@ func (d conversationDrawing) pullRequest(x *conversation.Action, p conversation.
 		branch = x.Pushed.Branch
 	}
 	is, _ := PullOf(p, branch, d.w.Locale)
-	parts := []string{"*" + escape(is.CI) + "*", escape(is.To), d.texts.PushTitle + " " + inlineCode(is.Title), d.texts.PushBody}
+	parts := []string{"*" + escape(is.CI) + "*", escape(is.To), d.texts.PushTitle + " " + inlineCode(is.Title),
+		d.texts.PushBody}
 	parts = append(parts, d.written(is.Body)...)
 	parts = append(parts, fill(d.texts.Difference, "n", len(p.Changes)))
 	return append(parts, d.difference(p.Changes)...)
@@ -56,7 +58,8 @@ func (d conversationDrawing) pushed(x *conversation.Action) (lines []string) {
 	}
 	switch {
 	case p.Number > 0:
-		lines = append(lines, fill(d.texts.Pulled, "link", fmt.Sprintf("<%s|%s#%d>", p.URL(), escape(p.Repository), p.Number)))
+		link := fmt.Sprintf("<%s|%s#%d>", p.URL(), escape(p.Repository), p.Number)
+		lines = append(lines, fill(d.texts.Pulled, "link", link))
 	case p.There:
 		lines = append(lines, fill(d.texts.BranchThere, "link", fmt.Sprintf("<%s|%s>", p.URL(), escape(p.Branch))))
 	}
