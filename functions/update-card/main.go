@@ -34,7 +34,7 @@ type environment struct {
 	config.Credentials
 	config.Results
 	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
-	Console      string `env:"CONSOLE_ADDRESS,optional" doc:"the console's address, for links on cards"`
+	Console      string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
 	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace cards may be posted and updated, above 0"`
 }
 
