@@ -30,6 +30,12 @@ func (a *Aggregate) Versions() []string {
 	}
 	if a.Conversation != nil {
 		add(a.Conversation.WorkspaceVersion)
+		if s := a.Conversation.Source; s != nil {
+			add(s.Version)
+		}
+	}
+	if x := a.Untaken(); x != nil {
+		add(x.Version)
 	}
 	for _, x := range a.Actions {
 		if !x.Status.Over() {

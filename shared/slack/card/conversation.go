@@ -29,6 +29,8 @@ const (
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
 	BeginEmpty         = "begin_empty"
+	FetchAgain         = "fetch_again"
+	TakeFiles          = "take_files" // on the console's page alone
 	MakeRequest        = "make_request"
 )
 

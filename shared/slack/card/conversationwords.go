@@ -34,6 +34,7 @@ type conversationWords struct {
 	System, Closed, ClosedBy, ClosedIdle                                 string
 	Begin, Reopened                                                      string
 	ReadDirect, ReadHere, Forgets, WillGo                                string
+	FetchAgain                                                           string
 	BeginEmpty, EmptyTitle, EmptyText                                    string
 	EmptyYes, EmptyNo                                                    string
 	Offer, OfferWho, OfferMake                                           string // of a request that the agent wants to make
