@@ -14,44 +14,45 @@ type conversationWords struct {
 	Type, Limit, About, Script, Argv, Files string
 	Commands, Command                       string
 	// Who changed a path before, and whether people saw the text.
-	MadeBefore, MadeSeen, MadeUnseen, MadeUnknown, MadeAnd, Seen, Unseen string
-	Difference, Count, NoLineEnd                                         string
-	Changes                                                              map[conversation.ChangeKind]string
-	Entries                                                              map[conversation.EntryKind]string
-	Modes                                                                map[string]string // by the later mode
-	Unshown                                                              map[conversation.Unshown]string
-	TooMuch, Outdated                                                    string // why nobody can approve it
-	FilesChanged, MoreFiles, NotTaken                                    string
-	Shortened, Output, Lines                                             string
-	Dropped, Newest                                                      string // which lines of the output are not kept; which are
-	Cancel                                                               string
-	ConfirmTitle, ConfirmText, ConfirmYes                                string
-	ConfirmNo                                                            string // must differ from the label of the button that asks
-	ByRule, Since, Took, Ended, Exit                                     string
-	CheckUnknown, Stopping, Expired                                      string
-	CancelledBy, CancelledClosed                                         string
-	LateDone, LateFailed                                                 string
-	System, Closed, ClosedBy, ClosedIdle                                 string
-	Begin, Reopened                                                      string
-	ReadDirect, ReadHere, Forgets, WillGo                                string
-	FetchAgain                                                           string
-	BeginEmpty, EmptyTitle, EmptyText                                    string
-	EmptyYes, EmptyNo                                                    string
-	Offer, OfferWho, OfferMake                                           string // of a request that the agent wants to make
-	OfferMade, OfferMadeBy                                               string
-	OfferGone, OfferClosed, OfferLong                                    string
-	RejectTitle, RejectText, RejectSubmit                                string
-	RejectPlaceholder                                                    string
-	EndTitle, EndText, EndYes                                            string
-	ProposeTitle, ProposeText                                            string
-	ProposeSubmit, ProposeContent                                        string // hints of the fields, too
-	ProposePath, ProposeSeconds                                          string
-	ProposeNowhere                                                       string
-	InFlight, TooLate                                                    string // shown to a person who clicks too late
-	TooLateCancelled, TooLateExpired                                     string
-	TooLateOutdated                                                      string
-	Reasons                                                              map[aggregate.Reason]string
-	Otherwise                                                            string // for a reason without a sentence of its own
+	MadeBefore, MadeSeen, MadeUnseen      string
+	MadeUnknown, MadeAnd                  string
+	Seen, Unseen, FetchAgain              string
+	Difference, Count, NoLineEnd          string
+	Changes                               map[conversation.ChangeKind]string
+	Entries                               map[conversation.EntryKind]string
+	Modes                                 map[string]string // by the later mode
+	Unshown                               map[conversation.Unshown]string
+	TooMuch, Outdated                     string // why nobody can approve it
+	FilesChanged, MoreFiles, NotTaken     string
+	Shortened, Output, Lines              string
+	Dropped, Newest                       string // which lines of the output are not kept; which are
+	Cancel                                string
+	ConfirmTitle, ConfirmText, ConfirmYes string
+	ConfirmNo                             string // must differ from the label of the button that asks
+	ByRule, Since, Took, Ended, Exit      string
+	CheckUnknown, Stopping, Expired       string
+	CancelledBy, CancelledClosed          string
+	LateDone, LateFailed                  string
+	System, Closed, ClosedBy, ClosedIdle  string
+	Begin, Reopened, Gone                 string
+	ReadDirect, ReadHere, Forgets, WillGo string
+	BeginEmpty, EmptyTitle, EmptyText     string
+	EmptyYes, EmptyNo                     string
+	Offer, OfferWho, OfferMake            string // of a request that the agent wants to make
+	OfferMade, OfferMadeBy                string
+	OfferGone, OfferClosed, OfferLong     string
+	RejectTitle, RejectText, RejectSubmit string
+	RejectPlaceholder                     string
+	EndTitle, EndText, EndYes             string
+	ProposeTitle, ProposeText             string
+	ProposeSubmit, ProposeContent         string // hints of the fields, too
+	ProposePath, ProposeSeconds           string
+	ProposeNowhere                        string
+	InFlight, TooLate                     string // shown to a person who clicks too late
+	TooLateCancelled, TooLateExpired      string
+	TooLateOutdated                       string
+	Reasons                               map[aggregate.Reason]string
+	Otherwise                             string // for a reason without a sentence of its own
 }
 
 var conversationWordsOf = language.Read[conversationWords](files, "texts/conversations")
