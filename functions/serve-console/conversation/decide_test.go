@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
@@ -59,6 +60,23 @@ func beginsEmpty(t *testing.T, w *consoletest.World) {
 	expect.Same(t, k.Page()+"?done=act_begin_empty", sato.Post(k.Page()+"/act", empty).To)
 	sato.Get(k.Page()).Holds(t, "session.emptied").Lacks(t, "空のフォルダーで続ける</button>")
 	expect.That(t, !k.Load().FilesLost(), "they are lost still")
+}
+
+// takesLateFiles: a result that came late left files, and a person chooses them.
+func takesLateFiles(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	sato := w.As(workspace.Sato)
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(k.Now().Add(time.Hour)) })
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("c", 64)})
+	sato.Get(k.Page()).Holds(t, "遅れて届いた結果のファイルを使う</button>")
+	take := consoletest.ActOn(conversation.ActTakeFiles, x, "")
+	w.As(workspace.Tanaka).Post(k.Page()+"/act", take).Says(t, http.StatusNotFound)
+	expect.Same(t, k.Page()+"?done=act_take_files", sato.Post(k.Page()+"/act", take).To)
+	sato.Get(k.Page()).Holds(t, "session.files_taken").Lacks(t, "遅れて届いた結果のファイルを使う</button>")
+	expect.Is(t, k.Load().Conversation.WorkspaceVersion, strings.Repeat("c", 64), "the conversation's files")
 }
 
 func refusesActions(t *testing.T, w *consoletest.World) {

@@ -30,6 +30,8 @@ func TestConversationsWithAgents(t *testing.T) {
 		"two at once make one decision":                     oneActionDecision,
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
+		"every address":                                     everyAddressAsksWho,
+		"a late result's files":                             takesLateFiles,
 		"several commands":                                  severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,

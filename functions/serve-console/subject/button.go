@@ -40,7 +40,8 @@ func ButtonsFor(
 		}
 		switch x.Act {
 		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
-			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck:
+			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
+			conversation.ActTakeFiles, conversation.ActFetchAgain:
 			b.Class = "button-primary"
 		}
 		if err := Likely(a, set, v, x.Act); err != nil {
@@ -63,7 +64,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 		return err
 	case aggregate.ActReject, task.ActTakeAsReason:
 		return p.Reject(by, requester)
-	case conversation.ActReopen, conversation.ActBeginEmpty:
+	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles, conversation.ActFetchAgain:
 		return p.Request(by)
 	case conversation.ActMakeRequest:
 		if t, is := a.(*conversation.Aggregate); is && t.OpenOffer() != nil {

@@ -34,6 +34,9 @@ func (a *Aggregate) Versions() []string {
 			add(s.Version)
 		}
 	}
+	if x := a.Untaken(); x != nil {
+		add(x.Version)
+	}
 	for _, x := range a.Actions {
 		if !x.Status.Over() {
 			add(x.BaseVersion)

@@ -16,6 +16,7 @@ type words struct {
 	ran                                                      ranWords
 	returned, entries, bytes, resultGone, resultOld          string // of a tool
 	pulled, branched                                         string // of a pull request
+	taken, fetchAgain                                        string
 	ownProposal                                              string
 }
 
@@ -30,9 +31,11 @@ var said = language.InEach(
 		later:       "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
 		outdated:    "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。必要なら、もう一度提案してください。",
 		changed:     "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
-		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
-		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
-		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
+		lost:       "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
+		notTaken:   "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
+		taken:      "操作 #%d が遅れて残したファイルを、人の選択により、会話のファイルにしました。",
+		fetchAgain: "作業フォルダーの前のファイルは失われています。ソースのファイルをもう一度取得します。",
+		emptied:    "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
 		ran: ranWords{
 			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止", began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
 			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
@@ -52,9 +55,11 @@ var said = language.InEach(
 		later:       "Action #%d is running. What you write meanwhile is answered after it.",
 		outdated:    "Action #%d was withdrawn, since it was proposed before Ringi was updated. Propose it again if it is still needed.",
 		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
-		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
-		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
-		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",
+		lost:       "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
+		notTaken:   "The files that it left did not become the conversation's, which are as they were before it.",
+		taken:      "A person chose the files that action #%d left late. They are the conversation's now.",
+		fetchAgain: "The files that were in the folder are lost. A person chose to fetch the source's files again.",
+		emptied:    "The files that were in the folder are lost. A person chose to go on with an empty folder.",
 		ran: ranWords{
 			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
 			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",

@@ -252,7 +252,11 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	f = f.with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
-		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))
+		buttons := []slack.BlockElement{confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)}
+		if s := d.t.Conversation.Source; s != nil && s.Commit != "" {
+			buttons = append([]slack.BlockElement{button(w.FetchAgain, FetchAgain, d.t.Conversation.ID, slack.StylePrimary)}, buttons...)
+		}
+		f = f.with(d.actions(buttons...))
 	}
 	return f
 }

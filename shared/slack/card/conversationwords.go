@@ -15,6 +15,7 @@ type conversationWords struct {
 	Commands, Command                       string
 	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
 	MadeUnknown, MadeAnd, Seen, Unseen      string
+	FetchAgain                              string
 	Difference, Count, NoLineEnd            string
 	Changes                                 map[conversation.ChangeKind]string
 	Entries                                 map[conversation.EntryKind]string

@@ -298,7 +298,11 @@ func (s *Store) KeepMade(ctx context.Context, of Conversation, version string, a
 	if err != nil {
 		return fmt.Errorf("write who made a version: %w", err)
 	}
-	return s.put(ctx, of.made(version, action), text)
+	key := of.made(version, action)
+	if err := s.put(ctx, key, text); err != nil {
+		return err
+	}
+	return s.inTime(ctx, of, key)
 }
 
 // Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade

@@ -2,6 +2,7 @@ package versions_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/moto"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -139,4 +141,22 @@ func TestAVersionIsNoPath(t *testing.T) {
 	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
 		t.Errorf("the empty version: %v", err)
 	}
+}
+
+// Who made a version is kept beside it for each action that left it; what nobody kept is not known.
+func TestWhoMadeAVersionIsKept(t *testing.T) {
+	_, s := bucket(t, "made")
+	of := session
+	version := conversation.Version([]byte("x"))
+	want := conversation.Made{Paths: map[string][]conversation.Maker{"a": {{Action: 3, Seen: true}, {Action: 4}}}}
+	expect.NoError(t, s.KeepMade(t.Context(), of, version, 4, want))
+	expect.Same(t, want, expect.Value(s.Made(t.Context(), of, version, 4))(t))
+	for _, action := range []int{0, 5} {
+		expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, action))(t))
+	}
+	_, err := s.Made(t.Context(), of, "../x", 4)
+	expect.That(t, err != nil, "it reads what is no version")
+	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
+	expect.Fails(t, s.KeepMade(t.Context(), of, version, 6, want), aggregate.ErrNotFound)
+	expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
 }
