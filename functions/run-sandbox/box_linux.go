@@ -42,7 +42,9 @@ type plan struct {
 	Seconds int    // of processor time, for each of its processes and processors
 	Memory  int64  // bytes
 	Folder  string // holds the box's folders; empty with namespaces, which have their own file system
-	Own     bool   // the box's processes run as this process's own user
+	// Attached says that the second archive has attachments, which lie beside the workspace.
+	Attached bool
+	Own      bool // the box's processes run as this process's own user
 }
 
 // event is a report of inside. Its fields are sent in this order, each at most once.
@@ -96,8 +98,11 @@ type box struct {
 	closing sync.Once
 }
 
+// archives are of the files that a command works on, and of those that lie beside them.
+type archives struct{ files, attached []byte }
+
 // startBox makes a box and waits until it is ready. The command has not begun when it returns.
-func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) {
+func startBox(l level, p plan, files archives, out *output) (_ *box, err error) {
 	p.Level = l
 	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
 	defer func() {
@@ -113,7 +118,7 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 		}
 		p.Folder = b.folder.Name()
 	}
-	if err := b.launch(l, uid, archive); err != nil {
+	if err := b.launch(l, uid, files); err != nil {
 		return nil, err
 	}
 	if err := json.NewEncoder(b.control).Encode(p); err != nil {
@@ -178,8 +183,8 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with pipes for output, orders and reports, and with files for the old and the new archive.
-func (b *box) launch(l level, uid int, archive []byte) (err error) {
+// launch starts inside with pipes for output, orders and reports, and with files for the archives.
+func (b *box) launch(l level, uid int, files archives) (err error) {
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -201,17 +206,22 @@ func (b *box) launch(l level, uid int, archive []byte) (err error) {
 	}
 	theirs = []*os.File{theirOut, theirErr, theirControl, theirReport}
 	b.control, b.streams = control, []*os.File{stdout, stderr}
-	in, err := memoryFile("archive", archive)
+	in, err := memoryFile("archive", files.files)
 	if err != nil {
 		return err
 	}
 	theirs = append(theirs, in)
+	attached, err := memoryFile("attachments", files.attached)
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, attached)
 	if b.result, err = memoryFile("result", nil); err != nil {
 		return err
 	}
 	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Stdout: theirOut,
 		Stderr: theirErr, Env: []string{},
-		ExtraFiles: []*os.File{theirControl, theirReport, in, b.result}, SysProcAttr: attributes(l, uid)}
+		ExtraFiles: []*os.File{theirControl, theirReport, in, attached, b.result}, SysProcAttr: attributes(l, uid)}
 	if err := b.start(); err != nil {
 		return fmt.Errorf("start the room: %w", err)
 	}

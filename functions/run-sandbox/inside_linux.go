@@ -39,6 +39,7 @@ const (
 	fileControl = 3 + iota
 	fileReport
 	fileArchive
+	fileAttached
 	fileResult
 )
 
@@ -78,7 +79,7 @@ func (in *inside) furnish() error {
 		if err := resetSignals(); err != nil {
 			return err
 		}
-		in.held, err = furnishNamespaces()
+		in.held, err = furnishNamespaces(in.plan.Attached)
 	} else {
 		// An orphaned process becomes a child of this one, so that it can't escape.
 		in.folder = filepath.Join(in.plan.Folder, workspaceName)
@@ -98,7 +99,10 @@ func (in *inside) furnish() error {
 	if in.root, err = os.OpenRoot(in.folder); err != nil {
 		return err
 	}
-	return tree.Unpack(in.root)
+	if err := tree.Unpack(in.root); err != nil || !in.plan.Attached {
+		return err
+	}
+	return in.layAttached()
 }
 
 // command is the process of the last stage, which waits and then executes the command.

@@ -100,8 +100,12 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
+	attached, err := s.objects.archive(ctx, o.Attachments)
+	if err != nil {
+		return s.answer.NotBegun("attachments: "+err.Error(), errors.Is(err, isolated.ErrCannot))
+	}
 	out := &output{}
-	b, err := s.start(o, limit, archive, out)
+	b, err := s.start(o, limit, archives{archive, attached}, out)
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), true)
 	}
@@ -132,11 +136,11 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 }
 
 // start makes the strictest box that this machine supports.
-func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
+func (s *supervisor) start(o isolated.Order, limit time.Duration, files archives, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
-		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory},
-			archive, out)
+		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory,
+			Attached: o.Attachments != ""}, files, out)
 		if err == nil {
 			return b, nil
 		}

@@ -5,8 +5,8 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/language"
 )
 
 // A file is shown once, and as unread only if an answer says so.
@@ -22,21 +22,10 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 	}
 	r, words := newReadings(said), web.TextsOf("conversation", "ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.In("why_unread", conversation.CauseOf("only text and images are read")), Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: ended.Unread("ja", "only text and images are read"), Unread: true}, {Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {
 		expect.Same(t, want[i], r.of(m, words))
-	}
-}
-
-func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
-	for _, locale := range language.All {
-		words := web.TextsOf("conversation", locale)
-		for _, cause := range conversation.Causes {
-			expect.That(t, words.In("why_unread", cause) != "", "%s has no words for %s", locale, cause)
-		}
-		got := whyUnread(words, "files.info: file_deleted: the file can't be read")
-		expect.That(t, got == words.In("why_unread", conversation.Unreadable), "%s shows %q", locale, got)
 	}
 }

@@ -12,6 +12,7 @@ const (
 	TalksPrefix    = "talks/"               // payloads
 	PromptsPrefix  = "prompts/"             // what models were sent
 	VersionsPrefix = "workspaces/versions/" // its files
+	AttachedPrefix = "workspaces/attached/" // versions of what people attached
 	ActionsPrefix  = "workspaces/actions/"  // what a running command reads and uploads
 )
 
@@ -20,7 +21,7 @@ const StampedPrefix = "arguments/"
 
 // Objects lists the prefixes below which everything is deleted when a conversation is forgotten, but for what a stamped
 // action names.
-var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, ActionsPrefix}
+var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, AttachedPrefix, ActionsPrefix}
 
 const (
 	// AuditForgotten records that nothing is left of a conversation but what was stamped.

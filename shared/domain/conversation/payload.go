@@ -118,7 +118,7 @@ func (p Payload) checkFiles() (problems []string) {
 	}
 	var seen []string
 	for i, f := range p.Files[:min(len(p.Files), MaxFiles)] {
-		if err := CheckPath(f.Path); err != nil {
+		if err := checkWritable(f.Path); err != nil {
 			problems = append(problems, fmt.Sprintf("files[%d].%v", i, err))
 		}
 		if slices.Contains(seen, f.Path) {

@@ -26,6 +26,7 @@ type words struct {
 	Step            string
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
+	Unread          map[conversation.Cause]string
 }
 
 //go:embed texts
@@ -64,6 +65,9 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 func (how goOn) put(text, detail string) string {
 	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
+
+// Unread says why an agent could not read an attachment.
+func Unread(locale, why string) string { return wordsOf(locale).Unread[conversation.CauseOf(why)] }
 
 // Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
 // text, such as a person's own words.

@@ -41,9 +41,10 @@ type Order struct {
 	Argv           []string  `json:"argv,omitempty"`
 	Script         string    `json:"script,omitempty"`
 	TimeoutSeconds int       `json:"timeout_seconds"`
-	Deadline       time.Time `json:"deadline"`            // by then everything has ended and is uploaded
-	Workspace      string    `json:"workspace,omitempty"` // presigned GET of the archive; empty for an empty workspace
-	Cancel         string    `json:"cancel,omitempty"`    // presigned GET of an object that is there once somebody cancelled
+	Deadline       time.Time `json:"deadline"`              // by then everything has ended and is uploaded
+	Workspace      string    `json:"workspace,omitempty"`   // presigned GET of the archive; empty for an empty workspace
+	Attachments    string    `json:"attachments,omitempty"` // the same of what lies beside it, read-only; empty for nothing
+	Cancel         string    `json:"cancel,omitempty"`      // presigned GET of an object that is there once somebody cancelled
 	Upload         Form      `json:"upload"`
 }
 
