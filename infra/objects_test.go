@@ -31,7 +31,7 @@ func objectRule(s *stack, wrong report) {
 		if _, reads := s.functions[id].Environment["MIXSEEK_WORKSPACE"]; reads && !slices.ContainsFunc(all, elsewhere) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
-		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
+		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -58,7 +58,7 @@ func objectRule(s *stack, wrong report) {
 }
 
 // chatObjects: functions for agents may only reach the objects that they need, such as payloads among the arguments;
-// only run-action writes files of conversations, which answer-message reads, and only the functions of contests reach objects of contests.
+// only fetch-source and run-action put files of conversations, which answer-message reads, and only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	// What came too late into a conversation that is forgotten, its writer deletes.
@@ -68,6 +68,7 @@ func chatObjects(s *stack, id string, wrong report) {
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",
 			bucket + "/workspaces/versions/*"},
+		"FetchSourceFunction":  {bucket + "/workspaces/versions/*"},
 		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"RunRoundFunction":     {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction": {bucket, bucket + "/contests/*"},
@@ -85,7 +86,9 @@ func chatObjects(s *stack, id string, wrong report) {
 				"%s: %v on %s, which is not its business", id, st.actions, on)
 		}
 	}
-	wrong.where(!s.allowsOn(s.role(id), "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
+	gets := s.allows(s.role(id), "s3:GetObject")
+	wrong.where(id == "FetchSourceFunction" && gets, "%s may get objects; it only puts versions", id)
+	wrong.where(gets && !s.allowsOn(s.role(id), "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
 	wrong.where(id == "RunRoundFunction" && !(s.allowsOn(s.role(id), "s3:PutObject", bucket+"/turns/*") &&
 		s.allowsOn(s.role(id), "s3:GetObject", bucket+"/turns/*")),
 		"%s may not keep the answers that a round goes on from", id)

@@ -106,6 +106,7 @@ var needs = []struct {
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"EXPORT_AUDIT_FUNCTION", []string{"lambda:InvokeFunction"}, "ExportAuditFunction.Arn"},
 	{"BEGIN_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "BeginContestFunction.Arn"},
+	{"ANSWER_MESSAGE_FUNCTION", []string{"lambda:InvokeFunction"}, "AnswerMessageFunction.Arn"},
 }
 
 // permissionRules are about who may do what.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +52,9 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	Open     func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Answers says which model answers for an agent, or why none can.
+	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
@@ -83,6 +84,7 @@ type answering struct {
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 	tree     *conversation.Tree                 // the conversation's files, once they are needed
 	lost     string                             // the version of the files, if they are deleted
+	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 
 // Handle answers the conversation's waiting messages, if there are any, and returns the run's next state.
@@ -103,7 +105,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:
 		return h.rest(ctx, in)
-	case next.State != conversation.StateAnswer:
+	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
@@ -111,6 +113,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
+		if why, err := t.limits(ctx); err != nil || why != nil {
+			return t.refused(ctx, why, err)
+		}
+		return next, nil
+	}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)
@@ -137,8 +145,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
-	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
-	d, known := agent.Find(defs, t.a.Conversation.AgentID)
+	d, known, err := t.agent(ctx)
+	if err != nil {
+		return t.failed(ctx, err, conversation.Answer{})
+	}
 	if !known {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "",
 			conversation.CodeAgentNotFound, "the settings have no such agent")
@@ -147,52 +157,31 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Conversation.AgentID), Failed: true,
 		}, nil)
 	}
-	wire, err := t.Open(d, t.settings)
+	wire, err := t.Open(ctx, d, t.settings)
 	if err != nil {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
-	wire = model.Keeping(wire, t.Prompts(t.ref))
+	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	var x conversation.Answer
-	if older, shown := turn.Fold(history); len(older) > 0 {
-		summary, used := turn.Summarize(ctx, wire, older, t.settings.Locale)
-		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
-			x.Summary, x.Folded = summary, t.waitingOf(older)
-		}
-		history = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
-			At: older[len(older)-1].At}}, shown...)
-	}
 	t.attach(ctx, history)
-	x.Read = t.readings(history)
-	busy := t.a.Current() != nil
-	onText, end := t.grow(ctx)
-	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
-		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(),
-		Earlier: t.earlier(ctx), Paid: t.paidFor(&x)}, onText)
-	end()
+	x, reply, err := t.ask(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
+		Tools: isolated.Installed, Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
+		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(), Earlier: t.earlier(ctx)})
 	if unpaid, is := errors.AsType[*turn.PaidError](err); is {
 		return t.stopped(ctx, unpaid.Err)
 	}
-	used := x.Usage.Plus(reply.Usage)
-	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
-		if x.Usage.Free() { // the model made no summary; another try will
-			x.Summary, x.Through, x.Folded = "", "", nil
-		}
-		x.Usage = used
 		return t.failed(ctx, err, x)
 	}
 	if reply.Code != "" {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
 	}
-	x.Lost = t.lost
-	x.Files = t.whatWasRead(ctx, reply.Rounds)
-	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
+	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver
 	x.Asked = reply.Asked
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
@@ -332,6 +321,11 @@ func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
 // other error with a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
+	if e, is := errors.AsType[*model.Error](err); is && e.Kind == model.OverBudget {
+		why := t.overDay()
+		why.Usage = x.Usage
+		return t.refused(ctx, why, nil)
+	}
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason), err.Error())
 	if f.Transient {

@@ -114,7 +114,10 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.rows, s}, Payloads: inRows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
-		Open:    func(agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Answers: func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
+			return agent.Answering{ID: d.ID}, nil
+		},
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
@@ -223,6 +226,9 @@ func TestAnswers(t *testing.T) {
 	run("somebody else in a group is enough", codex, func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}, Usergroups: []string{"S1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
+	run("a source comes before the first answer", conversation.Opening{AgentID: "codex", Locale: "en",
+		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", State: conversation.SourceWanted}},
+		usual, testSource)
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
 

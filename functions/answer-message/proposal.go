@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -72,12 +71,9 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if err != nil {
 		return nil, fmt.Errorf("keep the payload: %w", err)
 	}
-	terms := t.settings.Terms(true, t.Now())
-	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
-	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Base: *p.Decoded.Base, Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
+		Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now())}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

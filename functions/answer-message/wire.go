@@ -49,8 +49,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store: rows, Payloads: large, Files: versions.Open(cfg, env.ResultsBucket),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
-		Open: func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
-			return models.OpenAgent(d, env.Model, s)
+		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+			return models.OpenAgent(ctx, d, env.Model, s)
+		},
+		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
+			return models.Answers(ctx, d, env.Model, s)
 		},
 		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {

@@ -267,6 +267,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.approveRead(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)
+	case card.ProposalCallback:
+		return h.propose(ctx, p)
 	case card.CloseConversationCallback:
 		return h.closeConversation(ctx, p)
 	}

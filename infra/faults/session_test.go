@@ -134,6 +134,12 @@ func (b *harness) talks(t driver.T, kills ...point) *talk {
 
 func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	t.Helper()
+	return b.opens(t, text, nil, kills...)
+}
+
+// opens begins a conversation, with the files of a source unless that is nil.
+func (b *harness) opens(t driver.T, text string, source *conversation.Source, kills ...point) *talk {
+	t.Helper()
 	k := &talk{harness: b, trace: newTrace(kills...), rows: conversations.New(b.db, b.TableName)}
 	var err error
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
@@ -150,7 +156,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 		}
 	}
 	b.injector.knows(k.ref.ID, k.trace)
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: source}, time.Now()))(t)
 	expect.NoError(t, k.rows.Begin(context.Background(), c))
 	return k
 }

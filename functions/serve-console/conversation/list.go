@@ -31,6 +31,7 @@ const rowsOfPage = 50
 type Pages struct {
 	*subject.Acts
 	Conversations *conversations.Store
+	Who           Agents
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 	Files         Files    // nil: what actions changed isn't shown
 }
@@ -53,6 +54,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}", c.showConversation),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", c.showAsItIs),
+		web.ForMembers("POST /console/sessions/{id}/propose", c.propose),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", c.listSent),
 		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", c.showSent),
@@ -67,6 +69,7 @@ type agentsPage struct {
 	Warnings       []agentWarning
 	Rules          []autoRule
 	Example        string
+	Unknown        bool // whether agents can answer could not be found out
 	Demo           bool // the demo model answered the newest conversation, whatever the settings say
 }
 
@@ -81,6 +84,8 @@ type agentRow struct {
 	ID, Label, About, Provider, Model string
 	May                               []string
 	Default, Custom                   bool
+	Answers, Lacks                    string // which model answers in place of its own, or why none does
+	Missing                           string // the key or the model that is missing, for administrators
 	Endpoint, Key                     string // for administrators
 }
 
@@ -132,6 +137,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	p := agentsPage{Status: f.status, Person: f.person}
 	p.Bad, p.Narrowed = web.Problems(words, bad), f.status != "" || f.person != ""
 	defs := p.define(c, v, settings)
+	p.answering(r.Context(), c.Who, v)
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
 		return c.visible(r, v, f, reach)
 	}
@@ -209,7 +215,7 @@ func ruleText[T ~string](settings web.Texts, rule T) string {
 	return settings.In("rules", rule, "commands", agent.OpenCommands())
 }
 
-// keyOf names the agent's key. The page can't see whether the key is set: that shows when the agent answers.
+// keyOf names the agent's key.
 func keyOf(d agent.Definition, words web.Texts) string {
 	switch {
 	case d.AuthRef != "":

@@ -68,6 +68,7 @@ type conversationPage struct {
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
 	FilesLost                 bool
+	Source                    *source // nil: none
 	Kept                      bool
 	Forgotten                 time.Time // when it goes
 	Calls                     int
@@ -90,6 +91,7 @@ type conversationPage struct {
 	Offered                   string // text of a request that a person may make
 	Since                     subject.Since
 	Problem, Typed            string
+	Own                       *ownForm // to propose an action; nil: one is open, or the conversation is closed
 	tried                     aggregate.Offer
 }
 
@@ -239,6 +241,7 @@ func (c *Pages) showPage(
 		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
 	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
+	p.own(t, v)
 	p.Since = p.since(r, words, t, v.Locale)
 	p.LogGoesOn = t.more
 	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
@@ -275,6 +278,9 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	if s.Source != nil {
+		p.Source = sourceOf(words, *s.Source, v.Locale)
+	}
 	if s.ClosedAt != nil {
 		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}
@@ -335,6 +341,9 @@ func (t *loaded) refused(why error, locale string) string {
 	words := web.TextsOf("conversation", locale)
 	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
 		return decidedBefore(words, was, t.person(was.By), t.surface.Marks.Time(was.At))
+	}
+	if errors.Is(why, conversation.ErrPending) {
+		return conversation.OtherActionOpen(locale)
 	}
 	if errors.Is(why, aggregate.ErrInFlight) {
 		return words.Say("busy")

@@ -30,6 +30,7 @@ const (
 	RuleNoPlace   Rule = "agent_no_place" // agents of a vendor have no endpoint of their own
 	RuleAuthRef   Rule = "agent_auth_ref"
 	RuleMetadata  Rule = "agent_metadata"
+	RuleContext   Rule = "agent_context"
 )
 
 // Limits describes, for each rule, the values that it allows.
@@ -46,6 +47,7 @@ var Limits = map[Rule]string{
 	RuleElsewhere: "is no address that this deployment allows",
 	RuleNoPlace:   "is for the providers http and local only",
 	RuleAuthRef:   "must be the name of a key, 1 to 64 of A-Z, a-z, 0-9, ., - and _; never a key",
+	RuleContext:   "must be a whole number from 16000 to 2000000",
 	RuleMetadata:  "may have 20 entries with names of 64 and values of 500 characters at most",
 
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
@@ -54,6 +56,18 @@ var Limits = map[Rule]string{
 	RuleAutoStar:      "may have * only for names that these commands are given: " + OpenCommands() + "; every other command is spelled without *",
 	RuleAutoOption:    "must have beside * only options like -run, -k or -Dtest, spelled whole, that choose tests or what is printed",
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
+
+	RuleSourceName:        "must be 1 to 32 of a-z, 0-9 and -, and no other source's",
+	RuleSourceRepository:  "must be owner/name, as in the address of the repository's page",
+	RuleSourceRef:         "must be heads/ and a branch, or tags/ and a tag, of at most 190 bytes",
+	RuleSourcePath:        "must be a folder inside of the repository, of at most 200 bytes",
+	RuleSourcePeople:      "must be 1 to 200 Slack user ids, or everybody alone",
+	RuleSourceAgents:      "must be 1 to 20 ids of agents",
+	RuleSourceCI:          "must be run or skip",
+	RuleSourceUnconnected: "needs GitHub, which is not connected",
+	RuleSourceMissing:     "is no repository in which the GitHub App is installed",
+	RuleSourceNoRef:       "is no branch or tag of the repository",
+	RuleSourceOther:       "is another repository's name now: remove the source and list it anew",
 }
 
 // Fault says which rule a field breaks.
@@ -108,6 +122,9 @@ func (d Definition) Faults() (all []Fault) {
 	}
 	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || keyForm().MatchString(d.AuthRef)) {
 		add("auth_ref", RuleAuthRef)
+	}
+	if n := d.ContextTokens; n != 0 && (n < MinContext || n > MaxContext) {
+		add("context_tokens", RuleContext)
 	}
 	if badMetadata(d.Metadata) {
 		add("metadata", RuleMetadata)

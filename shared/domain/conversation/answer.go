@@ -37,7 +37,7 @@ func (e ErrType) Error() string {
 }
 
 // ErrPending says that another action waits or is under way. A conversation has only one at a time.
-var ErrPending = errors.New("another action waits for a decision or is under way")
+var ErrPending = fmt.Errorf("another action waits for a decision or is under way: %w", aggregate.ErrInFlight)
 
 // ErrBase says that the conversation's files are not those for which an action was proposed.
 var ErrBase = errors.New("the conversation's files are not those for which the action was proposed")
@@ -58,6 +58,8 @@ type Proposal struct {
 
 // Answer is an agent's answer.
 type Answer struct {
+	// AgentID is the agent that answered. In a conversation for which nobody named one it may be another one than before.
+	AgentID  string
 	Text     string
 	Tokens   int64
 	Usage    aggregate.Usage
@@ -107,6 +109,9 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.to(Open) // in case it was failing
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
+	if c.Conversation.Unnamed {
+		c.Conversation.AgentID = cmp.Or(x.AgentID, c.Conversation.AgentID)
+	}
 	c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
@@ -120,7 +125,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	proposed := ""
 	if x.Proposal != nil {
-		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Conversation.AgentID}
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
 	if x.Text != "" || proposed != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
@@ -266,6 +271,7 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
+	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
 }
 
 // propose creates the action and its card, and returns the action's id.
@@ -312,10 +318,15 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	return x.ActionID
 }
 
-// Propose creates a person's own proposal, which waits for a decision like an agent's.
+// Propose creates a person's own proposal, which waits for a decision like an agent's. The agent is told of it with the
+// next messages. It changes nothing if the same person's same proposal is the open one, as when a form is sent twice.
 func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := policy.Request(by); err != nil {
 		return aggregate.Change{}, err
+	}
+	if x := a.Current(); x != nil && x.RequestedBy == RequestedByUser && slices.Equal(x.Askers, []string{by.ID}) &&
+		x.ActionType == p.Type && x.Payload.Hash() == p.Payload.Hash() {
+		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
 	if c.Conversation.Status == Closed {
@@ -323,7 +334,12 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	}
 	p.Rule = ""
 	c.active()
-	c.propose(p, RequestedByUser, by)
+	id := c.propose(p, RequestedByUser, by)
+	m := Message{Sender: FromSystem, ActionID: id}
+	m.own(fmt.Sprintf(said.In(a.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
+	m.quote(p.Summary)
+	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
+	c.say(m)
 	return c.done()
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -43,9 +42,12 @@ type Imported struct {
 	Tree *Tree
 	Left []LeftOut // the first ones
 	More int       // how many others were left out
+
+	gone map[string]bool // all of them
 }
 
 func (m *Imported) leave(p string, why LeftOutReason) {
+	m.gone[p] = true
 	if len(m.Left) >= mostLeftOut {
 		m.More++
 		return
@@ -59,7 +61,7 @@ func (m *Imported) leave(p string, why LeftOutReason) {
 // disk. It returns an error wrapping ErrRefused if the archive can't be read or is too large to look at.
 func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
 	limited := &io.LimitedReader{R: archive, N: MaxUnpacked + 1}
-	m, in := &Imported{Tree: &Tree{}}, tar.NewReader(limited)
+	m, in := &Imported{Tree: &Tree{}, gone: map[string]bool{}}, tar.NewReader(limited)
 	for looked := 0; ; looked++ {
 		h, err := in.Next()
 		switch {
@@ -157,7 +159,7 @@ func (m *Imported) dropLinks() {
 		delete(m.Tree.entries, p)
 		m.leave(p, LeftLink)
 	}
-	slices.SortFunc(m.Left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+	m.sort()
 }
 
 // dotGit reports whether a path has a name that Git, on any file system, takes for its own folder: .git in any case,

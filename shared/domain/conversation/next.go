@@ -12,6 +12,7 @@ import (
 const (
 	StateAnswer = "AnswerMessage"
 	StateAct    = "RunAction"
+	StateFetch  = "FetchSource"
 )
 
 // OutcomeResting is the outcome of a run that has nothing left to do.
@@ -29,6 +30,9 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 			return rest
 		}
 		return aggregate.Next{State: StateAct}
+	}
+	if len(a.Inbox) > 0 && a.Conversation.wants() {
+		return aggregate.Next{State: StateFetch}
 	}
 	if len(a.Inbox) > 0 {
 		return aggregate.Next{State: StateAnswer}
@@ -230,7 +234,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// GiveUp ends the work of a run: the current action fails, or the messages get a fixed sentence.
+// GiveUp ends the work of a run: the current action fails, the source that was tried is given up, or the messages get a
+// fixed sentence.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -243,6 +248,9 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 			return a.failUnbegun(x, why, now)
 		}
 		return a.Crashed(now)
+	}
+	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
+		return a.FailSource(run, ReasonSourceUnfetched, now)
 	}
 	if a.Conversation.TriedError != "" { // the more specific reason
 		why = a.Conversation.TriedError

@@ -57,9 +57,12 @@ type Conversation struct {
 	Title       string `json:"title"`  // beginning of the first message
 	Locale      string `json:"locale"`
 	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
+	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
+	Unnamed bool `json:"unnamed,omitempty"`
 
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
 	FilesLostAt      *time.Time       `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
+	Source           *Source          `json:"source,omitempty"`            // nil: the files began empty
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote

@@ -13,6 +13,7 @@ type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
 	outdated, changed, more, notTaken, lost, emptied         string
+	ownProposal                                              string
 }
 
 var said = language.InEach(
@@ -20,11 +21,12 @@ var said = language.InEach(
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", output: "出力は全部で %s 行です。", notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。",
-		tail:     "最後の行を、行番号に続けて示します:",
-		stopped:  "回答を止めました。続けるには、もう一度書いてください。",
-		later:    "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
-		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。必要なら、もう一度提案してください。",
-		changed:  "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
+		ownProposal: "操作 #%d は、人が自分で提案しました。種類: %s。目的と内容:",
+		tail:        "最後の行を、行番号に続けて示します:",
+		stopped:     "回答を止めました。続けるには、もう一度書いてください。",
+		later:       "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
+		outdated:    "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。必要なら、もう一度提案してください。",
+		changed:     "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
 		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
@@ -34,10 +36,11 @@ var said = language.InEach(
 		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", output: "Its output has %s lines.", notKept: " Lines %s are not kept.",
 		notShown: " You are not shown lines %s.", tail: " The last lines, each after its number:",
-		stopped:  "The answer was stopped. Write again to go on.",
-		later:    "Action #%d is running. What you write meanwhile is answered after it.",
-		outdated: "Action #%d was withdrawn, since it was proposed before Ringi was updated. Propose it again if it is still needed.",
-		changed:  "Files changed: %d, +%d −%d lines", more: "and %d more",
+		ownProposal: "Action #%d was proposed by a person themself. Its kind: %s. What it is for, and what it does:",
+		stopped:     "The answer was stopped. Write again to go on.",
+		later:       "Action #%d is running. What you write meanwhile is answered after it.",
+		outdated:    "Action #%d was withdrawn, since it was proposed before Ringi was updated. Propose it again if it is still needed.",
+		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
 		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",

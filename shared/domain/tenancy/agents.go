@@ -13,7 +13,7 @@ const (
 	MaxAutoActions = 50
 )
 
-// agentProblems returns the problems of the agents and of the rules for actions. What depends on the deployment, such
+// agentProblems returns the problems of the agents, of the rules for actions and of the sources. What depends on the deployment, such
 // as an address that it forbids, is only a warning of agent.Definitions, because settings can be copied to another
 // deployment.
 func (s Settings) agentProblems() (all []Problem) {
@@ -26,6 +26,13 @@ func (s Settings) agentProblems() (all []Problem) {
 	}
 	for i, r := range s.AutoActions {
 		all = append(all, faultsAt("auto_actions", i, r.Faults())...)
+	}
+	for i, x := range s.Sources {
+		faults := x.Faults()
+		if slices.ContainsFunc(s.Sources[:i], func(y agent.Source) bool { return y.Name == x.Name }) && x.Name != "" {
+			faults = append(faults, agent.Fault{Field: "name", Rule: agent.RuleSourceName})
+		}
+		all = append(all, faultsAt("sources", i, faults)...)
 	}
 	return all
 }

@@ -23,6 +23,8 @@ type words struct {
 	Spent           string // the amount and its limit
 	AtMost          string // a limit on the number of tasks
 	People          string // people whom a policy mentions, and the limit
+	Sources         string // by which a person may begin conversations
+	NoSources       string
 	Step            string
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
@@ -96,6 +98,10 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
 		r == task.ReasonHourTenant:
 		return language.Fill(w.AtMost, "n", detail)
+	case r == task.ReasonNoSource && sums && limit == "":
+		return language.Fill(w.NoSources, "name", spent)
+	case r == task.ReasonNoSource && sums:
+		return language.Fill(w.Sources, "name", spent, "names", limit)
 	case r == task.ReasonTooManyPeople && sums:
 		return language.Fill(w.People, "n", spent, "limit", limit)
 	}

@@ -37,7 +37,8 @@ var words = language.InEach(
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
 // asked again up to mostAgain times. A model that reads files is answered and asked to go on, up to MaxRounds times.
 // onText is called with all of the answer's text so far; the text starts over when the model is asked again. An error is
-// a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not called with.
+// a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not called with,
+// and the rounds.
 func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
@@ -59,7 +60,7 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
-			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
+			return Reply{Usage: reply.Usage, Calls: reply.Calls, Rounds: reading.rounds}, err
 		}
 		if read, err := reading.read(ctx, &r, got, &reply); err != nil {
 			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err

@@ -64,6 +64,8 @@ type Files struct {
 	scanned int
 	took    time.Duration
 	given   int // bytes of results
+	room    int // tokens that the results may have; 0: no bound
+	tokens  int // of results
 }
 
 // asked are the arguments of all read tools.
@@ -154,7 +156,11 @@ func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversat
 	if err == nil {
 		text, err = written(out)
 	}
-	if err == nil && f.given+len(text) > MaxResults {
+	switch {
+	case err != nil:
+	case f.room > 0 && f.tokens+Tokens(text) > f.room:
+		err = errors.New(tooLarge + ": read fewer lines, or answer with what you have")
+	case f.given+len(text) > MaxResults:
 		err = fmt.Errorf("the results of one turn have at most %d bytes, which are used up: answer with what you have",
 			MaxResults)
 	}
@@ -162,8 +168,12 @@ func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversat
 		said, _ := written(shown{NotShown: err.Error()}) // a text can always be written
 		return model.Result{CallID: c.ID, Text: said, Failed: true}, conversation.Lines{}
 	}
-	f.given += len(text)
+	f.count(text)
 	return model.Result{CallID: c.ID, Text: text}, lines
+}
+
+func (f *Files) count(result string) {
+	f.given, f.tokens = f.given+len(result), f.tokens+Tokens(result)
 }
 
 // written returns a result in the form that models read. Nothing in it can end or open the fence of messages.

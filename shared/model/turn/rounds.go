@@ -48,6 +48,9 @@ type readers struct {
 // begin puts the rounds of an earlier try at the same answer into the request.
 func (t Turn) begin(ctx context.Context, r *model.Request) *readers {
 	x := &readers{t: t, last: t.Files == nil}
+	if t.Files != nil {
+		t.Files.given, t.Files.tokens = 0, 0
+	}
 	for _, round := range t.Earlier {
 		x.answered(ctx, &round)
 		x.add(r, round)
@@ -126,7 +129,7 @@ func (x *readers) answered(ctx context.Context, round *Round) {
 	if round.Results != nil {
 		if x.t.Files != nil {
 			for _, r := range round.Results {
-				x.t.Files.given += len(r.Text)
+				x.t.Files.count(r.Text)
 			}
 		}
 		return

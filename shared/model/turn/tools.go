@@ -28,7 +28,7 @@ const oneAtATime = "another action waits for a decision or is under way, and the
 
 // Limits of the texts that accompany a payload, in characters.
 const (
-	MaxSummary  = 300
+	MaxSummary  = conversation.MaxSummary
 	MaxHandOver = 4000
 )
 

@@ -105,6 +105,8 @@ type Turn struct {
 	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
 	Now  time.Time
 	More int
+	// MaxTokens bounds the answer, if it is less than usual.
+	MaxTokens int
 }
 
 // Reply is an agent's checked answer.

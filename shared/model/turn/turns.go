@@ -291,11 +291,16 @@ func (t Turn) request() (model.Request, error) {
 	last := &messages[len(messages)-1]
 	last.Parts = append(last.Parts, t.passing()...)
 	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,
-		MaxTokens: MaxTokens}, err
+		MaxTokens: t.most()}, err
 }
 
 // MaxTokens bounds an answer including its proposals.
 const MaxTokens = 16_000
+
+// most is how many tokens the answer may have: no more than a quarter of what the agent's model takes at once.
+func (t Turn) most() int {
+	return min(cmp.Or(t.MaxTokens, MaxTokens), t.Agent.Context()/4)
+}
 
 // about is the part of the prompt that differs between agents.
 func (t Turn) about() string {

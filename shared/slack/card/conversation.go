@@ -94,6 +94,10 @@ func (d conversationDrawing) said(subject string) string {
 	if m.Sender == conversation.FromSystem {
 		text = "_" + d.texts.System + "_ " + text
 	}
+	s := d.t.Conversation
+	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {
+		text += "\n<" + s.Source.URL() + "|" + inline(s.Source.Short(), maxDetail) + ">"
+	}
 	return text
 }
 

@@ -39,6 +39,10 @@ type conversationWords struct {
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string
+	ProposeTitle, ProposeText               string
+	ProposeSubmit, ProposeContent           string // hints of the fields, too
+	ProposePath, ProposeSeconds             string
+	ProposeNowhere                          string
 	InFlight, TooLate                       string // shown to a person who clicks too late
 	TooLateCancelled, TooLateExpired        string
 	TooLateOutdated                         string

@@ -48,6 +48,11 @@ func (s Conversation) difference(base, version string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
 }
 
+// commit is the key of the tree of the version's commit.
+func (s Conversation) commit(v string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
+}
+
 func (s Conversation) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
@@ -186,6 +191,32 @@ func (s *Store) Complete(ctx context.Context, of Conversation, version string, t
 	}
 	_, err = s.Put(ctx, of, t)
 	return err
+}
+
+// PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
+func (s *Store) PutCommit(ctx context.Context, of Conversation, version string, c conversation.Commit) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("keep a commit's manifest: %w", err)
+	}
+	return s.put(ctx, of.commit(version), text)
+}
+
+// Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
+func (s *Store) Commit(ctx context.Context, of Conversation, version string) (c conversation.Commit, err error) {
+	key := of.commit(version)
+	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
+	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
+		err = ErrGone
+	}
+	if err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	defer out.Body.Close()
+	if err := json.NewDecoder(out.Body).Decode(&c); err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	return c, nil
 }
 
 func (s *Store) put(ctx context.Context, key string, body []byte) error {

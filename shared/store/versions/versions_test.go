@@ -99,6 +99,12 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		t.Errorf("a cancel is answered %d", status)
 	}
 
+	commit := conversation.Commit{Repository: "acme/shop", SHA: "3f2c", Entries: []conversation.Committed{{Path: "a", Mode: "100644"}}}
+	expect.NoError(t, s.PutCommit(t.Context(), session, version, commit))
+	expect.Same(t, commit, expect.Value(s.Commit(t.Context(), session, version))(t))
+	_, err := s.Commit(t.Context(), session, taken)
+	expect.Fails(t, err, versions.ErrGone, "a version of no commit")
+
 	other := versions.Conversation{Tenant: session.Tenant, ID: "other"}
 	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, versions.ErrGone) {
 		t.Errorf("another session's version: %v", err)
