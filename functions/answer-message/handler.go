@@ -17,6 +17,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/large"
@@ -46,13 +47,24 @@ type Payloads interface {
 // Files reads versions of conversations' files. *versions.Store implements it.
 type Files interface {
 	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
+}
+
+// Attachments stores versions of what people attached.
+type Attachments interface {
+	Files
+	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 }
 
 type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Open     func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Attachments may be nil: then nothing is laid.
+	Attachments Attachments
+	// Text has a file's text read by the function read-file. Its error says that this may work later.
+	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
+	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Answers says which model answers for an agent, or why none can.
 	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
@@ -83,6 +95,7 @@ type answering struct {
 	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 	tree     *conversation.Tree                 // the conversation's files, once they are needed
+	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
 	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
@@ -166,6 +179,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}
+	t.lay(ctx, history)
 	t.attach(ctx, history)
 	x, reply, err := t.ask(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
 		Tools: isolated.Installed, Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
@@ -179,6 +193,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if reply.Code != "" {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
+	}
+	x.Unread = t.unreadable(x.Read)
+	if len(t.laid.added) > 0 {
+		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
 	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver

@@ -17,6 +17,8 @@ import (
 const (
 	filesLost = "the files of this conversation were deleted when their time was over: " +
 		"tell the people that they choose on the conversation's page whether to go on with an empty folder"
+	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask again in a while"
+
 	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
 )
 
@@ -36,7 +38,7 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 				return p, []string{why}
 			}
 		}
-		return p.Complete(typ, t.base(), t.tree)
+		return p.Complete(typ, conversation.On{Base: t.base(), Attachments: t.laid.version}, t.tree)
 	}
 }
 
@@ -72,7 +74,8 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		return nil, fmt.Errorf("keep the payload: %w", err)
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now())}
+		On:    conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
+		Terms: t.settings.ActionTerms(t.Now())}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])

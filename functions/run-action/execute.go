@@ -77,7 +77,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
 		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
 	}
-	if err := j.Files.Lend(ctx, j.files(), j.action.BaseVersion, until, &o); err != nil {
+	if err := j.Files.Lend(ctx, j.files(), j.on(), until, &o); err != nil {
 		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
@@ -98,6 +98,11 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		return conversation.Result{}, err
 	}
 	return j.result(ctx, end, l), nil
+}
+
+// on is what the action works on.
+func (j *job) on() conversation.On {
+	return conversation.On{Base: j.action.BaseVersion, Attachments: j.action.AttachmentsVersion}
 }
 
 // watch polls the head, and stops the sandbox when the action no longer executes.

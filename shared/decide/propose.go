@@ -62,12 +62,12 @@ func proposing(o conversation.Own, s tenancy.Settings) Act {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
-		base := of.Conversation.WorkspaceVersion
+		on := of.Conversation.On()
 		var files *conversation.Tree
-		if base == "" {
+		if on.Base == "" {
 			files = &conversation.Tree{}
 		}
-		own, faults := o.Read(def, base, files)
+		own, faults := o.Read(def, on, files)
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}

@@ -112,7 +112,7 @@ func (k *Conversation) proposed(
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
 	p := &conversation.Proposal{
-		Type: typ, Payload: payload, Base: base, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
+		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
 	}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()

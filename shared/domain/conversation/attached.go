@@ -162,9 +162,9 @@ func checkWritable(p string) error {
 	return nil
 }
 
-// withoutReserved returns the tree without what stands in the attachments' place, and without the folder that was made
+// Own returns the tree without what stands in the attachments' place, and without the folder that was made
 // for it.
-func (t *Tree) withoutReserved() *Tree {
+func (t *Tree) Own() *Tree {
 	next, within := &Tree{entries: map[string]entry{}, bytes: t.bytes}, false
 	above := path.Dir(AttachedFolder)
 	for p, e := range t.entries {
@@ -186,7 +186,7 @@ func (t *Tree) Beside(attached *Tree) *Tree {
 	if attached == nil || len(attached.entries) == 0 {
 		return t
 	}
-	next := t.withoutReserved()
+	next := t.Own()
 	next.entries = maps.Clone(next.entries)
 	for _, p := range []string{path.Dir(AttachedFolder), AttachedFolder} {
 		next.entries[p] = entry{folder: true}
@@ -195,4 +195,28 @@ func (t *Tree) Beside(attached *Tree) *Tree {
 		next.entries[AttachedFolder+"/"+p] = e
 	}
 	return next
+}
+
+// Beside returns the manifest with that of attachments in their place.
+func (m Manifest) Beside(attached Manifest) Manifest {
+	if len(attached.Entries) == 0 {
+		return m
+	}
+	var out Manifest
+	for _, e := range m.Entries {
+		if !reserved(e.Path, e.Kind == KindFolder) {
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	for _, e := range attached.Entries {
+		e.Path = AttachedFolder + "/" + e.Path
+		out.Entries = append(out.Entries, e)
+	}
+	slices.SortFunc(out.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	for _, p := range []string{path.Dir(AttachedFolder), AttachedFolder} {
+		if !slices.ContainsFunc(out.Entries, func(e Entry) bool { return e.Path == p }) {
+			out.Entries = append(out.Entries, Entry{Path: p, Kind: KindFolder, Mode: ModeFolder})
+		}
+	}
+	return out
 }

@@ -91,7 +91,7 @@ func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, 
 		delete(k.tree.entries, p)
 	}
 	slices.Sort(k.left)
-	return k.tree.withoutReserved(), k.left, nil
+	return k.tree.Own(), k.left, nil
 }
 
 // leaves reports whether a path is not the files' own. The link that leads to the attachments isn't named.

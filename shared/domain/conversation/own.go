@@ -109,9 +109,9 @@ func (f OwnFault) Sentence(locale string) string {
 func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
 
 // Read checks what was typed as an agent's proposal is checked, and returns the proposal without its terms. def is the
-// conversation's agent: a person may propose what the agent may. base is the version of the files as they are. files are
+// conversation's agent: a person may propose what the agent may. on is what there is to work on. files are
 // these, nil if they are not known: then none can be written.
-func (o Own) Read(def agent.Definition, base string, files *Tree) (p Proposal, faults []OwnFault) {
+func (o Own) Read(def agent.Definition, on On, files *Tree) (p Proposal, faults []OwnFault) {
 	fault := func(f OwnField, r ownRule, numbers ...int) {
 		x := OwnFault{Field: f, rule: r}
 		if len(numbers) == 2 {
@@ -147,14 +147,14 @@ func (o Own) Read(def agent.Definition, base string, files *Tree) (p Proposal, f
 	}
 	payload, problems := ReadPayload(o.Type, []byte(payload.JSON())) // the same checks decide for agents
 	if problems == nil {
-		payload, problems = payload.Complete(o.Type, base, files)
+		payload, problems = payload.Complete(o.Type, on, files)
 	}
 	if problems != nil {
 		fault(OwnContent, ownNoText)
 		return p, faults
 	}
 	text := payload.JSON()
-	p.Payload, p.Base = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, base
+	p.Payload, p.On = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, on
 	return p, nil
 }
 
@@ -171,7 +171,7 @@ func (o Own) checkTexts(fault func(OwnField, ownRule, ...int)) {
 	switch {
 	case strings.TrimSpace(o.Path) == "":
 		fault(OwnPath, ownRequired)
-	case CheckPath(strings.TrimSpace(o.Path)) != nil:
+	case checkWritable(strings.TrimSpace(o.Path)) != nil:
 		fault(OwnPath, ownNoPath)
 	}
 }

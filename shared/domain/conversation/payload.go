@@ -39,7 +39,7 @@ type Payload struct {
 type Stamped struct {
 	// Base is the version of the files for which the action was proposed. nil: a proposal, or of an earlier release.
 	Base *string `json:"base,omitempty"`
-	// AttachmentsVersion is the version of the attachments that lie beside the files. This release lays none.
+	// AttachmentsVersion is the version of the attachments that lie beside the files. Empty: none.
 	AttachmentsVersion string `json:"attachments_version,omitempty"`
 	// Changes is what a code_generate changes. They take the place of files, edits and delete.
 	Changes []FileChange `json:"changes,omitempty"`

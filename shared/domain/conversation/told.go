@@ -12,7 +12,7 @@ import (
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
-	outdated, changed, more, notTaken, lost, emptied         string
+	outdated, changed, more, notTaken, lost, emptied, unread string
 	ownProposal                                              string
 }
 
@@ -29,6 +29,7 @@ var said = language.InEach(
 		changed:     "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
+		unread:   "添付ファイルについてのお知らせです。",
 		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
 	},
 	words{
@@ -43,6 +44,7 @@ var said = language.InEach(
 		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
+		unread:   "About the attachments:",
 		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",
 	},
 )

@@ -74,7 +74,7 @@ func changing(t *testing.T, base *conversation.Tree, p conversation.Payload) *co
 	if base == nil {
 		base = &conversation.Tree{}
 	}
-	kept, problems := p.Complete(conversation.CodeGenerate, "", base)
+	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, base)
 	expect.Must(t, problems == nil, "%v", problems)
 	return proposed(conversation.CodeGenerate, kept)
 }
