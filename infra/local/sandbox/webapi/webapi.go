@@ -108,6 +108,7 @@ var methods = map[string]method{
 	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream, "channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
 	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
 	"conversations.members": {conversationMembers, ""}, "conversations.history": {history, ""}, "conversations.replies": {replies, ""},
+	"files.info": {fileInfo, "file"},
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
 	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
 	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView, ""}, "views.publish": {publishView, "user_id"},
