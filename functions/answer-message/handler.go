@@ -47,12 +47,19 @@ type Payloads interface {
 // Files reads versions of conversations' files. *versions.Store implements it.
 type Files interface {
 	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
+	Lister
+}
+
+// Lister lists versions without opening them.
+type Lister interface {
 	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
 }
 
 // Attachments stores versions of what people attached.
 type Attachments interface {
-	Files
+	Lister
+	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
 	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 }
 

@@ -62,12 +62,7 @@ func proposing(o conversation.Own, s tenancy.Settings) Act {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
-		on := of.Conversation.On()
-		var files *conversation.Tree
-		if on.Base == "" {
-			files = &conversation.Tree{}
-		}
-		own, faults := o.Read(def, on, files)
+		own, faults := o.Read(def, of.Conversation.On())
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}

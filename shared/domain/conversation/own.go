@@ -109,9 +109,9 @@ func (f OwnFault) Sentence(locale string) string {
 func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
 
 // Read checks what was typed as an agent's proposal is checked, and returns the proposal without its terms. def is the
-// conversation's agent: a person may propose what the agent may. on is what there is to work on. files are
-// these, nil if they are not known: then none can be written.
-func (o Own) Read(def agent.Definition, on On, files *Tree) (p Proposal, faults []OwnFault) {
+// conversation's agent: a person may propose what the agent may. on is what there is to work on: a file
+// can be written only where there are none.
+func (o Own) Read(def agent.Definition, on On) (p Proposal, faults []OwnFault) {
 	fault := func(f OwnField, r ownRule, numbers ...int) {
 		x := OwnFault{Field: f, rule: r}
 		if len(numbers) == 2 {
@@ -125,7 +125,7 @@ func (o Own) Read(def agent.Definition, on On, files *Tree) (p Proposal, faults 
 	case !known:
 		fault(OwnType, ownUnknown)
 		return p, faults
-	case !def.May(o.Type), o.Type == CodeGenerate && files == nil:
+	case !def.May(o.Type), o.Type == CodeGenerate && on.Base != "":
 		fault(OwnType, ownMayNot)
 	}
 	o.checkTexts(fault)
@@ -147,7 +147,7 @@ func (o Own) Read(def agent.Definition, on On, files *Tree) (p Proposal, faults 
 	}
 	payload, problems := ReadPayload(o.Type, []byte(payload.JSON())) // the same checks decide for agents
 	if problems == nil {
-		payload, problems = payload.Complete(o.Type, on, files)
+		payload, problems = payload.First(o.Type, on)
 	}
 	if problems != nil {
 		fault(OwnContent, ownNoText)

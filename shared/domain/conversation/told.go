@@ -13,6 +13,7 @@ type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
 	outdated, changed, more, notTaken, lost, emptied, unread string
+	ran                                                      ranWords
 	ownProposal                                              string
 }
 
@@ -31,6 +32,10 @@ var said = language.InEach(
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
 		unread:   "添付ファイルについてのお知らせです。",
 		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
+		ran: ranWords{
+			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止", began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
+			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
+		},
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
@@ -46,6 +51,11 @@ var said = language.InEach(
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
 		unread:   "About the attachments:",
 		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",
+		ran: ranWords{
+			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
+			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",
+			lines: "lines %s of the output",
+		},
 	},
 )
 
@@ -75,6 +85,9 @@ func (x *Action) told(locale string) Message {
 	}
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
+	}
+	for _, line := range x.RanLines(locale) {
+		m.own(line)
 	}
 	m.changes(w, x)
 	if text := x.printed(w); text != "" {
