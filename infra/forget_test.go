@@ -85,6 +85,6 @@ func (s *stack) forgets(function, below string) bool {
 		})
 	})
 	whole := slices.ContainsFunc(conversation.Objects, func(p string) bool { return strings.HasPrefix(prefix, p) }) ||
-		prefix == "workspaces/" && slices.Contains(conversation.Objects, conversation.VersionsPrefix) && slices.Contains(conversation.Objects, conversation.ActionsPrefix)
+		prefix == "workspaces/" && slices.Contains(conversation.Objects, conversation.VersionsPrefix) && slices.Contains(conversation.Objects, conversation.AttachedPrefix) && slices.Contains(conversation.Objects, conversation.ActionsPrefix)
 	return may && whole
 }

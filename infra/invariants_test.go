@@ -63,7 +63,7 @@ func eachWalked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is w
 			t.Run(fmt.Sprint(typ, "/", i), func(t *testing.T) {
 				p, problems := conversation.ReadPayload(typ, []byte(text))
 				expect.Must(t, problems == nil, "%v", problems)
-				kept, problems := p.Complete(typ, "", base)
+				kept, problems := p.Complete(typ, conversation.On{}, base)
 				expect.Must(t, problems == nil, "%v", problems)
 				test(t, typ, is, kept)
 			})
@@ -112,7 +112,7 @@ func (k *inThread) claim() error {
 func proposing(typ agent.ActionType, p conversation.Payload, rule string) *conversation.Proposal {
 	text := p.JSON()
 	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(),
-		Plan: len(p.Commands), Base: *p.Base, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule}
+		Plan: len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule}
 }
 
 var (

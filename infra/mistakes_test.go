@@ -52,6 +52,7 @@ var mistakes = []struct {
 	{"an API that waits too long", templateFile, "TimeoutInMillis: 10000", "TimeoutInMillis: 31000", "ends a call after 30 s"},
 	{"an API that gives up first", templateFile, "TimeoutInMillis: 5000", "TimeoutInMillis: 3000", "gives up after 3s"},
 
+	{"a reader of strangers' files that reaches more", templateFile, "        - PolicyName: read-file\n", "        - PolicyName: also\n          PolicyDocument: { Statement: [{ Effect: Allow, Action: s3:GetObject, Resource: !Sub \"${ResultsBucket.Arn}/talks/*\" }] }\n        - PolicyName: read-file\n", "ReadFileFunction may do s3:GetObject"},
 	{"a role that SAM makes", templateFile, "      Role: !GetAtt CloseTaskRole.Arn\n", "", "has no Role"},
 	{"a shared role", templateFile, "Role: !GetAtt CloseTaskRole.Arn", "Role: !GetAtt ResumeTaskRole.Arn", "share ResumeTaskRole"},
 	{"every queue of the account", templateFile, "Action: sqs:SendMessage\n            Resource: !GetAtt CardQueue.Arn", "Action: sqs:SendMessage\n            Resource: \"*\"", "on every resource"},

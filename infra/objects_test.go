@@ -70,12 +70,12 @@ func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
 	// What came too late into a conversation that is forgotten, its writer deletes.
 	deletes := map[string][]string{
-		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*"}, "RunActionFunction": {bucket + "/workspaces/versions/*"},
-		"CallToolFunction":    {bucket + "/talks/*"},
-		"FetchSourceFunction": {bucket + "/workspaces/versions/*"},
+		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*", bucket + "/workspaces/attached/*"},
+		"RunActionFunction":     {bucket + "/workspaces/versions/*"}, "FetchSourceFunction": {bucket + "/workspaces/versions/*"},
+		"CallToolFunction": {bucket + "/talks/*"},
 	}[id]
 	theirs := map[string][]string{
-		"AnswerMessageFunction": {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",
+		"AnswerMessageFunction": {bucket, bucket + "/workspaces/attached/*", bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",
 			bucket + "/workspaces/versions/*"},
 		"FetchSourceFunction":  {bucket + "/workspaces/versions/*"},
 		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},

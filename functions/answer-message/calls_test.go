@@ -147,12 +147,12 @@ func TestAListedReadGoesWithoutAYesOnlyIfNobodyComposedIt(t *testing.T) {
 	}
 }
 
-// kept is a bucket with one result.
-type kept struct{ inRows }
+// oneResult is a bucket with one result.
+type oneResult struct{ inRows }
 
 const keptResult = `{"value":{"employees":[{"display_name":"佐藤","entry_date":"2026-10-01"}]},"entries":900,"shown_entries":1}`
 
-func (kept) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if strings.HasPrefix(b.S3Key, "talks/") {
 		return json.RawMessage(keptResult), nil
 	}
@@ -161,7 +161,7 @@ func (kept) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.Raw
 
 func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
-	w.Payloads = kept{}
+	w.Payloads = oneResult{}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
 	for i := range mostReturned + 1 {
 		w.vendor.says.Calls = []model.Call{wish("list_employees", `{"department":null,"status":"all"}`)}

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/large"
@@ -51,6 +52,19 @@ type Files interface {
 	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
 	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
+	Lister
+}
+
+// Lister lists versions without opening them.
+type Lister interface {
+	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
+}
+
+// Attachments stores versions of what people attached.
+type Attachments interface {
+	Lister
+	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 }
 
 type Handler struct {
@@ -59,7 +73,11 @@ type Handler struct {
 	Files    Files
 	// Catalog returns Ringi's own tools; nil: no calls of tools can be proposed.
 	Catalog func() (*tool.Catalog, error)
-	Open    func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Attachments may be nil: then nothing is laid.
+	Attachments Attachments
+	// Text has a file's text read by the function read-file. Its error says that this may work later.
+	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
+	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Answers says which model answers for an agent, or why none can.
 	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
@@ -92,6 +110,7 @@ type answering struct {
 	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 	tree     *conversation.Tree                 // the conversation's files, once they are needed
+	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
 	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
 	words    []string                           // what people said, as far as the agent is shown it
@@ -179,6 +198,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}
+	t.lay(ctx, history)
 	t.attach(ctx, history)
 	if err := t.openCalls(ctx, d); err != nil {
 		return aggregate.Next{}, err
@@ -195,6 +215,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if reply.Code != "" {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
+	}
+	x.Unread = t.unreadable(x.Read)
+	if len(t.laid.added) > 0 {
+		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
 	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver

@@ -17,6 +17,8 @@ import (
 const (
 	filesLost = "the files of this conversation were deleted when their time was over: " +
 		"tell the people that they choose on the conversation's page whether to go on with an empty folder"
+	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask again in a while"
+
 	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
 )
 
@@ -41,7 +43,7 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 				return p, []string{why}
 			}
 		}
-		kept, problems = p.Complete(typ, t.base(), t.tree)
+		kept, problems = p.Complete(typ, conversation.On{Base: t.base(), Attachments: t.laid.version}, t.tree)
 		conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
 		return kept, problems
 	}
@@ -92,7 +94,8 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		return nil, fmt.Errorf("keep the payload: %w", err)
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
-		Plan: len(p.Decoded.Commands), Summary: p.Summary, Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now()),
+		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
+		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
 		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
 	if p.Type == agent.ToolCall {
 		out.Rule, err = t.listed(p.Decoded)

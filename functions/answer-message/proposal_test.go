@@ -45,6 +45,15 @@ func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) 
 	return s.all[version], nil
 }
 
+func (s *trees) Manifest(ctx context.Context, of versions.Conversation, version string) (m conversation.Manifest, err error) {
+	t, err := s.Get(ctx, of, version)
+	s.got--
+	if err != nil {
+		return m, err
+	}
+	return t.Manifest(), nil
+}
+
 // working returns a conversation whose files are a.txt.
 func working(t *testing.T, server *storetest.Server, content string) (w *world, files *trees, version string) {
 	t.Helper()

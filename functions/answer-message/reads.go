@@ -12,21 +12,53 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
+	"ringi/shared/store/versions"
 )
 
-// conversationFiles returns the files as they are when the turn begins. They are opened when the agent first needs them.
+// conversationFiles returns the files as they are when the turn begins, with the attachments in their place. They are
+// opened when the agent first reads one; a list needs their manifests alone.
 func (t *answering) conversationFiles() *turn.Files {
 	if t.Files == nil {
 		return nil
 	}
-	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Open: func(ctx context.Context) (*conversation.Tree, error) {
-		if t.tree == nil {
-			if why := t.open(ctx); why != "" {
-				return nil, errors.New(why)
+	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Attached: t.laid.version != "", List: t.listFiles,
+		Open: func(ctx context.Context) (*conversation.Tree, error) {
+			if t.tree == nil {
+				if why := t.open(ctx); why != "" {
+					return nil, errors.New(why)
+				}
 			}
-		}
-		return t.tree, nil
-	}}
+			if t.laid.version == "" {
+				return t.tree, nil
+			}
+			if err := t.openAttachments(ctx); err != nil {
+				slog.WarnContext(ctx, "the attachments of a conversation are not read", "session", t.ref.ID, "err", err)
+				return nil, errors.New(attachmentsUnread)
+			}
+			return t.tree.Beside(t.laid.Tree), nil
+		}}
+}
+
+// listFiles lists the files and the attachments.
+func (t *answering) listFiles(ctx context.Context) (m conversation.Manifest, err error) {
+	switch m, err = t.Files.Manifest(ctx, t.of(), t.base()); {
+	case errors.Is(err, versions.ErrGone):
+		return m, errors.New(t.open(ctx))
+	case err != nil:
+		slog.WarnContext(ctx, "the files of a conversation are not listed", "session", t.ref.ID, "err", err)
+		return m, errors.New(filesUnread)
+	case t.laid.version == "":
+		return m, nil
+	}
+	if t.laid.Tree != nil {
+		return m.Beside(t.laid.Tree.Manifest()), nil
+	}
+	attached, err := t.Attachments.Manifest(ctx, t.of(), t.laid.version)
+	if err != nil {
+		slog.WarnContext(ctx, "the attachments of a conversation are not listed", "session", t.ref.ID, "err", err)
+		return m, errors.New(attachmentsUnread)
+	}
+	return m.Beside(attached), nil
 }
 
 // earlier returns what an earlier try at this answer read, which is paid for.

@@ -37,6 +37,14 @@ func (s *shelf) Get(_ context.Context, of versions.Conversation, version string)
 	return (&conversation.Tree{}).Apply(s.files)
 }
 
+func (s *shelf) Manifest(context.Context, versions.Conversation, string) (m conversation.Manifest, err error) {
+	if s.err != nil {
+		return m, s.err
+	}
+	t, err := (&conversation.Tree{}).Apply(s.files)
+	return t.Manifest(), err
+}
+
 // withFiles returns a conversation whose files can be read, as an earlier action left them.
 func withFiles(t *testing.T, server *storetest.Server, change func(*tenancy.Settings)) (*world, *shelf) {
 	t.Helper()

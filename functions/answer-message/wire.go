@@ -32,6 +32,8 @@ type environment struct {
 	config.Spending
 	config.Slack
 	config.Credentials
+	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
+
 	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
 }
 
@@ -46,10 +48,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
 	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
-	large.Living = rows.Living
 	files := versions.Open(cfg, env.ResultsBucket)
+	large.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
-		Store: rows, Payloads: large, Files: files, Written: files, Uploads: slack,
+		Store: rows, Payloads: large, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
+		Text:    texts(cfg, env.ReadFileFunction, large),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,

@@ -110,7 +110,7 @@ func (w *world) proposed(c call) *conversation.Action {
 	s, _ := w.Catalog.Lookup(c.tool)
 	p, problems := conversation.ReadPayload(conversation.ToolCall, fmt.Appendf(nil, `{"tool":%q,"arguments":%q}`, c.tool, c.arguments))
 	expect.Must(w.t, problems == nil, "%v", problems)
-	p, _ = p.Complete(conversation.ToolCall, "", nil)
+	p, _ = p.Complete(conversation.ToolCall, conversation.On{}, nil)
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: c.tool, Access: s.Access, Rule: c.approval,

@@ -87,7 +87,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	p.Base, p.Push, p.Changes = &version, push, (conversation.Commit{SHA: h.first}).Changes(was, is)
 	p.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
 	text := p.JSON()
-	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push, Base: version,
+	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push, On: conversation.On{Base: version},
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true, SettingsRev: w.settingsRev()}}
 	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)

@@ -100,7 +100,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	for _, c := range j.payload.Commands {
 		o.Commands = append(o.Commands, isolated.Command{Script: c.Script, TimeoutSeconds: c.TimeoutSeconds})
 	}
-	if err := j.Files.Lend(ctx, j.files(), j.action.BaseVersion, until, &o); err != nil {
+	if err := j.Files.Lend(ctx, j.files(), j.on(), until, &o); err != nil {
 		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
@@ -130,6 +130,11 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		return conversation.Result{}, err
 	}
 	return j.result(ctx, end, l, p), nil
+}
+
+// on is what the action works on.
+func (j *job) on() conversation.On {
+	return conversation.On{Base: j.action.BaseVersion, Attachments: j.action.AttachmentsVersion}
 }
 
 // watch polls the head, and stops the sandbox when the action no longer executes.

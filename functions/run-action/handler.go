@@ -67,7 +67,7 @@ type Files interface {
 		[]conversation.FileChange, *conversation.Tree, error)
 	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 	KeepMade(ctx context.Context, of versions.Conversation, version string, action int, m conversation.Made) error
-	Lend(ctx context.Context, of versions.Conversation, version string, until time.Time, o *isolated.Order) error
+	Lend(ctx context.Context, of versions.Conversation, on conversation.On, until time.Time, o *isolated.Order) error
 }
 
 type Handler struct {
@@ -184,8 +184,8 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 	problems = append(problems, conversation.Unstampable(p.Changes)...)
 	switch {
 	case problems != nil:
-	case p.AttachmentsVersion != "":
-		problems = []string{"it names attachments, which this release doesn't lay beside the files"}
+	case p.AttachmentsVersion != j.action.AttachmentsVersion:
+		problems = []string{"its row names other attachments"}
 	case (p.Base == nil) != (j.action.Base == nil) || p.Base != nil && *p.Base != *j.action.Base:
 		problems = []string{"its row names other files"}
 	}

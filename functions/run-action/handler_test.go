@@ -151,7 +151,8 @@ func (s *archives) stopped() []string {
 	return slices.Clone(s.cancelled)
 }
 
-func (s *archives) Lend(context.Context, versions.Conversation, string, time.Time, *isolated.Order) error {
+func (s *archives) Lend(_ context.Context, _ versions.Conversation, on conversation.On, _ time.Time, o *isolated.Order) error {
+	o.Attachments = on.Attachments
 	return nil
 }
 
@@ -209,10 +210,10 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	if files == nil {
 		files = &conversation.Tree{}
 	}
-	kept, problems := p.Complete(typ, base, files)
+	kept, problems := p.Complete(typ, conversation.On{Base: base}, files)
 	expect.Must(w.t, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Base: base, Plan: len(p.Commands), Seconds: p.Seconds(), Terms: aggregate.Terms{ApprovalRequired: true}}
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(), Terms: aggregate.Terms{ApprovalRequired: true}}
 }
 
 func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {

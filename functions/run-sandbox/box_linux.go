@@ -42,6 +42,8 @@ type plan struct {
 	Memory int64  // bytes
 	Folder string // holds the box's folders; empty with namespaces, which have their own file system
 	Own    bool   // the box's processes run as this process's own user
+	// Attached says that the second archive has attachments, which lie beside the workspace.
+	Attached bool
 }
 
 // job is one command.
@@ -102,6 +104,9 @@ type box struct {
 	closing sync.Once
 }
 
+// archives are of the files that a command works on, and of those that lie beside them.
+type archives struct{ files, attached []byte }
+
 // printed are the streams of one command.
 type printed struct {
 	streams []*os.File
@@ -109,7 +114,7 @@ type printed struct {
 }
 
 // startBox makes a box and waits until it is ready. The command has not begun when it returns.
-func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) {
+func startBox(l level, p plan, files archives, out *output) (_ *box, err error) {
 	p.Level = l
 	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
 	defer func() {
@@ -125,7 +130,7 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 		}
 		p.Folder = b.folder.Name()
 	}
-	if err := b.launch(l, uid, archive, len(p.Jobs)); err != nil {
+	if err := b.launch(l, uid, files, len(p.Jobs)); err != nil {
 		return nil, err
 	}
 	if err := json.NewEncoder(b.control).Encode(p); err != nil {
@@ -190,9 +195,8 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with pipes for orders, reports and the output of each command, and with files for the old and
-// the new archive.
-func (b *box) launch(l level, uid int, archive []byte, commands int) (err error) {
+// launch starts inside with pipes for orders, reports and the output of each command, and with files for the archives.
+func (b *box) launch(l level, uid int, files archives, commands int) (err error) {
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -219,17 +223,22 @@ func (b *box) launch(l level, uid int, archive []byte, commands int) (err error)
 	}
 	theirs = append([]*os.File{theirControl, theirReport}, theirStreams...)
 	b.control = control
-	in, err := memoryFile("archive", archive)
+	in, err := memoryFile("archive", files.files)
 	if err != nil {
 		return err
 	}
 	theirs = append(theirs, in)
+	attached, err := memoryFile("attachments", files.attached)
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, attached)
 	if b.result, err = memoryFile("result", nil); err != nil {
 		return err
 	}
 	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside, strconv.Itoa(commands)},
 		Env:         []string{},
-		ExtraFiles:  append([]*os.File{theirControl, theirReport, in, b.result}, theirStreams...),
+		ExtraFiles:  append([]*os.File{theirControl, theirReport, in, attached, b.result}, theirStreams...),
 		SysProcAttr: attributes(l, uid)}
 	if err := b.start(); err != nil {
 		return fmt.Errorf("start the room: %w", err)

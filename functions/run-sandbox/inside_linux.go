@@ -47,6 +47,7 @@ const (
 	fileControl = 3 + iota
 	fileReport
 	fileArchive
+	fileAttached
 	fileResult
 	fileStreams // standard output and standard error of each command
 )
@@ -87,7 +88,7 @@ func (in *inside) furnish() error {
 		if err := resetSignals(); err != nil {
 			return err
 		}
-		in.held, err = furnishNamespaces()
+		in.held, err = furnishNamespaces(in.plan.Attached)
 	} else {
 		// An orphaned process becomes a child of this one, so that it can't escape.
 		in.folder = filepath.Join(in.plan.Folder, workspaceName)
@@ -107,7 +108,10 @@ func (in *inside) furnish() error {
 	if in.root, err = os.OpenRoot(in.folder); err != nil {
 		return err
 	}
-	return tree.Unpack(in.root)
+	if err := tree.Unpack(in.root); err != nil || !in.plan.Attached {
+		return err
+	}
+	return in.layAttached()
 }
 
 // command is the process of the last stage, which waits and then executes the command.

@@ -103,8 +103,12 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
+	attached, err := s.objects.archive(ctx, o.Attachments)
+	if err != nil {
+		return s.answer.NotBegun("attachments: "+err.Error(), errors.Is(err, isolated.ErrCannot))
+	}
 	out := &output{}
-	b, err := s.start(o, archive, out)
+	b, err := s.start(o, archives{archive, attached}, out)
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), true)
 	}
@@ -153,10 +157,10 @@ func jobs(o isolated.Order) []job {
 }
 
 // start makes the strictest box that this machine supports.
-func (s *supervisor) start(o isolated.Order, archive []byte, out *output) (*box, error) {
+func (s *supervisor) start(o isolated.Order, files archives, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
-		b, err := startBox(l, plan{Jobs: jobs(o), Memory: s.memory}, archive, out)
+		b, err := startBox(l, plan{Jobs: jobs(o), Memory: s.memory, Attached: o.Attachments != ""}, files, out)
 		if err == nil {
 			return b, nil
 		}

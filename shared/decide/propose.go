@@ -62,7 +62,7 @@ func proposing(o conversation.Own, s tenancy.Settings) Act {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
-		own, faults := o.Read(def, of.Conversation.WorkspaceVersion)
+		own, faults := o.Read(def, of.Conversation.On())
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}

@@ -19,7 +19,7 @@ func filesOf(t *testing.T, path, content string) *conversation.Tree {
 // completed is the kept payload of an edit of a.txt.
 func completed(t *testing.T, p conversation.Payload) string {
 	t.Helper()
-	kept, problems := p.Complete(conversation.CodeGenerate, "", filesOf(t, "a.txt", "一行目\r\n二行目"))
+	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, filesOf(t, "a.txt", "一行目\r\n二行目"))
 	expect.Must(t, problems == nil, "%v", problems)
 	return kept.JSON()
 }

@@ -70,6 +70,7 @@ type conversationPage struct {
 	Workspace                 string
 	FilesLost                 bool
 	Source                    *source // nil: none
+	Attached                  []attachedRow
 	Kept                      bool
 	Forgotten                 time.Time // when it goes
 	Calls                     int
@@ -291,6 +292,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if s.ClosedAt != nil {
 		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}
+	p.Attached = attachedOf(words, s.Attached)
 	p.FilesLost, p.Forgotten = t.is.FilesLost(), web.TimeOf(t.is.Head.ForgottenAt)
 	if s.Status == conversation.Failing {
 		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))

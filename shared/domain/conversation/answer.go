@@ -52,7 +52,7 @@ type Proposal struct {
 	Seconds int            // its timeout
 	Plan    int            // how many commands it runs, if it runs several
 	Summary string         // its purpose in the agent's words
-	Base    string         // the version of the files for which it was made, as the payload says
+	On                     // for which it was made, as the payload says
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
 	// Tool and Access are those of a tool_call.
@@ -79,6 +79,11 @@ type Answer struct {
 	Read []Attachment
 	// Lost is the version of the conversation's files if they turned out to be deleted: it has none from now on.
 	Lost string
+	// Attached are the attachments, if files were added to them, and AttachmentsVersion is their version.
+	Attached           []Attached
+	AttachmentsVersion string
+	// Unread tells people which attachments could not be read and why.
+	Unread string
 	// Files is what was read of the conversation's files; nil: nothing.
 	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
@@ -129,6 +134,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		m.own(said.In(c.Conversation.Locale).lost)
 		c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 	}
+	c.attach(x)
 	proposed := ""
 	if x.Proposal != nil {
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
@@ -166,6 +172,20 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.rest()
 	return c.done()
+}
+
+// attach takes over the attachments that were laid for the answer, and tells people which could not be read.
+func (c *change) attach(x Answer) {
+	if x.AttachmentsVersion != "" {
+		c.Conversation.Attached, c.Conversation.AttachmentsVersion = x.Attached, x.AttachmentsVersion
+	}
+	if x.Unread == "" {
+		return
+	}
+	m := Message{Sender: FromSystem}
+	m.own(said.In(c.Conversation.Locale).unread)
+	m.quote(x.Unread)
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 
 // fold saves a summary of all messages up to a key.
@@ -288,14 +308,14 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	case c.of.FilesLost():
 		c.Fail(ErrFilesLost)
 	}
-	if p.Base != c.Conversation.WorkspaceVersion {
+	if p.On != c.Conversation.On() {
 		c.Fail(ErrBase)
 	}
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
 		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan, Base: &p.Base,
-		Tool: p.Tool, Access: p.Access,
+		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
 	if as == RequestedByUser {

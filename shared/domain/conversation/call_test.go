@@ -133,7 +133,7 @@ func TestAProposedCallHasLiteralArguments(t *testing.T) {
 func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
 	p, problems := ReadPayload(ToolCall, []byte(`{"tool":"book_room","arguments":"{\"room\":\"<A>\"}"}`))
 	expect.Is(t, len(problems), 0, problems)
-	p, _ = p.Complete(ToolCall, "v1", nil)
+	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
 	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`, Unseen: true}
 	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
 	expect.Is(t, len(problems), 0, problems)

@@ -34,7 +34,7 @@ func (p Payload) checkEdits() (problems []string) {
 	}
 	for i, e := range p.Edits[:min(len(p.Edits), MaxEdits)] {
 		field := fmt.Sprintf("edits[%d]", i)
-		if err := CheckPath(e.Path); err != nil {
+		if err := checkWritable(e.Path); err != nil {
 			problems = append(problems, fmt.Sprintf("%s.%v", field, err))
 		}
 		switch {
@@ -69,7 +69,7 @@ func (p Payload) checkPaths() (problems []string) {
 		used[e.Path] = "edits"
 	}
 	for i, path := range p.Delete {
-		if err := CheckPath(path); err != nil {
+		if err := checkWritable(path); err != nil {
 			problems = append(problems, fmt.Sprintf("delete[%d].%v", i, err))
 		}
 		if as := used[path]; as != "" {

@@ -12,6 +12,7 @@ const (
 	TalksPrefix    = "talks/"               // payloads
 	PromptsPrefix  = "prompts/"             // what models were sent
 	VersionsPrefix = "workspaces/versions/" // its files
+	AttachedPrefix = "workspaces/attached/" // versions of what people attached
 	ActionsPrefix  = "workspaces/actions/"  // what a running command reads and uploads
 
 	DownloadsPrefix = "workspaces/downloads/" // of files by people; the bucket deletes them after a day
@@ -22,7 +23,7 @@ const StampedPrefix = "arguments/"
 
 // Objects lists the prefixes below which everything is deleted when a conversation is forgotten, but for what a stamped
 // action names.
-var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, ActionsPrefix, DownloadsPrefix}
+var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, AttachedPrefix, ActionsPrefix, DownloadsPrefix}
 
 const (
 	// AuditForgotten records that nothing is left of a conversation but what was stamped.

@@ -29,7 +29,7 @@ type LeftOutReason string
 const (
 	LeftLink    LeftOutReason = "link"      // it leads out
 	LeftKind    LeftOutReason = "kind"      // no file, folder or link
-	LeftPath    LeftOutReason = "path"      // it is Git's own, or can't be read
+	LeftPath    LeftOutReason = "path"      // it is Git's own or where attachments lie, or can't be read
 	LeftSize    LeftOutReason = "size"      // a limit is exceeded
 	LeftLFS     LeftOutReason = "lfs"       // its content is kept elsewhere
 	LeftModule  LeftOutReason = "submodule" // another repository
@@ -99,7 +99,7 @@ func below(name, path string) (p string, ok bool) {
 
 // take adds an entry, or leaves it out.
 func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
-	if CheckPath(p) != nil || dotGit(p) {
+	if CheckPath(p) != nil || dotGit(p) || reserved(p, h.Typeflag == tar.TypeDir) {
 		m.leave(p, LeftPath)
 		return nil
 	}

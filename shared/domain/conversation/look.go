@@ -40,31 +40,12 @@ func LinesOf(text []byte) int {
 // path, or a glob, in which ** stands for any folders; a glob without a slash is one of names in any folder. The empty
 // place names all. Find returns path.ErrBadPattern for a glob that can't be read.
 func (t *Tree) Find(place string) ([]Found, error) {
-	place = strings.TrimLeft(strings.TrimPrefix(place, "./"), "/")
-	if place == "." {
-		place = ""
-	}
-	names := func(string) bool { return true }
-	switch folder := strings.TrimSuffix(place, "/"); {
-	case place == "":
-	case strings.ContainsAny(place, `*?[\`):
-		pattern := strings.Split(place, "/")
-		for _, p := range pattern {
-			if _, err := path.Match(p, ""); err != nil {
-				return nil, err
-			}
-		}
-		if len(pattern) == 1 {
-			pattern = []string{"**", pattern[0]}
-		}
-		names = func(p string) bool { return matches(pattern, strings.Split(p, "/")) }
-	case t.entries[folder].folder:
-		names = func(p string) bool { return strings.HasPrefix(p, folder+"/") }
-	default:
-		names = func(p string) bool { return strings.HasPrefix(p, place) }
-		if _, is := t.entries[place]; is {
-			names = func(p string) bool { return p == place }
-		}
+	names, err := placed(place, func(p string) (there, folder bool) {
+		e, there := t.entries[p]
+		return there, e.folder
+	})
+	if err != nil {
+		return nil, err
 	}
 	var list []Found
 	for p, e := range t.entries {
@@ -74,6 +55,53 @@ func (t *Tree) Find(place string) ([]Found, error) {
 	}
 	slices.SortFunc(list, func(a, b Found) int { return cmp.Compare(a.Path, b.Path) })
 	return list, nil
+}
+
+// Find returns the entries of files and links that a place names, as Tree.Find does.
+func (m Manifest) Find(place string) ([]Entry, error) {
+	kinds := map[string]EntryKind{}
+	for _, e := range m.Entries {
+		kinds[e.Path] = e.Kind
+	}
+	names, err := placed(place, func(p string) (there, folder bool) { return kinds[p] != "", kinds[p] == KindFolder })
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, e := range m.Entries {
+		if e.Kind != KindFolder && names(e.Path) {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// placed returns which paths a place names. is tells whether a path is there, and a folder.
+func placed(place string, is func(p string) (there, folder bool)) (names func(p string) bool, err error) {
+	place = strings.TrimLeft(strings.TrimPrefix(place, "./"), "/")
+	if place == "." || place == "" {
+		return func(string) bool { return true }, nil
+	}
+	if strings.ContainsAny(place, `*?[\`) {
+		pattern := strings.Split(place, "/")
+		for _, p := range pattern {
+			if _, err := path.Match(p, ""); err != nil {
+				return nil, err
+			}
+		}
+		if len(pattern) == 1 {
+			pattern = []string{"**", pattern[0]}
+		}
+		return func(p string) bool { return matches(pattern, strings.Split(p, "/")) }, nil
+	}
+	folder := strings.TrimSuffix(place, "/")
+	if _, is := is(folder); is {
+		return func(p string) bool { return strings.HasPrefix(p, folder+"/") }, nil
+	}
+	if there, _ := is(place); there {
+		return func(p string) bool { return p == place }, nil
+	}
+	return func(p string) bool { return strings.HasPrefix(p, place) }, nil
 }
 
 // matches reports whether the names of a path match those of a pattern. at[i] says that the names so far match the

@@ -19,8 +19,8 @@ const (
 // ErrFilesLost refuses an action while the conversation's files are lost. Only a person ends that state.
 var ErrFilesLost = errors.New("the conversation's files are lost, and nobody has chosen yet how to go on")
 
-// Versions returns the versions of the conversation's files that must not expire: the current one, the source's, and the
-// one on which each action works that is not over.
+// Versions returns the versions of the conversation's files and attachments that must not expire: the current ones, the
+// source's, and those on which each action works that is not over.
 func (a *Aggregate) Versions() []string {
 	var out []string
 	add := func(version string) {
@@ -30,6 +30,7 @@ func (a *Aggregate) Versions() []string {
 	}
 	if a.Conversation != nil {
 		add(a.Conversation.WorkspaceVersion)
+		add(a.Conversation.AttachmentsVersion)
 		if s := a.Conversation.Source; s != nil {
 			add(s.Version)
 		}
@@ -40,6 +41,7 @@ func (a *Aggregate) Versions() []string {
 	for _, x := range a.Actions {
 		if !x.Status.Over() {
 			add(x.BaseVersion)
+			add(x.AttachmentsVersion)
 			if x.Base != nil {
 				add(*x.Base)
 			}

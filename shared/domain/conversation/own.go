@@ -110,9 +110,9 @@ func (f OwnFault) Sentence(locale string) string {
 func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
 
 // Read checks what was typed as an agent's proposal is checked, and returns the proposal without its terms. def is the
-// conversation's agent: a person may propose what the agent may. base is the version of the files as they are: a file
+// conversation's agent: a person may propose what the agent may. on is what there is to work on: a file
 // can be written only where there are none.
-func (o Own) Read(def agent.Definition, base string) (p Proposal, faults []OwnFault) {
+func (o Own) Read(def agent.Definition, on On) (p Proposal, faults []OwnFault) {
 	fault := func(f OwnField, r ownRule, numbers ...int) {
 		x := OwnFault{Field: f, rule: r}
 		if len(numbers) == 2 {
@@ -126,7 +126,7 @@ func (o Own) Read(def agent.Definition, base string) (p Proposal, faults []OwnFa
 	case !known:
 		fault(OwnType, ownUnknown)
 		return p, faults
-	case !def.May(o.Type), o.Type == CodeGenerate && base != "":
+	case !def.May(o.Type), o.Type == CodeGenerate && on.Base != "":
 		fault(OwnType, ownMayNot)
 	}
 	o.checkTexts(fault)
@@ -148,14 +148,14 @@ func (o Own) Read(def agent.Definition, base string) (p Proposal, faults []OwnFa
 	}
 	payload, problems := ReadPayload(o.Type, []byte(payload.JSON())) // the same checks decide for agents
 	if problems == nil {
-		payload, problems = payload.First(o.Type, base)
+		payload, problems = payload.First(o.Type, on)
 	}
 	if problems != nil {
 		fault(OwnContent, ownNoText)
 		return p, faults
 	}
 	text := payload.JSON()
-	p.Payload, p.Base = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, base
+	p.Payload, p.On = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, on
 	return p, nil
 }
 
@@ -172,7 +172,7 @@ func (o Own) checkTexts(fault func(OwnField, ownRule, ...int)) {
 	switch {
 	case strings.TrimSpace(o.Path) == "":
 		fault(OwnPath, ownRequired)
-	case CheckPath(strings.TrimSpace(o.Path)) != nil:
+	case checkWritable(strings.TrimSpace(o.Path)) != nil:
 		fault(OwnPath, ownNoPath)
 	}
 }

@@ -42,7 +42,7 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		"many words":            {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }), "content 64 words; it has 65"},
 	} {
 		t.Run(about, func(t *testing.T) {
-			p, faults := tt.own.Read(all, "")
+			p, faults := tt.own.Read(all, On{})
 			if faults == nil {
 				expect.That(t, string(p.Payload.JSON) == tt.want && p.Payload.Bytes == len(tt.want) && p.Summary != "", "%s", p.Payload.JSON)
 				_, problems := ReadKept(p.Type, []byte(p.Payload.JSON))
@@ -61,14 +61,14 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 			}
 		})
 	}
-	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, "")
+	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, On{})
 	expect.That(t, len(faults) == 1 && faults[0].Field == OwnType, "an agent that may not: %+v", faults)
 }
 
 // A form that is sent twice makes one proposal; another one waits until that is over; the agent is told what it is.
 func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	tb := opened(t)
-	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, "")
+	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{})
 	own.Terms = aggregate.Terms{ApprovalRequired: true}
 	by := person("U7")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
@@ -93,8 +93,8 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 func TestTheFirstFileIsKeptAsAnyOther(t *testing.T) {
 	for _, content := range []string{"a\nb\n", "no end of line", "", strings.Repeat("x", 5000) + "\n"} {
 		p := Payload{Files: []File{{Path: "src/app.py", Content: content}}}
-		whole, problems := p.Complete(CodeGenerate, "", &Tree{})
-		first, faults := p.First(CodeGenerate, "")
+		whole, problems := p.Complete(CodeGenerate, On{}, &Tree{})
+		first, faults := p.First(CodeGenerate, On{})
 		expect.Same(t, problems, faults)
 		expect.Is(t, first.JSON(), whole.JSON(), "%.20q", content)
 	}
@@ -103,9 +103,9 @@ func TestTheFirstFileIsKeptAsAnyOther(t *testing.T) {
 		"two": {Files: append(one, File{Path: "b"})}, "none": {}, "an edit": {Files: one, Edits: []Edit{{Path: "a"}}},
 		"a path outside": {Files: []File{{Path: "../a", Content: "1"}}},
 	} {
-		_, faults := p.First(CodeGenerate, "")
+		_, faults := p.First(CodeGenerate, On{})
 		expect.That(t, faults != nil, "%s is taken", name)
 	}
-	_, faults := Payload{Files: one}.First(CodeGenerate, "v1")
+	_, faults := Payload{Files: one}.First(CodeGenerate, On{Base: "v1"})
 	expect.That(t, faults != nil, "a file beside those that are there is taken")
 }

@@ -61,7 +61,7 @@ func (p Payload) Seconds() int {
 type Stamped struct {
 	// Base is the version of the files for which the action was proposed. nil: a proposal, or of an earlier release.
 	Base *string `json:"base,omitempty"`
-	// AttachmentsVersion is the version of the attachments that lie beside the files. This release lays none.
+	// AttachmentsVersion is the version of the attachments that lie beside the files. Empty: none.
 	AttachmentsVersion string `json:"attachments_version,omitempty"`
 	// Changes is what a code_generate changes. They take the place of files, edits and delete.
 	Changes []FileChange `json:"changes,omitempty"`
@@ -154,7 +154,7 @@ func (p Payload) checkFiles() (problems []string) {
 	}
 	var seen []string
 	for i, f := range p.Files[:min(len(p.Files), MaxFiles)] {
-		if err := CheckPath(f.Path); err != nil {
+		if err := checkWritable(f.Path); err != nil {
 			problems = append(problems, fmt.Sprintf("files[%d].%v", i, err))
 		}
 		if slices.Contains(seen, f.Path) {

@@ -50,7 +50,7 @@ func planOf(n int, script string, seconds int) string {
 func TestAPlanIsOnePayload(t *testing.T) {
 	p, problems := conversation.ReadPayload(agent.ShellCommand, []byte(planOf(10, "ls", 60)))
 	expect.Must(t, problems == nil && len(p.Commands) == 10 && p.Seconds() == 600, "%v", problems)
-	kept, _ := p.Complete(agent.ShellCommand, "v1", nil)
+	kept, _ := p.Complete(agent.ShellCommand, conversation.On{Base: "v1"}, nil)
 	again, problems := conversation.ReadKept(agent.ShellCommand, []byte(kept.JSON()))
 	expect.That(t, problems == nil && again.JSON() == kept.JSON() && *again.Base == "v1", "%v %s", problems, again.JSON())
 	for i := range p.Commands {

@@ -60,10 +60,14 @@ type Conversation struct {
 	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
 	Unnamed bool `json:"unnamed,omitempty"`
 
-	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
-	FilesBy          int              `json:"files_by,omitempty"`          // number of the action that left this version
-	FilesLostAt      *time.Time       `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
-	Source           *Source          `json:"source,omitempty"`            // nil: the files began empty
+	WorkspaceVersion string     `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	FilesBy          int        `json:"files_by,omitempty"`          // number of the action that left this version
+	FilesLostAt      *time.Time `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
+	Source           *Source    `json:"source,omitempty"`            // nil: the files began empty
+	// AttachmentsVersion is the version of the attachments that lie beside the files, and Attached what they are.
+	AttachmentsVersion string     `json:"attachments_version,omitempty"`
+	Attached           []Attached `json:"attached,omitempty"`
+
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote
@@ -204,29 +208,31 @@ type Action struct {
 	CallResult *aggregate.Blob  `json:"call_result,omitempty"`
 	Pushed     *Pushed          `json:"pushed,omitempty"` // of a pull request
 	// Base is the version of the files for which it was proposed. nil: an earlier release proposed it.
-	Base         *string          `json:"base,omitempty"`
-	BaseVersion  string           `json:"base_version,omitempty"`  // Base, repeated by the claim
-	Version      string           `json:"version,omitempty"`       // of the files that it left
-	NotTaken     bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
-	Changed      *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
-	Sending      *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
-	Claim        *Claim           `json:"claim,omitempty"`
-	NotBegun     int              `json:"not_begun,omitempty"` // how often no sandbox could be started
-	Outcome      Outcome          `json:"outcome,omitempty"`
-	Error        aggregate.Reason `json:"error_code,omitempty"`
-	ExitCode     *int             `json:"exit_code,omitempty"`
-	CancelledBy  string           `json:"cancelled_by,omitempty"`
-	CancelReason aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines        int              `json:"lines"`              // lines of output
-	Dropped      int              `json:"dropped"`            // lines that were not kept
-	Missing      []Lines          `json:"missing,omitempty"`  // the first of these
-	Plan         int              `json:"plan,omitempty"`     // how many commands it runs, if it runs several
-	Commands     []Ran            `json:"commands,omitempty"` // those of them that have begun
-	Held         []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
-	Late         *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
-	tailFrom     int              // number of the tail's first line
-	tail         string           // end of the output, for the message about the result
-	DeleteAfter  int64            `json:"delete_after,omitempty"` // never set for an approved action
+	// AttachmentsVersion is that of the attachments beside Base, as the payload says.
+	AttachmentsVersion string           `json:"attachments_version,omitempty"`
+	Base               *string          `json:"base,omitempty"`
+	BaseVersion        string           `json:"base_version,omitempty"`  // Base, repeated by the claim
+	Version            string           `json:"version,omitempty"`       // of the files that it left
+	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
+	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
+	Sending            *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
+	Claim              *Claim           `json:"claim,omitempty"`
+	NotBegun           int              `json:"not_begun,omitempty"` // how often no sandbox could be started
+	Outcome            Outcome          `json:"outcome,omitempty"`
+	Error              aggregate.Reason `json:"error_code,omitempty"`
+	ExitCode           *int             `json:"exit_code,omitempty"`
+	CancelledBy        string           `json:"cancelled_by,omitempty"`
+	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
+	Lines              int              `json:"lines"`              // lines of output
+	Dropped            int              `json:"dropped"`            // lines that were not kept
+	Missing            []Lines          `json:"missing,omitempty"`  // the first of these
+	Plan               int              `json:"plan,omitempty"`     // how many commands it runs, if it runs several
+	Commands           []Ran            `json:"commands,omitempty"` // those of them that have begun
+	Held               []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
+	Late               *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
+	tailFrom           int              // number of the tail's first line
+	tail               string           // end of the output, for the message about the result
+	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 
 // Claim gives one invocation the right to execute an action until LeaseUntil.

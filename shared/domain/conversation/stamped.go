@@ -12,12 +12,18 @@ import (
 // six bytes.
 const maxKept = 8 * MaxChangedBytes
 
-// Complete returns the payload as it is kept and stamped: with the version of the files for which it was proposed and,
-// for files, with exactly what it changes in them. t are the files of that version; commands need none. It returns
-// problems as Changes does.
-func (p Payload) Complete(typ agent.ActionType, base string, t *Tree) (kept Payload, problems []string) {
+// On is what an action works on: a version of the files, and one of the attachments beside them. Empty: there are none.
+type On struct{ Base, Attachments string }
+
+// On returns what an action works on that is proposed now.
+func (s *Conversation) On() On { return On{s.WorkspaceVersion, s.AttachmentsVersion} }
+
+// Complete returns the payload as it is kept and stamped: with the versions for which it was proposed and, for files,
+// with exactly what it changes in them. t are the files of that version; commands need none. It returns problems as
+// Changes does.
+func (p Payload) Complete(typ agent.ActionType, on On, t *Tree) (kept Payload, problems []string) {
 	kept = p
-	kept.Base = &base
+	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
 	if typ != agent.CodeGenerate {
 		return kept, nil
 	}
@@ -29,13 +35,13 @@ func (p Payload) Complete(typ agent.ActionType, base string, t *Tree) (kept Payl
 }
 
 // First is Complete for a payload that is no proposal of files, or writes one file where there are none.
-func (p Payload) First(typ agent.ActionType, base string) (kept Payload, problems []string) {
+func (p Payload) First(typ agent.ActionType, on On) (kept Payload, problems []string) {
 	kept = p
-	kept.Base = &base
+	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
 	if typ != agent.CodeGenerate {
 		return kept, nil
 	}
-	if base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0 {
+	if on.Base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0 {
 		return Payload{}, []string{"it is not one file where there are none"}
 	}
 	before := &Tree{}

@@ -12,7 +12,7 @@ import (
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
-	outdated, changed, more, notTaken, lost, emptied         string
+	outdated, changed, more, notTaken, lost, emptied, unread string
 	ran                                                      ranWords
 	returned, entries, bytes, resultGone, resultOld          string // of a tool
 	pulled, branched                                         string // of a pull request
@@ -36,6 +36,7 @@ var said = language.InEach(
 		taken:      "操作 #%d が遅れて残したファイルを、人の選択により、会話のファイルにしました。",
 		fetchAgain: "作業フォルダーの前のファイルは失われています。ソースのファイルをもう一度取得します。",
 		emptied:    "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
+		unread:     "添付ファイルについてのお知らせです。",
 		ran: ranWords{
 			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止", began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
 			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
@@ -60,6 +61,7 @@ var said = language.InEach(
 		taken:      "A person chose the files that action #%d left late. They are the conversation's now.",
 		fetchAgain: "The files that were in the folder are lost. A person chose to fetch the source's files again.",
 		emptied:    "The files that were in the folder are lost. A person chose to go on with an empty folder.",
+		unread:     "About the attachments:",
 		ran: ranWords{
 			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
 			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",

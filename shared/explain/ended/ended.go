@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/words/language"
 )
 
@@ -28,6 +29,8 @@ type words struct {
 	Step            string
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
+	Unread          map[conversation.Cause]string
+	Remarks         map[filetext.Remark]string
 }
 
 //go:embed texts
@@ -66,6 +69,12 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 func (how goOn) put(text, detail string) string {
 	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
+
+// Unread says why an agent could not read an attachment.
+func Unread(locale, why string) string { return wordsOf(locale).Unread[conversation.CauseOf(why)] }
+
+// Remark says what the text of an attachment doesn't show.
+func Remark(locale string, r filetext.Remark) string { return wordsOf(locale).Remarks[r] }
 
 // Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
 // text, such as a person's own words.

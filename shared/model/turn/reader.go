@@ -54,7 +54,10 @@ func reads(name string) bool { return name == listFiles || name == readFile || n
 
 // Files are what an agent may read in a turn: one version of the conversation's files.
 type Files struct {
-	Version string // empty: there are no files yet
+	Version  string // empty: there are no files yet
+	Attached bool   // there are attachments beside them
+	// List returns the manifest of all of them without opening any; nil: they are opened. Its error is shown, too.
+	List func(ctx context.Context) (conversation.Manifest, error)
 	// Open returns the files; it is called at the first read. Its error is shown to the model.
 	Open func(ctx context.Context) (*conversation.Tree, error)
 
@@ -140,14 +143,15 @@ var fence = lazy.Regexp(`(?i)<(/?\s*messages)`)
 
 // Read answers a call of a read tool. It also returns the lines that the result of read_file has.
 func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversation.Lines) {
-	if !f.opened {
+	lists := c.Name == listFiles && f.List != nil
+	if !f.opened && !lists {
 		f.opened = true
 		if f.tree, f.failed = f.Open(ctx); f.failed == nil && f.tree == nil {
 			f.tree = &conversation.Tree{}
 		}
 	}
 	began := time.Now()
-	out, lines, err := f.read(c)
+	out, lines, err := f.read(ctx, c)
 	f.took += time.Since(began)
 	if out.Version = f.Version; len(out.Version) > 12 {
 		out.Version = out.Version[:12]
@@ -187,7 +191,7 @@ func written(x shown) (string, error) {
 	return fence().ReplaceAllString(strings.TrimSpace(b.String()), `\u003c$1`), nil
 }
 
-func (f *Files) read(c model.Call) (out shown, lines conversation.Lines, err error) {
+func (f *Files) read(ctx context.Context, c model.Call) (out shown, lines conversation.Lines, err error) {
 	a, err := arguments(c)
 	if err != nil {
 		return out, lines, err
@@ -195,20 +199,28 @@ func (f *Files) read(c model.Call) (out shown, lines conversation.Lines, err err
 	if f.took >= MaxScan {
 		return out, lines, fmt.Errorf("the time for reading in one turn (%s) is used up: answer with what you have", MaxScan)
 	}
-	if f.failed != nil {
-		return out, lines, f.failed
-	}
-	if f.Version == "" {
+	if f.Version == "" && !f.Attached {
 		out.NotShown = "there are no files in this conversation yet"
 		return out, lines, nil
 	}
+	if c.Name == listFiles && f.List != nil {
+		out, err = f.listed(ctx, a.Path)
+		return out, lines, err
+	}
+	if f.failed != nil {
+		return out, lines, f.failed
+	}
 	found, err := f.tree.Find(a.Path)
 	if err != nil {
-		return out, lines, errors.New("path is a glob that can't be read")
+		return out, lines, errGlob
 	}
 	switch c.Name {
 	case listFiles:
-		return list(found), lines, nil
+		var all []listed
+		for _, x := range found {
+			all = append(all, listing(x))
+		}
+		return list(all), lines, nil
 	case search:
 		return f.search(found, a.Text), lines, nil
 	}
@@ -218,25 +230,55 @@ func (f *Files) read(c model.Call) (out shown, lines conversation.Lines, err err
 	return lineRange(found[0], a)
 }
 
-func list(found []conversation.Found) (out shown) {
+var errGlob = errors.New("path is a glob that can't be read")
+
+// listed answers list_files by the manifest alone.
+func (f *Files) listed(ctx context.Context, place string) (out shown, err error) {
+	m, err := f.List(ctx)
+	if err != nil {
+		return out, err
+	}
+	found, err := m.Find(place)
+	if err != nil {
+		return out, errGlob
+	}
+	var all []listed
+	for _, e := range found {
+		x := listed{Path: e.Path, Bytes: int(e.Size), Lines: e.Lines, Link: e.Target}
+		switch {
+		case e.Kind == conversation.KindLink:
+			x.Kind = "link"
+		case e.Lines == 0 && e.Size > 0:
+			x.Kind = noText
+		}
+		all = append(all, x)
+	}
+	return list(all), nil
+}
+
+func listing(f conversation.Found) listed {
+	x := listed{Path: f.Path, Bytes: f.Size(), Link: f.Link}
+	switch text, ok := f.Text(); {
+	case f.Link != "":
+		x.Kind = "link"
+	case !ok:
+		x.Kind = noText
+	default:
+		x.Lines = conversation.LinesOf(text)
+	}
+	return x
+}
+
+func list(found []listed) (out shown) {
 	size := 0
 	for i, f := range found {
-		x := listed{Path: f.Path, Bytes: f.Size(), Link: f.Link}
-		switch text, ok := f.Text(); {
-		case f.Link != "":
-			x.Kind = "link"
-		case !ok:
-			x.Kind = noText
-		default:
-			x.Lines = conversation.LinesOf(text)
-		}
 		size += len(f.Path) + len(f.Link)
 		if i == maxListed || size > maxResult/2 {
 			out.NotShown = fmt.Sprintf("%s more files of %s, in the order of their paths: name a folder or a glob",
 				conversation.Grouped(len(found)-i), conversation.Grouped(len(found)))
 			return out
 		}
-		out.Files = append(out.Files, x)
+		out.Files = append(out.Files, f)
 	}
 	if found == nil {
 		out.NotShown = "no file has such a path"

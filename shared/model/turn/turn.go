@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/tool"
 )
 
@@ -66,6 +67,10 @@ type File struct {
 	Size int
 	Body []byte // nil: not read
 	Why  string // why it was not read
+	// Lies is the path at which it lies beside the conversation's files, and TextLies that of its text.
+	Lies, TextLies string
+	Encoding       string // in which it was written
+	Remarks        []filetext.Remark
 }
 
 // Proposal is an action that an agent wants to have done.

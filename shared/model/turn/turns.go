@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/words/legible"
 )
 
@@ -165,10 +166,10 @@ func (t *turns) other(m Message, hidden []string) {
 		t.waiting = append(t.waiting, m.system()...)
 	}
 	for i, f := range m.Files {
-		e := entry{From: line(m.Name), ID: m.UserID, File: line(f.Name)}
+		e := entry{From: line(m.Name), ID: m.UserID, File: line(f.Name)}.lying(f)
 		switch {
 		case hidden[i] != "":
-			e.NotRead = hidden[i]
+			e.NotRead = notRead(f, hidden[i])
 		case strings.HasPrefix(f.Type, "image/"):
 			e.Text = "(the image is attached)"
 			t.images = append(t.images, model.Part{Image: &model.Image{Type: f.Type, Data: f.Body}})
@@ -179,6 +180,33 @@ func (t *turns) other(m Message, hidden []string) {
 		}
 		t.waiting = append(t.waiting, e)
 	}
+}
+
+// lying adds where a file lies beside the conversation's files.
+func (e entry) lying(f File) entry {
+	if e.Lies = f.Lies; f.TextLies != f.Lies {
+		e.TextAt = f.TextLies
+	}
+	if f.Encoding != "UTF-8" {
+		e.Encoding = f.Encoding
+	}
+	var all []string
+	for _, r := range f.Remarks {
+		all = append(all, string(r))
+	}
+	e.Remarks = strings.Join(all, ", ")
+	return e
+}
+
+// notRead says why a file is not shown, and how the model gets at it all the same.
+func notRead(f File, why string) string {
+	switch {
+	case f.TextLies != "":
+		return why + ": use read_file and search"
+	case f.Lies != "" && slices.Contains(filetext.Whys, filetext.Why(why)):
+		return "its text can't be read (" + why + "); a command can use the file"
+	}
+	return why
 }
 
 // agent adds a message of the agent's. Each call gets its result at once: the action's end if it came before the

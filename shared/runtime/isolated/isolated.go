@@ -41,11 +41,12 @@ type Order struct {
 	Type           string    `json:"type"`   // test_run or shell_command
 	Argv           []string  `json:"argv,omitempty"`
 	Script         string    `json:"script,omitempty"`
-	Commands       []Command `json:"commands,omitempty"`  // instead of a script: run one after another until one fails
-	TimeoutSeconds int       `json:"timeout_seconds"`     // of all commands together
-	Deadline       time.Time `json:"deadline"`            // by then everything has ended and is uploaded
-	Workspace      string    `json:"workspace,omitempty"` // presigned GET of the archive; empty for an empty workspace
-	Cancel         string    `json:"cancel,omitempty"`    // presigned GET of an object that is there once somebody cancelled
+	Commands       []Command `json:"commands,omitempty"`    // instead of a script: run one after another until one fails
+	TimeoutSeconds int       `json:"timeout_seconds"`       // of all commands together
+	Deadline       time.Time `json:"deadline"`              // by then everything has ended and is uploaded
+	Workspace      string    `json:"workspace,omitempty"`   // presigned GET of the archive; empty for an empty workspace
+	Attachments    string    `json:"attachments,omitempty"` // the same of what lies beside it, read-only; empty for nothing
+	Cancel         string    `json:"cancel,omitempty"`      // presigned GET of an object that is there once somebody cancelled
 	Upload         Form      `json:"upload"`
 }
 

@@ -74,7 +74,7 @@ func changing(t *testing.T, base *conversation.Tree, p conversation.Payload) *co
 	if base == nil {
 		base = &conversation.Tree{}
 	}
-	kept, problems := p.Complete(conversation.CodeGenerate, "", base)
+	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, base)
 	expect.Must(t, problems == nil, "%v", problems)
 	return proposed(conversation.CodeGenerate, kept)
 }
@@ -242,7 +242,7 @@ var conversationStates = []struct {
 	{"action_changed_before", conversation.CardAction, func(c *onThread) {
 		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}))(c.t)
 		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"}, {Path: "b", Content: "2\n"}}}.Complete(
-			conversation.CodeGenerate, "", base)
+			conversation.CodeGenerate, conversation.On{}, base)
 		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
 			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
 		c.says("", proposed(conversation.CodeGenerate, kept))

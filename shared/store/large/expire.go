@@ -125,7 +125,7 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, under := range []string{results, prompts, versions, talks, ""} {
+	for _, under := range []string{results, prompts, versions, attached, talks, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -232,7 +232,7 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 	switch {
 	case strings.HasPrefix(p.prefix, prompts): // nothing reads old ones
 		return func(string) bool { return true }, nil
-	case strings.HasPrefix(p.prefix, versions):
+	case strings.HasPrefix(p.prefix, versions), strings.HasPrefix(p.prefix, attached):
 		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
 	}
 	if strings.HasPrefix(p.prefix, talks) {

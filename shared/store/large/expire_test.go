@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -256,6 +258,50 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
 	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows, Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2, "an archive and its manifest of a conversation that is forgotten")
+}
+
+// Attachments of a living conversation never expire, nor do those on which an open action works.
+func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	rows, now := k.talks(), time.Now().UTC()
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	s, of := versions.Open(k.Config, k.Bucket).Attached(), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	put := func(text string) string {
+		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
+		return expect.Value(s.Put(t.Context(), of, tree))(t)
+	}
+	old, acting, current := put("1"), put("2"), put("3")
+	expect.Value(rows.Decide(t.Context(), in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
+		talk, head := *a.Conversation, a.Head
+		talk.AttachmentsVersion = current
+		c := aggregate.Change{Head: &head, Now: now}
+		c.Put(&talk)
+		c.Put(&conversation.Action{Number: 1, Status: conversation.ActionPending, AttachmentsVersion: acting})
+		return c, nil
+	}))(t)
+	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest")
+	_, err := s.Get(t.Context(), of, old)
+	expect.Fails(t, err, versions.ErrGone)
+	for _, v := range []string{acting, current} {
+		expect.Value(s.Get(t.Context(), of, v))(t)
+	}
+}
+
+// read-file gets a file by an address of that one object, which is kept as what agents read is.
+func TestAFileIsLentByItsAddress(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
+	address := expect.Value(k.results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
+	got := expect.Value(http.Get(address))(t)
+	defer got.Body.Close()
+	expect.Is(t, string(expect.Value(io.ReadAll(got.Body))(t)), "PK\x00", "the file")
+	expect.Is(t, k.expire(t, 31*day), 1, "what expires")
+	gone := k.results()
+	gone.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
+	_, err := gone.Lend(t.Context(), ref, []byte("late"), time.Minute)
+	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Is(t, k.expire(t, 31*day), 0, "what came too late")
 }
 
 // meanwhile is a conversation in which somebody works between the look at its rows and the deletion.

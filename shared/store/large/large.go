@@ -10,6 +10,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -46,6 +47,7 @@ const (
 	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
 	workspaces = "workspaces/"
 	versions   = conversation.VersionsPrefix
+	attached   = conversation.AttachedPrefix
 )
 
 // Prefixes are what the bucket's keys may begin with. Any other key begins with a tenant's id: an early release stored
@@ -135,6 +137,24 @@ func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessa
 func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	b, err := s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+reads, v, aggregate.Blob{})
 	return s.inTime(ctx, ref, b, err)
+}
+
+// Lend stores a file of a conversation as KeepReads does, and returns an address at which it can be read for some time.
+func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte, during time.Duration) (address string, err error) {
+	key := talks + strings.TrimSuffix(under(ref), "/") + reads + aggregate.HashOf(string(file))
+	_, err = s.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(file)})
+	if err != nil {
+		return "", fmt.Errorf("keep a file: %w", err)
+	}
+	if _, err := s.inTime(ctx, ref, aggregate.Blob{S3Key: key}, nil); err != nil {
+		return "", err
+	}
+	r, err := s3.NewPresignClient(s.S3).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key},
+		s3.WithPresignExpires(during))
+	if err != nil {
+		return "", fmt.Errorf("sign an address: %w", err)
+	}
+	return r.URL, nil
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by

@@ -37,7 +37,7 @@ func (s *Store) Each(ctx context.Context, of Conversation, version string, files
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	key := of.version(version)
+	key := s.version(of, version)
 	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
 	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
 		err = fmt.Errorf("%w: %w", ErrGone, err)

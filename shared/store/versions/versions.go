@@ -25,8 +25,9 @@ import (
 // Everything is under one prefix because the sandbox's network allows only that prefix. Versions expire as results do
 // (shared/store/large); the bucket deletes the files of a single action after a day.
 const (
-	kept    = conversation.VersionsPrefix
-	passing = conversation.ActionsPrefix
+	kept     = conversation.VersionsPrefix
+	attached = conversation.AttachedPrefix
+	passing  = conversation.ActionsPrefix
 )
 
 // ErrGone means that a version was deleted or that nothing was uploaded.
@@ -35,12 +36,12 @@ var ErrGone = errors.New("the workspace is gone")
 // Conversation identifies a conversation by its tenant's id and its own.
 type Conversation struct{ Tenant, ID string }
 
-func (s Conversation) version(v string) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar"
+func (s *Store) version(of Conversation, v string) string {
+	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".tar"
 }
 
-func (s Conversation) manifest(v string) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + v + ".json"
+func (s *Store) manifest(of Conversation, v string) string {
+	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".json"
 }
 
 // difference is the key of the difference from base to version, which stands beside the version.
@@ -72,13 +73,21 @@ type Store struct {
 	s3      *s3.Client
 	presign *s3.PresignClient
 	bucket  string
+	below   string // the prefix of versions
 }
 
 // Open returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the sandbox's
 // network resolves.
 func Open(cfg aws.Config, bucket string) *Store {
 	c := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
-	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket}
+	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket, below: kept}
+}
+
+// Attached returns the store of the versions of what people attached to conversations.
+func (s *Store) Attached() *Store {
+	other := *s
+	other.below = attached
+	return &other
 }
 
 // Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
@@ -90,7 +99,7 @@ func (s *Store) Get(ctx context.Context, of Conversation, version string) (*conv
 	if err := checkVersion(version); err != nil {
 		return nil, err
 	}
-	return s.get(ctx, of.version(version))
+	return s.get(ctx, s.version(of, version))
 }
 
 func checkVersion(version string) error {
@@ -138,13 +147,13 @@ func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) 
 	if err != nil {
 		return "", fmt.Errorf("list a workspace: %w", err)
 	}
-	if err := s.put(ctx, of.manifest(version), manifest); err != nil {
+	if err := s.put(ctx, s.manifest(of, version), manifest); err != nil {
 		return "", err
 	}
-	if err := s.put(ctx, of.version(version), archive); err != nil {
+	if err := s.put(ctx, s.version(of, version), archive); err != nil {
 		return version, err
 	}
-	if err := s.inTime(ctx, of, of.version(version), of.manifest(version)); err != nil {
+	if err := s.inTime(ctx, of, s.version(of, version), s.manifest(of, version)); err != nil {
 		return "", err
 	}
 	return version, nil
@@ -178,7 +187,7 @@ func (s *Store) Manifest(ctx context.Context, of Conversation, version string) (
 	if err := checkVersion(version); err != nil {
 		return m, err
 	}
-	text, err := s.read(ctx, of.manifest(version), maxManifest)
+	text, err := s.read(ctx, s.manifest(of, version), maxManifest)
 	if errors.Is(err, ErrGone) {
 		t, err := s.Get(ctx, of, version)
 		if err != nil {
@@ -201,7 +210,7 @@ func (s *Store) Complete(ctx context.Context, of Conversation, version string, t
 	if version == "" {
 		return nil
 	}
-	key := of.manifest(version)
+	key := s.manifest(of, version)
 	_, err := s.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
 	if _, missing := errors.AsType[*types.NotFound](err); !missing {
 		return err
@@ -328,9 +337,10 @@ func (s *Store) Made(ctx context.Context, of Conversation, version string, actio
 	return m, nil
 }
 
-// Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for
-// the upload of the changed files. They are valid for this action and until the given time.
-func (s *Store) Lend(ctx context.Context, of Conversation, version string, until time.Time, o *isolated.Order) error {
+// Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of the
+// changed files. They are valid for this action and until the given time.
+func (s *Store) Lend(ctx context.Context, of Conversation, on conversation.On, until time.Time,
+	o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {
 		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
@@ -343,8 +353,13 @@ func (s *Store) Lend(ctx context.Context, of Conversation, version string, until
 		return r.URL, nil
 	}
 	var err error
-	if version != "" {
-		if o.Workspace, err = read(of.version(version)); err != nil {
+	if on.Base != "" {
+		if o.Workspace, err = read(s.version(of, on.Base)); err != nil {
+			return err
+		}
+	}
+	if on.Attachments != "" {
+		if o.Attachments, err = read(s.Attached().version(of, on.Attachments)); err != nil {
 			return err
 		}
 	}
@@ -375,5 +390,5 @@ func (s *Store) Take(ctx context.Context, of Conversation, action string) (versi
 	if err != nil {
 		return "", err
 	}
-	return s.Put(ctx, of, t)
+	return s.Put(ctx, of, t.Own())
 }

@@ -73,7 +73,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	version := expect.Value(s.Put(t.Context(), session, before))(t)
 	expect.Is(t, version, conversation.Version(archive), "it is kept as")
 	o := isolated.Order{Action: "01ACTION"}
-	expect.NoError(t, s.Lend(t.Context(), session, version, time.Now().Add(time.Minute), &o))
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: version}, time.Now().Add(time.Minute), &o))
 	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
 		t.Errorf("%d, %d bytes", status, len(body))
 	}
@@ -118,7 +118,7 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	s := versions.Open(config(""), "ringi-bucket")
 	var o isolated.Order
 	o.Action = "01ACTION"
-	expect.NoError(t, s.Lend(t.Context(), session, strings.Repeat("a", 64), time.Now().Add(time.Hour), &o))
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: strings.Repeat("a", 64)}, time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
 		u := expect.Value(url.Parse(address))(t)
 		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" && !strings.HasPrefix(u.Path, "/workspaces/") {
@@ -128,7 +128,7 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") || o.Upload.Fields["X-Amz-Security-Token"] == "" {
 		t.Errorf("the upload has the fields %v", o.Upload.Fields)
 	}
-	err := s.Lend(t.Context(), session, "", time.Now().Add(-time.Second), &o)
+	err := s.Lend(t.Context(), session, conversation.On{}, time.Now().Add(-time.Second), &o)
 	expect.That(t, err != nil, "an address is lent for a time that is over")
 }
 

@@ -1,10 +1,13 @@
 package webapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 
@@ -81,7 +84,7 @@ func completeUpload(a *API, p params) (reply, error) {
 		}
 		f.title = x.Title
 		done = append(done, map[string]any{"id": x.ID, "title": x.Title})
-		d.Files = append(d.Files, workspace.File{ID: x.ID, Name: f.name, Title: x.Title, Size: len(f.body)})
+		d.Files = append(d.Files, workspace.File{ID: x.ID, Name: f.name, Title: x.Title, MIMEType: typeOf(f.name), Body: f.body})
 	}
 	m, err := a.ws.Post(d)
 	if err != nil {
@@ -94,20 +97,55 @@ func completeUpload(a *API, p params) (reply, error) {
 	return reply{"files": done}, nil
 }
 
+// FilesPath begins the paths of files' contents.
+const FilesPath = "/files-pri/"
+
+func typeOf(name string) string {
+	return cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
+}
+
+// fileInfo describes a file. One that the app gave says where it is shared.
 func fileInfo(a *API, p params) (reply, error) {
 	a.files.mu.Lock()
 	defer a.files.mu.Unlock()
-	f := a.files.all[p.str("file")]
-	if f == nil {
-		return nil, refuse("file_not_found")
+	id, shares := p.str("file"), map[string]any{}
+	given := a.files.all[id]
+	if given != nil && given.ts == "" {
+		return reply{"file": map[string]any{"id": id, "name": given.name, "title": given.title, "size": len(given.body),
+			"shares": shares}}, nil
 	}
-	out := map[string]any{"id": p.str("file"), "name": f.name, "title": f.title, "size": len(f.body), "shares": map[string]any{}}
-	if f.ts != "" {
+	f, err := a.ws.File(id)
+	if err != nil {
+		return nil, err
+	}
+	if given != nil {
 		kind := "public"
-		if strings.HasPrefix(f.channel, "D") || strings.HasPrefix(f.channel, "G") {
+		if strings.HasPrefix(given.channel, "D") || strings.HasPrefix(given.channel, "G") {
 			kind = "private"
 		}
-		out["shares"] = map[string]any{kind: map[string]any{f.channel: []any{map[string]any{"ts": f.ts, "thread_ts": f.thread}}}}
+		shares[kind] = map[string]any{given.channel: []any{map[string]any{"ts": given.ts, "thread_ts": given.thread}}}
 	}
-	return reply{"file": out}, nil
+	address := a.opts.Self() + FilesPath + f.ID
+	return reply{"file": map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "mimetype": f.MIMEType, "size": f.Size,
+		"mode": f.Mode, "shares": shares, "url_private": address, "url_private_download": address}}, nil
+}
+
+// ServeFile serves a file's content to whoever has the bot's token.
+func (a *API) ServeFile(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	f, err := a.ws.File(r.PathValue("id"))
+	refused := token != a.opts.BotToken
+	if a.opts.Check != nil {
+		refused = a.opts.Check(token) != ""
+	}
+	switch {
+	case refused:
+		w.Header().Set("Content-Type", "text/html") // Slack shows a page to sign in
+		w.Write([]byte("<html>"))
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusNotFound)
+	default:
+		w.Header().Set("Content-Type", f.MIMEType)
+		w.Write(f.Body)
+	}
 }

@@ -109,11 +109,11 @@ var methods = map[string]method{
 	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream, "channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
 	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
 	"conversations.members": {conversationMembers, ""}, "conversations.history": {history, ""}, "conversations.replies": {replies, ""},
+	"files.info": {fileInfo, "file"},
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
 	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
 	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView, ""}, "views.publish": {publishView, "user_id"},
 	"files.getUploadURLExternal": {getUploadURL, "filename length"}, "files.completeUploadExternal": {completeUpload, "files"},
-	"files.info":                            {fileInfo, "file"},
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
 

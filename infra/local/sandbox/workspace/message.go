@@ -40,14 +40,6 @@ type Message struct {
 	Streaming bool   `json:"-"`
 }
 
-// File is a file that is shared in a message.
-type File struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Title string `json:"title"`
-	Size  int    `json:"size"`
-}
-
 type BotProfile struct {
 	ID     string `json:"id"`
 	AppID  string `json:"app_id"`
@@ -133,7 +125,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
 		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Files: d.Files, Metadata: d.Metadata, Channel: c.ID,
+		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID, Files: w.keep(d.Files),
 	}
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID
