@@ -186,6 +186,9 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		} else if m.Sender != conversation.FromAgent {
 			out[i].Files = t.files(m)
 		}
+		if m.HandOver != nil {
+			out[i].HandOver, out[i].TaskID = m.HandOver.Text, m.HandOver.TaskID
+		}
 		if m.Sender == conversation.FromSystem {
 			for _, p := range m.Pieces() {
 				out[i].Pieces = append(out[i].Pieces, turn.Piece(p))

@@ -18,6 +18,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/conversations"
@@ -183,7 +184,7 @@ func (k *talk) load(t driver.T) *conversation.Aggregate {
 
 // pass makes time pass for one of the session's rows if the condition holds.
 func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]string) {
-	pk, _ := aggregate.Kinds{conversation.Kind}.Partition(k.ref)
+	pk, _ := aggregate.Kinds{conversation.Kind, task.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeNames: names,
 		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},

@@ -32,6 +32,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
+		"a request that was handed over":                    pageOfHandOver,
 		"what people change and delete":                     pageOfChanges,
 		"what the agent read, and wants to request":         pageOfReads,
 		"the newest five hundred lines":                     longOutput,

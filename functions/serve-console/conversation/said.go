@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
@@ -17,7 +18,9 @@ type saidRow struct {
 	Files          []fileRow
 	Tokens         int64
 	Action         int  // number of the action that the message is about
-	Anew           bool // the agent doesn't know the messages before this one
+	Task           string // path of the task that the message is about
+	Request        string // what the agent handed over, or wants to
+	Anew           bool   // the agent doesn't know the messages before this one
 	Waits          bool // it is not answered
 	Note           string
 	Reads          []readRow
@@ -86,6 +89,13 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			row.Note = words.Say("changes")
 		case gone[m.Key()]:
 			row.Note = words.Say("deleted")
+		}
+		id := m.TaskID
+		if m.HandOver != nil {
+			id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
+		}
+		if aggregate.ValidID(id) {
+			row.Task = "/console/tasks/" + id
 		}
 		switch m.Sender {
 		case conversation.FromAgent:

@@ -128,9 +128,10 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
-	if x.Text != "" || proposed != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
+	handed := c.hands(x, seen)
+	if x.Text != "" || proposed != "" || handed != nil || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
-			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late}
+			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, HandOver: handed}
 		if x.Files != nil {
 			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
 		}
@@ -141,11 +142,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			}
 		}
 	}
-	switch {
-	case x.HandOver != "" && x.Asked:
+	if handed != nil && handed.TaskID == "" {
 		c.offer(x.HandOver, seen)
-	case x.HandOver != "":
-		c.handOver(x.HandOver, seen)
 	}
 	c.fold(x.Summary, x.Through)
 	switch {

@@ -133,6 +133,9 @@ type Message struct {
 	Own []Span `json:"own,omitempty"`
 	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
+	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
+	HandOver *Handed `json:"hand_over,omitempty"`
+	TaskID   string  `json:"task_id,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
 	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
@@ -144,6 +147,12 @@ type Message struct {
 	Deleted bool   `json:"deleted,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
+}
+
+// Handed is a request that an agent made to the pipeline.
+type Handed struct {
+	Text   string `json:"text"`
+	TaskID string `json:"task_id,omitempty"` // empty: a person makes it by a button
 }
 
 // Span is a range of bytes in a text.

@@ -34,6 +34,9 @@ type Message struct {
 	Proposal *Proposal
 	// Refused are further proposals in the same message, which were refused.
 	Refused []Proposal
+	// HandOver is the text of a request that the agent made to the pipeline, and TaskID the task that it became; empty: a
+	// person makes the request by a button.
+	HandOver, TaskID string
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
 	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
