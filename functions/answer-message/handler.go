@@ -119,6 +119,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		}
 		return next, nil
 	}
+	if of := a.WaitingTyped(); of != nil {
+		return t.typed(ctx, of)
+	}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)

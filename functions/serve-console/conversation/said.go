@@ -17,10 +17,11 @@ type saidRow struct {
 	At             time.Time
 	Files          []fileRow
 	Tokens         int64
-	Action         int  // number of the action that the message is about
+	Action         int    // number of the action that the message is about
 	Task           string // path of the task that the message is about
 	Request        string // what the agent handed over, or wants to
-	Anew           bool   // the agent doesn't know the messages before this one
+	Typed          *conversation.Own
+	Anew           bool // the agent doesn't know the messages before this one
 	Waits          bool // it is not answered
 	Note           string
 	Reads          []readRow
@@ -90,6 +91,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		case gone[m.Key()]:
 			row.Note = words.Say("deleted")
 		}
+		row.Typed = m.Typed
 		id := m.TaskID
 		if m.HandOver != nil {
 			id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
