@@ -84,7 +84,7 @@ func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
 		said := w.refused()
 		expect.Must(t, len(said) == 1 && said[0].Typed.Content == tt.own.Content, "%s: %+v", name, said)
 		expect.Has(t, said[0].Content, tt.says)
-		expect.Has(t, said[0].Content, "<@U2>")
+		expect.Is(t, said[0].For, "U2")
 		expect.Is(t, w.load().FilesLost(), name == "lost")
 	}
 }

@@ -100,5 +100,5 @@ func TestAFileBesideOthersIsProposedByARun(t *testing.T) {
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.RefuseTyped(a.Head.Run, of, []string{"読めません"}, "", w.Now())
 	})
-	b.Get(k.Page()).Holds(t, "操作にできませんでした", "読めません", "入力した内容:", "src/a.py", "print(&lt;1&gt;)")
+	b.Get(k.Page()).Holds(t, "→ 田中", "操作にできませんでした", "読めません", "入力した内容:", "src/a.py", "print(&lt;1&gt;)")
 }

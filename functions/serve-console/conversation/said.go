@@ -104,6 +104,9 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			row.By = p.Agent
 		case conversation.FromSystem:
 			row.By = words.Say("ringi")
+			if m.For != "" {
+				row.By += " → " + t.person(m.For)
+			}
 			if m.Collapsed {
 				row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 			}

@@ -136,8 +136,9 @@ type Message struct {
 	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
 	HandOver *Handed `json:"hand_over,omitempty"`
 	TaskID   string  `json:"task_id,omitempty"`
-	// Typed is what a person typed who was told by this message why nothing became of it.
-	Typed *Own `json:"typed,omitempty"`
+	// Typed is what a person typed, and For that person, who is told by this message why nothing became of it.
+	Typed *Own   `json:"typed,omitempty"`
+	For   string `json:"for,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
 	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.

@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -107,8 +106,8 @@ func (a *Aggregate) RefuseTyped(run int, t *Typed, why []string, lost string, no
 		return aggregate.Change{}, err
 	}
 	c.lose(lost)
-	m := Message{Sender: FromSystem, Reason: ReasonNotProposed, Typed: &t.Own}
-	m.own(fmt.Sprintf(saidOfTyped.In(c.Conversation.Locale).refused, t.User))
+	m := Message{Sender: FromSystem, Reason: ReasonNotProposed, Typed: &t.Own, For: t.User}
+	m.own(saidOfTyped.In(c.Conversation.Locale).refused)
 	m.quote(strings.Join(why, "\n"))
 	m.own(saidOfTyped.In(c.Conversation.Locale).kept)
 	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
@@ -138,14 +137,14 @@ type wordsOfTyped struct{ refused, kept, busy, changed, failed string }
 
 var saidOfTyped = language.InEach(
 	wordsOfTyped{
-		refused: "<@%s> さんの提案は、操作にできませんでした。",
+		refused: "この人の提案は、操作にできませんでした。",
 		kept:    "入力した内容は、会話のページの、このメッセージのところに残っています。",
 		busy:    "その間に、ほかの操作が承認待ちになりました。それが終わってから、もう一度提案してください。",
 		changed: "その間に、会話のファイルが変わりました。もう一度提案してください。",
 		failed:  "Ringi の側で処理に失敗しました。時間をおいて、もう一度提案してください。",
 	},
 	wordsOfTyped{
-		refused: "The proposal of <@%s> could not be made an action.",
+		refused: "This person’s own proposal could not be made an action.",
 		kept:    "What was typed is kept beside this message on the conversation’s page.",
 		busy:    "Another action came to wait for approval meanwhile. Propose this again when it is over.",
 		changed: "The conversation’s files changed meanwhile. Please propose this again.",

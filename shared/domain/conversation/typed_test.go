@@ -75,7 +75,7 @@ func TestAPersonIsToldWhyNothingBecameOfWhatTheyTyped(t *testing.T) {
 			said = m
 		}
 	}
-	expect.Must(t, said != nil && *said.Typed == typedFile && strings.Contains(said.Content, "<@"+suzuki+">") && strings.Contains(said.Content, "the reason"), "%+v", said)
+	expect.Must(t, said != nil && *said.Typed == typedFile && said.For == suzuki && strings.Contains(said.Content, "the reason"), "%+v", said)
 }
 
 // A run that dies again and again gives up what waits, and says so: nothing waits for ever.
