@@ -65,11 +65,13 @@ type Handler struct {
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
 	Streamer Streamer
-	Notes    Notes
-	Every    time.Duration // time between two calls that show more of an answer
-	Allow    []string      // non-public endpoints that agents may use
-	Sandbox  bool          // whether commands can be executed here
-	Now      func() time.Time
+	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
+	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
+	Notes   Notes
+	Every   time.Duration // time between two calls that show more of an answer
+	Allow   []string      // non-public endpoints that agents may use
+	Sandbox bool          // whether commands can be executed here
+	Now     func() time.Time
 }
 
 // answering makes one answer.
@@ -165,6 +167,9 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
 	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
+	if err := t.giveThread(ctx); err != nil {
+		return t.stopped(ctx, err)
+	}
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err

@@ -21,8 +21,9 @@ type saidRow struct {
 	Task           string // path of the task that the message is about
 	Request        string // what the agent handed over, or wants to
 	Typed          *conversation.Own
-	Anew           bool // the agent doesn't know the messages before this one
-	Waits          bool // it is not answered
+	Thread         []earlierRow // what was said in the thread before
+	Anew           bool         // the agent doesn't know the messages before this one
+	Waits          bool         // it is not answered
 	Note           string
 	Reads          []readRow
 }
@@ -31,6 +32,11 @@ type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
 	Unread          bool
+}
+
+type earlierRow struct {
+	By, Text string
+	At       time.Time
 }
 
 // readRow is what the agent read of the conversation's files by one call.
@@ -92,6 +98,9 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			row.Note = words.Say("deleted")
 		}
 		row.Typed = m.Typed
+		for _, e := range m.Thread {
+			row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
+		}
 		id := m.TaskID
 		if m.HandOver != nil {
 			id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)

@@ -67,3 +67,17 @@ func pageOfHandOver(t *testing.T, w *consoletest.World) {
 	page.Holds(t, "依頼として渡した内容:", "ノート &lt;PC&gt; を買う", `href="/console/tasks/`+handed.TaskID+`"`,
 		"渡したタスク "+handed.TaskID+" は完了しました。")
 }
+
+// pageOfThread: the page has what the agent was given of the thread.
+func pageOfThread(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.ThreadBefore = "1776675600.000100"
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: workspace.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}}, true, w.Now())
+	})
+	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件を、エージェントに見せました", "スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
+}

@@ -55,8 +55,11 @@ type Conversation struct {
 	ThreadTS    string `json:"thread_ts"`
 	Opener      string `json:"opener"` // Slack user id
 	Title       string `json:"title"`  // beginning of the first message
-	Locale      string `json:"locale"`
-	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
+	// ThreadBefore is the timestamp of the first message of a conversation that began within a thread, until the agent is
+	// given what was said there before.
+	ThreadBefore string `json:"thread_before,omitempty"`
+	Locale       string `json:"locale"`
+	IdleDays     int    `json:"idle_days"` // idle days after which it closes; 0: never
 	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
 	Unnamed bool `json:"unnamed,omitempty"`
 
@@ -133,6 +136,8 @@ type Message struct {
 	Own []Span `json:"own,omitempty"`
 	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
+	// Thread is what was said in the thread before the conversation.
+	Thread []Earlier `json:"thread,omitempty"`
 	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
 	HandOver *Handed `json:"hand_over,omitempty"`
 	TaskID   string  `json:"task_id,omitempty"`

@@ -27,6 +27,8 @@ type Message struct {
 	Deleted bool
 	// Pieces are the parts of a system's message.
 	Pieces []Piece
+	// Thread is what people said in the thread before the conversation, of which a system's message tells.
+	Thread []Earlier
 	// Collapsed says that the message is a summary of older ones, which are not shown, up to the time At. Without a text
 	// these have no summary either.
 	Collapsed bool
@@ -48,6 +50,13 @@ type Message struct {
 type Piece struct {
 	Text   string
 	Quoted bool
+}
+
+// Earlier is what somebody said before the conversation.
+type Earlier struct {
+	Name, UserID string
+	At           time.Time
+	Text         string
 }
 
 // Sender is the author of a message.
