@@ -8,8 +8,16 @@ import (
 	"ringi/shared/store/large"
 )
 
-// talkers are the functions that write what is said and done in conversations.
-var talkers = []string{"AnswerMessageFunction", "RunActionFunction", "GiveUpFunction"}
+// talkers are the functions that write what is said and done in conversations: those of their state machine.
+func (s *stack) talkers() (ids []string) {
+	for _, v := range object(s.resources["Chat"].Properties["DefinitionSubstitutions"]) {
+		if id, ok := strings.CutSuffix(target(v), ".Arn"); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
 
 // outlive says of what conversations' functions may write why it stays when a conversation is forgotten.
 var outlive = map[string]string{
@@ -23,7 +31,7 @@ var outlive = map[string]string{
 func forgetRule(s *stack, wrong report) {
 	const bucket, sweeper = "ResultsBucket.Arn/", "SweepTasksFunction"
 	erased := append([]string{conversation.Kind.Prefix}, conversation.Kind.Lists...)
-	for _, id := range talkers {
+	for _, id := range s.talkers() {
 		for _, st := range s.statements(s.role(id)) {
 			if st.effect != "Allow" {
 				continue
@@ -41,6 +49,9 @@ func forgetRule(s *stack, wrong report) {
 			for _, on := range st.resources {
 				below, _ := strings.CutPrefix(on, bucket)
 				wrong.where(!s.forgets(sweeper, below) && outlive[below] == "", "%s may put objects %s, which stay when a conversation is forgotten", id, below)
+				late := strings.Replace(on, "/workspaces/*", "/workspaces/versions/*", 1) // the bucket deletes the rest
+				wrong.where(s.forgets(sweeper, below) && !s.allowsOn(s.role(id), "s3:DeleteObject", late),
+					"%s may not delete what it put too late below %s", id, below)
 			}
 		}
 	}

@@ -17,9 +17,15 @@ func objectRule(s *stack, wrong report) {
 				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) && slices.Contains(st.resources, on)
 			})
 		}
-		wrong.where(s.allowsIn(s.role(id), "s3:DeleteObjectVersion", arguments) || s.allowsIn(s.role(id), "s3:DeleteObjectVersion", bucket) &&
-			id != "SweepTasksFunction", "%s may delete for good what is not its to forget", id)
-		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(talkers, id) {
+		for _, st := range all {
+			for _, on := range st.resources {
+				ours := id == "SweepTasksFunction" && on != bucket+"/*" && !strings.HasPrefix(on, bucket+"/arguments/") ||
+					id == "ExpireResultsFunction" && on == bucket+"/workspaces/versions/*"
+				wrong.where(st.effect == "Allow" && slices.Contains(st.actions, "s3:DeleteObjectVersion") &&
+					strings.HasPrefix(on, bucket) && !ours, "%s may delete for good what is not its to forget", id)
+			}
+		}
+		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(s.talkers(), id) {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
 				"%s may not find and delete results that were kept under older keys", id)
@@ -64,6 +70,7 @@ func chatObjects(s *stack, id string, wrong report) {
 	// What came too late into a conversation that is forgotten, its writer deletes.
 	deletes := map[string][]string{
 		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*"}, "RunActionFunction": {bucket + "/workspaces/versions/*"},
+		"FetchSourceFunction": {bucket + "/workspaces/versions/*"},
 	}[id]
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",

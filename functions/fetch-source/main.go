@@ -32,8 +32,9 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := conversations.Open(cfg, env.Table)
 	held := vault.New(tasks.Of(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID})
+	files := versions.Open(cfg, env.ResultsBucket)
+	files.Living = rows.Living
 	return &Handler{
-		Store: rows, App: held.App, GitHub: github.At(env.GitHubURL), Files: versions.Open(cfg, env.ResultsBucket),
-		Now: time.Now,
+		Store: rows, App: held.App, GitHub: github.At(env.GitHubURL), Files: files, Now: time.Now,
 	}, nil
 }

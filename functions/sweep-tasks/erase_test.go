@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -39,6 +41,7 @@ type talk struct {
 	in      conversation.Inbound
 	stamped []string // keys of the rows and objects that stay
 	output  []string // ids of the actions with output
+	cards   int
 }
 
 var (
@@ -88,9 +91,10 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	for range 2 {
 		expect.Value(files.Put(t.Context(), of, &conversation.Tree{}))(t)
 		expect.Value(k.results.Prompts(k.ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
+		expect.Value(k.results.KeepReads(t.Context(), k.ref, value(4)))(t)
 	}
 	expect.NoError(t, files.Cancel(t.Context(), of, x.ActionID))
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(member, anyone, w.Now()) })
+	k.cards = len(k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(member, anyone, w.Now()) }).Cards)
 	return k
 }
 
@@ -199,7 +203,15 @@ func (k *talk) forgets(t *testing.T) {
 	k.Later(25 * time.Hour)
 	k.sweeps(enoughCalls)
 	expect.Must(t, k.head(t).ForgettingAt != nil, "it is not forgotten: %+v", k.head(t))
+	k.shown(t)
 	k.Later(16 * time.Minute)
+}
+
+// shown records that Slack shows the cards.
+func (k *talk) shown(t *testing.T) {
+	t.Helper()
+	h := k.head(t)
+	expect.NoError(t, k.rows.Shown(t.Context(), k.ref, *h.Common()))
 }
 
 // gone fails the test unless what was stamped is all that is left.
@@ -234,6 +246,7 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 		_, err := k.rows.Of.Decide(t.Context(), k.ref, decide)
 		expect.Fails(t, err, aggregate.ErrNotFound, name)
 	}
+	k.shown(t)
 	k.Later(10 * time.Minute)
 	k.sweeps(enoughCalls)
 	expect.Same(t, before, k.left(t))
@@ -257,13 +270,16 @@ func TestWhatASweepLeavesTheNextOneDestroys(t *testing.T) {
 	calls := whole.sweeps(enoughCalls)
 	whole.gone(t)
 	for n := 1; n < calls; n += 1 + calls/40 {
-		k := talks(t, w, fmt.Sprintf("17750341%02d.000100", n%100))
+		k := talks(t, w, fmt.Sprintf("1775034%03d.000100", n))
 		k.forgets(t)
 		k.sweeps(n)
 		left := k.left(t)
 		for _, key := range k.stamped {
 			expect.That(t, slices.Contains(left, key), "after %d calls %s is gone", n, key)
 		}
+		cards := slices.DeleteFunc(slices.Clone(left), func(key string) bool { return !strings.HasPrefix(key, "CARD#") })
+		expect.That(t, len(cards) == k.cards || !slices.Contains(left, "SESSION"),
+			"after %d calls %d of %d cards are left, and seem undrawn", n, len(cards), k.cards)
 		for range 3 { // one that failed is put off
 			k.Later(time.Hour)
 			k.sweeps(enoughCalls)
@@ -284,9 +300,14 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 	files.Living = k.rows.Living
 	for name, err := range map[string]func() error{
 		"a payload": func() error { _, err := late.KeepPayload(t.Context(), k.ref, value(7), nil); return err },
+		"a reading": func() error { _, err := late.KeepReads(t.Context(), k.ref, value(8)); return err },
 		"a prompt":  func() error { _, err := late.Prompts(k.ref)(t.Context(), []byte("{}")); return err },
 		"files": func() error {
 			_, err := files.Put(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, &conversation.Tree{})
+			return err
+		},
+		"a difference": func() error {
+			_, err := files.Compare(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
 			return err
 		},
 		"output": func() error {
@@ -304,6 +325,24 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 	expect.That(t, maps.Equal(objects, want), "there are %v", objects)
 	rows := expect.Value(k.rows.Log(t.Context(), k.ref.Tenant, k.output[0], 0))(t)
 	expect.Is(t, len(rows), 0, "lines of output")
+}
+
+// A click that dies between the copy of a payload and its commit leaves a copy that nobody stamped where no role may
+// delete. The log names it, and nothing else.
+func TestWhatADeadClickCopiedIsNamed(t *testing.T) {
+	k := talks(t, versioned(t), "1775034000.000100")
+	b := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(5), nil))(t)
+	to := strings.Replace(b.S3Key, "talks/", "arguments/", 1)
+	expect.NoError(t, k.results.Copy(t.Context(), aggregate.Copy{From: b.S3Key, To: to}))
+	log := &bytes.Buffer{}
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	k.forgets(t)
+	k.sweeps(enoughCalls)
+	k.stamped = append(k.stamped, to)
+	k.gone(t)
+	named := strings.Count(log.String(), "arguments/")
+	expect.That(t, named == 1 && strings.Contains(log.String(), to), "%d are named: %s", named, log)
 }
 
 // A conversation that is kept, and one that was begun anew within the day, stay.

@@ -219,7 +219,8 @@ func (a *Aggregate) forget(c *change) {
 		return
 	}
 	at := c.Now.Add(forgetAfter)
-	c.Head.ForgottenAt, c.Conversation.DeleteAfter = &at, at.Unix()
+	// A day later, so that the row is there when the cards are drawn a last time.
+	c.Head.ForgottenAt, c.Conversation.DeleteAfter = &at, at.Add(forgetAfter).Unix()
 	for _, x := range a.Actions {
 		n := *x
 		if w, written := c.Written(x.Key()).(*Action); written {

@@ -29,6 +29,9 @@ const (
 	// lastWrite is how long after a conversation began to be forgotten somebody may still write its rows or objects:
 	// longer than any function runs, and than any claim lasts.
 	lastWrite = 15 * time.Minute
+	// lastDrawing is how long after that beginning the cards' rows stay at most until Slack shows the cards without
+	// the button to begin anew.
+	lastDrawing = time.Hour
 )
 
 // Stamped reports whether somebody, or a rule, approved the action. Its row then lives as long as the audit log.
@@ -49,13 +52,22 @@ func (a *Aggregate) erasable(now time.Time) bool {
 	return at != nil && !now.Before(*at)
 }
 
-// erasableAt returns from when on nobody writes to a conversation that is being forgotten, or nil.
+// erasableAt returns from when on nobody writes to a conversation that is being forgotten, nor draws its cards, or nil.
 func (a *Aggregate) erasableAt() *time.Time {
 	if a.Head.ForgettingAt == nil || a.Head.ErasedAt != nil {
 		return nil
 	}
 	at := a.Head.ForgettingAt.Add(lastWrite)
+	if a.undrawn() {
+		at = a.Head.ForgettingAt.Add(lastDrawing)
+	}
 	return &at
+}
+
+// undrawn reports whether cards of a conversation that is being forgotten may still have the button to begin anew.
+func (a *Aggregate) undrawn() bool {
+	return a.Head.ForgettingAt != nil && a.Head.ErasedAt == nil && a.Conversation != nil && len(a.Cards) > 0 &&
+		a.Head.ShownRev < a.Head.Rev
 }
 
 // erased records that nothing is left but the head and what was stamped. It returns ErrNotDue if that is recorded, or

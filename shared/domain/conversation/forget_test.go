@@ -76,6 +76,33 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	expect.That(t, a.Head.ErasedAt != nil && a.DueAt(late) == nil && a.Effects(late.Add(time.Hour)).Erased == nil, "%+v", a.Head)
 }
 
+// The cards' rows wait for Slack to show the cards without the button to begin anew, for an hour at most.
+func TestCardsAreDrawnOnceMoreBeforeTheyAreDeleted(t *testing.T) {
+	tb, _ := pending(t, ShellCommand)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	expect.That(t, tb.load().Conversation.DeleteAfter > tb.head.ForgottenAt.Unix(), "nothing is left to draw them from")
+	tb.head.ShownRev = tb.load().Head.Rev
+	tb.now = *tb.head.ForgottenAt
+	expect.That(t, !tb.load().Effects(tb.now).Cards, "cards are drawn before anything happened")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) })
+	a, at := tb.load(), *tb.head.ForgettingAt
+	for after, tt := range map[time.Duration]struct{ drawn, erased bool }{
+		0: {true, false}, lastWrite + time.Minute: {true, false}, time.Hour: {false, true},
+	} {
+		then := a.Effects(at.Add(after))
+		expect.That(t, then.Cards == tt.drawn && (then.Erased != nil) == tt.erased, "after %s: %+v", after, then)
+	}
+	expect.Is(t, a.DueAt(at).Sub(at), 5*time.Minute, "the sweeper comes again after")
+	expect.Is(t, a.DueAt(at.Add(59*time.Minute)).Sub(at), time.Hour, "in the end it comes after")
+	a.Head.ShownRev = a.Head.Rev
+	late := at.Add(lastWrite)
+	then := a.Effects(late)
+	expect.That(t, !then.Cards && then.Erased != nil && a.DueAt(at).Equal(late), "once they are shown: %+v, due %v", then, a.DueAt(at))
+	a.Head.ErasedAt, a.Head.ShownRev = &late, 0
+	then = a.Effects(late.Add(time.Minute))
+	expect.That(t, !then.Cards && then.Erased == nil, "cards of which nothing is left: %+v", then)
+}
+
 // Nothing is decided on a conversation that is being forgotten, whatever was under way.
 func TestNothingIsDecidedWhileAConversationIsForgotten(t *testing.T) {
 	tb, x := executing(t, ShellCommand)

@@ -58,6 +58,8 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	if a.Head.Forgotten(now) {
 		if a.erasable(now) {
 			out.Erased = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).erased(now) }
+		} else {
+			out.Cards = a.undrawn()
 		}
 		return out
 	}
@@ -143,7 +145,11 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	case a.Head.ErasedAt != nil:
 		return nil
 	case a.Head.ForgettingAt != nil:
-		return a.erasableAt()
+		by(*a.erasableAt())
+		if a.undrawn() {
+			by(now.Add(5 * time.Minute))
+		}
+		return due
 	case a.Head.Forgotten(now):
 		return a.Head.ForgottenAt
 	case a.Conversation == nil:

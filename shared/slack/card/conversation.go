@@ -126,7 +126,7 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 		d.actions(button(w.OfferMake, MakeRequest, o.ID, slack.StylePrimary)))
 }
 
-// ended draws the card of a closed conversation. Its button is gone once the conversation is open again.
+// ended draws the card of a closed conversation. Its button is gone once the conversation is open again, or forgotten.
 func (d conversationDrawing) ended() face {
 	s, w := d.t.Conversation, d.texts
 	if s == nil || s.Status != conversation.Closed {
@@ -138,7 +138,11 @@ func (d conversationDrawing) ended() face {
 	}
 	lines := []string{why, w.readers(s)}
 	if at := d.t.Head.ForgottenAt; at != nil {
-		lines = append(lines, fill(w.Forgets, "when", whenSet(at)))
+		forgets := fill(w.Forgets, "when", whenSet(at))
+		if d.t.Head.Forgotten(d.now) {
+			return face{text: w.Gone, colour: grey}.with(section(w.Gone), contextLine(why, forgets))
+		}
+		lines = append(lines, forgets)
 	}
 	return face{text: w.Closed, colour: grey}.with(
 		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(lines...),

@@ -248,6 +248,11 @@ var conversationStates = []struct {
 		c.says("はい", nil)
 		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
 	}},
+	{"session_forgotten", conversation.CardSession, func(c *onThread) {
+		c.says("はい", nil)
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+		c.now = *c.Head.ForgottenAt
+	}},
 	{"session_reopened", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.End(member("U_SATO"), anyMember, c.now))

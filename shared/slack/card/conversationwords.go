@@ -29,7 +29,7 @@ type conversationWords struct {
 	CancelledBy, CancelledClosed            string
 	LateDone, LateFailed                    string
 	System, Closed, ClosedBy, ClosedIdle    string
-	Begin, Reopened                         string
+	Begin, Reopened, Gone                   string
 	ReadDirect, ReadHere, Forgets, WillGo   string
 	BeginEmpty, EmptyTitle, EmptyText       string
 	EmptyYes, EmptyNo                       string

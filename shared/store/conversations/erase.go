@@ -3,6 +3,7 @@ package conversations
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -49,7 +50,7 @@ func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Re
 	}
 	// Output goes before the rows by which it is found.
 	for _, id := range actions {
-		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id); err != nil {
+		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id, outlives); err != nil {
 			return deleted, err
 		}
 	}
@@ -59,12 +60,28 @@ func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Re
 			return deleted, err
 		}
 	}
-	for _, prefix := range own {
-		if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID); err != nil {
-			return deleted, err
+	// Cards go after the other rows: what is left of them says nothing of whether Slack shows them.
+	for _, stays := range []func(table.Item) (bool, error){outlivesOrCard, outlives} {
+		for _, prefix := range own {
+			if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID, stays); err != nil {
+				return deleted, err
+			}
 		}
 	}
-	return deleted, nil
+	if deleted > 0 {
+		return deleted, nil
+	}
+	return 0, left(ctx, results, ref, stamped)
+}
+
+// left logs the copies that nobody stamped: the clicks that made them died, or were overtaken, before they committed.
+// They stay, because no role may delete where stamped payloads stand.
+func left(ctx context.Context, results large.Store, ref aggregate.Ref, stamped map[string]bool) error {
+	keys, err := results.Below(ctx, conversation.StampedPrefix+ref.Tenant+"/"+ref.ID+"/", stamped)
+	for _, key := range keys {
+		slog.WarnContext(ctx, "a copy that nobody stamped stays", ref.Log(), "key", key)
+	}
+	return err
 }
 
 func partition(prefix, tenant, of string) (string, error) {
@@ -74,12 +91,14 @@ func partition(prefix, tenant, of string) (string, error) {
 	return prefix + tenant + "#" + of, nil
 }
 
-func (s *Store) eraseRows(ctx context.Context, deleted *int, prefix, tenant, of string) error {
+func (s *Store) eraseRows(
+	ctx context.Context, deleted *int, prefix, tenant, of string, stays func(table.Item) (bool, error),
+) error {
 	pk, err := partition(prefix, tenant, of)
 	if err != nil {
 		return err
 	}
-	n, err := s.Table().Erase(ctx, pk, outlives)
+	n, err := s.Table().Erase(ctx, pk, stays)
 	*deleted += n
 	return err
 }
@@ -95,6 +114,13 @@ func outlives(it table.Item) (bool, error) {
 		return x.Stamped(), err
 	}
 	return false, nil
+}
+
+func outlivesOrCard(it table.Item) (bool, error) {
+	if table.TextOf(it, "type") == "card" {
+		return true, nil
+	}
+	return outlives(it)
 }
 
 // eachAction calls found with the actions of a partition, also with those that have expired.

@@ -164,23 +164,23 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 
 // expireFrom deletes the old objects of one prefix after the key from, and up to upTo unless that is empty.
 func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
-	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
-	for last := false; !last && pages.HasMorePages() && x.goesOn(ctx); {
-		page, err := pages.NextPage(ctx)
+	pages := r.Results.pages(p.prefix, from)
+	for last := false; !last && pages.more() && x.goesOn(ctx); {
+		page, err := pages.next(ctx)
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(page.Contents, func(o types.Object) bool { return upTo != "" && aws.ToString(o.Key) > upTo }); i >= 0 {
-			page.Contents, last = page.Contents[:i], true
+		if i := slices.IndexFunc(page, func(o stored) bool { return upTo != "" && o.key > upTo }); i >= 0 {
+			page, last = page[:i], true
 		}
-		old, done, err := r.old(ctx, p, page.Contents, before)
+		old, done, err := r.old(ctx, p, page, before)
 		if err != nil {
 			return err
 		}
 		var keys []types.ObjectIdentifier
 		for _, o := range old {
-			keys = append(keys, types.ObjectIdentifier{Key: o.Key})
-			x.found(before.Sub(aws.ToTime(o.LastModified)))
+			keys = append(keys, types.ObjectIdentifier{Key: &o.key, VersionId: o.version})
+			x.found(before.Sub(o.at))
 		}
 		gone, err := r.remove(ctx, keys)
 		if x.deleted(gone); err != nil || done {
@@ -192,18 +192,18 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 
 // old returns the objects of a page that were stored before a time and may be deleted. done reports that all further
 // objects belong to tasks that were created later.
-func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.Object, done bool, err error) {
-	of := func(o types.Object) string {
-		id, _, _ := strings.Cut(strings.TrimPrefix(aws.ToString(o.Key), p.prefix), "/")
+func (r Retention) old(ctx context.Context, p place, page []stored, before time.Time) (list []stored, done bool, err error) {
+	of := func(o stored) string {
+		id, _, _ := strings.Cut(strings.TrimPrefix(o.key, p.prefix), "/")
 		return id
 	}
-	if i := slices.IndexFunc(page, func(o types.Object) bool {
+	if i := slices.IndexFunc(page, func(o stored) bool {
 		begun, ok := aggregate.IDTime(of(o))
 		return ok && begun.After(before)
 	}); i >= 0 {
 		page, done = page[:i], true
 	}
-	page = slices.DeleteFunc(slices.Clone(page), func(o types.Object) bool { return !aws.ToTime(o.LastModified).Before(before) })
+	page = slices.DeleteFunc(slices.Clone(page), func(o stored) bool { return !o.at.Before(before) })
 	may := map[string]func(key string) bool{}
 	for _, o := range page {
 		may[of(o)] = nil
@@ -223,7 +223,7 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 	if err := all.Wait(); err != nil {
 		return nil, false, err
 	}
-	return slices.DeleteFunc(page, func(o types.Object) bool { return !may[of(o)](aws.ToString(o.Key)) }), done, nil
+	return slices.DeleteFunc(page, func(o stored) bool { return !may[of(o)](o.key) }), done, nil
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -255,6 +256,41 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
 	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows, Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2, "an archive and its manifest of a conversation that is forgotten")
+}
+
+// meanwhile is a conversation in which somebody works between the look at its rows and the deletion.
+type meanwhile struct {
+	*conversations.Store
+	work func()
+}
+
+func (m meanwhile) Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
+	a, err := m.Store.Load(ctx, ref)
+	m.work()
+	return a, err
+}
+
+// A command that makes old files anew while they expire keeps them: their names are the same.
+func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	expect.Value(k.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &k.Bucket,
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}))(t)
+	rows, now := k.talks(), time.Now().UTC()
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1"}}))(t)
+	old := expect.Value(s.Put(t.Context(), of, tree))(t)
+	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
+	later := func() time.Time { return now.Add(31 * day) }
+	r := large.Retention{Results: k.results(), Rows: k, Conversations: anew, Now: later}
+	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "old objects")
+	expect.Value(s.Get(t.Context(), of, old))(t)
+	expect.Value(s.Manifest(t.Context(), of, old))(t)
+	r.Conversations = rows
+	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "objects that nobody needs after all")
+	_, err := s.Get(t.Context(), of, old)
+	expect.Fails(t, err, versions.ErrGone)
 }
 
 // What an agent read expires as prompts do; of what belongs to a conversation nothing else does.

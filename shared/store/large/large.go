@@ -126,7 +126,8 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 // KeepReads is Keep for what an agent read of its conversation's files.
 func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	prefix := talks + strings.TrimSuffix(under(ref), "/") + reads
-	return s.keep(ctx, prefix, v, func() string { return "" })
+	b, err := s.keep(ctx, prefix, v, func() string { return "" })
+	return s.inTime(ctx, ref, b, err)
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by

@@ -59,8 +59,8 @@ func (s Conversation) action(id, name string) string {
 
 // Store stores files in the bucket.
 type Store struct {
-	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version was
-	// put, which is then deleted again; nil: nobody asks.
+	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version or
+	// difference was put, which is then deleted again; nil: nobody asks.
 	Living func(ctx context.Context, ref aggregate.Ref) error
 
 	s3      *s3.Client
@@ -135,18 +135,29 @@ func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) 
 	if err := s.put(ctx, of.manifest(version), manifest); err != nil {
 		return "", err
 	}
-	if err := s.put(ctx, of.version(version), archive); err != nil || s.Living == nil {
+	if err := s.put(ctx, of.version(version), archive); err != nil {
 		return version, err
+	}
+	if err := s.inTime(ctx, of, of.version(version), of.manifest(version)); err != nil {
+		return "", err
+	}
+	return version, nil
+}
+
+// inTime deletes objects that were put into a conversation which is being forgotten.
+func (s *Store) inTime(ctx context.Context, of Conversation, keys ...string) error {
+	if s.Living == nil {
+		return nil
 	}
 	late := s.Living(ctx, conversation.RefOf(of.Tenant, of.ID))
 	if !errors.Is(late, aggregate.ErrNotFound) {
-		return version, nil
+		return nil
 	}
-	for _, key := range []string{of.version(version), of.manifest(version)} {
+	for _, key := range keys {
 		_, err := s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key})
 		late = errors.Join(late, err)
 	}
-	return "", late
+	return late
 }
 
 // maxManifest bounds a manifest in bytes: every entry with the longest path and target.
@@ -245,7 +256,11 @@ func (s *Store) Compare(ctx context.Context, of Conversation, base, version stri
 	if err != nil {
 		return nil, fmt.Errorf("write a difference: %w", err)
 	}
-	return changes, s.put(ctx, of.difference(base, version), text)
+	key := of.difference(base, version)
+	if err := s.put(ctx, key, text); err != nil {
+		return changes, err
+	}
+	return changes, s.inTime(ctx, of, key)
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
