@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/driver"
+	"ringi/infra/local/admin"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -125,6 +126,54 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 		_, status := written(t, kills...)
 		return status
 	})
+}
+
+// TestACrashInAPersonsProposalMakesOneAction kills processes anywhere while a person's own file is held against a
+// repository's, proposed, approved and written.
+func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
+	b := running
+	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
+		k := b.opens(t, "hello", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
+		k.answered(t)
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+		policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+		own := conversation.Own{Type: conversation.CodeGenerate, Path: "NOTES", Content: "mine\n", Summary: "writes"}
+		for range 2 { // sent twice
+			expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.Type("form", own, by, policy, time.Now())
+			}))(t)
+		}
+		x := k.end(t)
+		a := k.load(t)
+		if a.Conversation.Actions != 1 || x.RequestedBy != conversation.RequestedByUser || a.WaitingTyped() != nil {
+			driver.Failf("session %s: %d actions, %+v", k.ref.ID, a.Conversation.Actions, x)
+		}
+		return k, x.Status
+	}
+	first, status := written(t)
+	if status != conversation.ActionSucceeded {
+		t.Fatalf("undisturbed, the action is %s", status)
+	}
+	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
+		_, status := written(t, kills...)
+		return status
+	})
+}
+
+// answered waits until the first message is answered.
+func (k *talk) answered(t driver.T) {
+	t.Helper()
+	nudge := time.Now().Add(4 * time.Second)
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(), 50*time.Millisecond) {
+		if a := k.load(t); len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != "" {
+			return
+		}
+		if time.Now().After(nudge) {
+			k.sweep(t)
+			nudge = time.Now().Add(4 * time.Second)
+		}
+	}
+	t.Fatalf("session %s is not answered", k.ref.ID)
 }
 
 // talks begins a conversation that asks for a command.
