@@ -167,7 +167,7 @@ func TestAConversationHandsOver(t *testing.T) {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
 	r.Cancel(workspace.Sato, r.Card(driver.PromptCard, "").TS)
-	d.Shows("渡したタスク "+made.TaskID+" は取り消されました。")
+	d.Shows("渡したタスク " + made.TaskID + " は取り消されました。")
 	expect.Is(t, d.Count("渡したタスク"), 1)
 }
 
