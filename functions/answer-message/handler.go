@@ -46,6 +46,7 @@ type Payloads interface {
 // Files reads versions of conversations' files. *versions.Store implements it.
 type Files interface {
 	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 }
 
 type Handler struct {

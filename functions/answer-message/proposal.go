@@ -37,8 +37,23 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 				return p, []string{why}
 			}
 		}
-		return p.Complete(typ, t.base(), t.tree)
+		kept, problems = p.Complete(typ, t.base(), t.tree)
+		conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
+		return kept, problems
 	}
+}
+
+// madeBefore returns which actions made the files as they are.
+func (t *answering) madeBefore(ctx context.Context, asked bool) conversation.Made {
+	if !asked || t.base() == "" || t.a.Conversation.FirstFiles() {
+		return conversation.Made{}
+	}
+	of := versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}
+	m, err := t.Files.Made(ctx, of, t.base(), t.a.Conversation.FilesBy)
+	if err != nil {
+		slog.WarnContext(ctx, "who made the files of a conversation is not known", "session", t.ref.ID, "err", err)
+	}
+	return m
 }
 
 // open reads the conversation's files, once for a turn and only if they are needed. It returns why they can't be read.
@@ -67,9 +82,9 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if err != nil {
 		return nil, err
 	}
-	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now())}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Place()); i >= 0 &&
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
+		Plan: len(p.Decoded.Commands), Summary: p.Summary, Base: *p.Decoded.Base, Terms: t.settings.ActionTerms(t.Now())}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Where(t.settings.Sources)); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

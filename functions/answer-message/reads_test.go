@@ -25,6 +25,10 @@ type shelf struct {
 	err    error
 }
 
+func (s *shelf) Made(context.Context, versions.Conversation, string, int) (conversation.Made, error) {
+	return conversation.Made{}, nil
+}
+
 func (s *shelf) Get(_ context.Context, of versions.Conversation, version string) (*conversation.Tree, error) {
 	s.opened = append(s.opened, of.ID+"/"+version)
 	if s.err != nil {

@@ -67,7 +67,7 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 			return p, nil, fmt.Errorf("read the files: %w", errorclass.ErrUnavailable)
 		}
 	}
-	p, faults := of.Own.Read(def, t.base(), t.tree)
+	p, faults := of.Own.ReadBeside(def, t.base(), t.tree)
 	for _, f := range faults {
 		why = append(why, f.Sentence(locale))
 	}

@@ -186,7 +186,7 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, conversation.SourceThere, s.Source.State)
 	expect.Same(t, w.sha, s.Source.Commit)
 	expect.Same(t, "github.com/acme/shop@"+w.sha, s.WorkspacePath)
-	expect.Same(t, "", s.Place())
+	expect.Same(t, agent.Where{Sourced: true, Place: s.Channel}, s.Where(nil)) // no rule of a work folder holds
 	tree := w.kept.trees[s.WorkspaceVersion]
 	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
 	content, _ := tree.Content("version.txt")

@@ -24,7 +24,8 @@ func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 	expect.Must(t, x.Status == conversation.ActionSucceeded && *x.Base == a.Actions[0].Version, "%+v", x)
 	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
 	expect.Is(t, string(content), "1\ntwo\n", "the file")
-	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
+		Makers: [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a.txt"}})
 	paths := w.archives.trees[a.Conversation.WorkspaceVersion].Paths()
 	expect.That(t, len(paths) == 1 && paths[0] == "b.txt", "%v", paths)

@@ -64,6 +64,8 @@ type Files interface {
 	Take(ctx context.Context, of versions.Conversation, action string) (version string, err error)
 	Cancel(ctx context.Context, of versions.Conversation, action string) error
 	Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
+	KeepMade(ctx context.Context, of versions.Conversation, version string, action int, m conversation.Made) error
 	Lend(ctx context.Context, of versions.Conversation, version string, until time.Time, o *isolated.Order) error
 }
 
@@ -229,7 +231,7 @@ func (j *job) lease() time.Duration {
 	if j.action.ActionType == conversation.CodeGenerate {
 		return writeWithin + commitSpare
 	}
-	return time.Duration(j.payload.TimeoutSeconds)*time.Second + leaseSpare
+	return time.Duration(j.payload.Seconds())*time.Second + leaseSpare
 }
 
 // claim commits that this invocation executes the action. If the commit's answer was lost, claim reads the rows to

@@ -31,7 +31,8 @@ type box struct {
 	ran     int
 	orders  []isolated.Order
 	lines   []string
-	dropped int // how many lines before the last of these were dropped
+	dropped int         // how many lines before the last of these were dropped
+	begins  map[int]int // the command that begins before the line with this index
 	end     isolated.End
 	err     error
 	running func() // while the command runs
@@ -46,6 +47,11 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 	for i, text := range b.lines {
 		if i == len(b.lines)-1 {
 			i += b.dropped
+		}
+		if n, begins := b.begins[i]; begins {
+			if err := onLine(isolated.Line{Begins: n}); err != nil {
+				return isolated.End{}, err
+			}
 		}
 		if err := onLine(isolated.Line{Number: i + 1, Text: text}); err != nil {
 			return isolated.End{}, err
@@ -66,6 +72,7 @@ type archives struct {
 	told      chan struct{} // gets a value for each cancellation
 	// uncompared is why differences can't be made.
 	uncompared error
+	made       map[string]conversation.Made
 }
 
 func (s *archives) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
@@ -108,6 +115,21 @@ func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, 
 		return nil, err
 	}
 	return conversation.Difference(was, is), ctx.Err()
+}
+
+func (s *archives) Made(_ context.Context, _ versions.Conversation, version string, action int) (conversation.Made, error) {
+	if m, known := s.made[fmt.Sprint(version, action)]; known {
+		return m, nil
+	}
+	return conversation.Made{Unknown: true}, nil
+}
+
+func (s *archives) KeepMade(_ context.Context, _ versions.Conversation, version string, action int, m conversation.Made) error {
+	if s.made == nil {
+		s.made = map[string]conversation.Made{}
+	}
+	s.made[fmt.Sprint(version, action)] = m
+	return nil
 }
 
 func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {
@@ -189,7 +211,7 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	kept, problems := p.Complete(typ, base, files)
 	expect.Must(w.t, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Base: base, Terms: aggregate.Terms{ApprovalRequired: true}}
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Base: base, Plan: len(p.Commands), Seconds: p.Seconds(), Terms: aggregate.Terms{ApprovalRequired: true}}
 }
 
 func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {

@@ -111,6 +111,13 @@ func (l *lines) lose() {
 // mostTail is how many bytes of output the agent sees.
 const mostTail = 8 << 10
 
+// count returns how many lines there were so far.
+func (l *lines) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(l.next, l.came)
+}
+
 // into writes into a result how many lines there were, which are missing, and the last ones for the agent. dropped is
 // how many never came.
 func (l *lines) into(r *conversation.Result, dropped int) {

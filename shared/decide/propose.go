@@ -64,11 +64,7 @@ func proposing(form string, o conversation.Own, s tenancy.Settings) Act {
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
 		base := of.Conversation.WorkspaceVersion
-		var files *conversation.Tree
-		if of.Conversation.KnowsFiles() {
-			files = &conversation.Tree{}
-		}
-		own, faults := o.Read(def, base, files)
+		own, faults := o.Read(def, base, of.Conversation.KnowsFiles())
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}

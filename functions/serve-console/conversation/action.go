@@ -30,6 +30,8 @@ type actionRow struct {
 	No                      string        // why nobody can approve it
 	Argv                    []writtenText
 	Script                  writtenText
+	Commands                []writtenCommand
+	Ran                     []string // what became of each of several commands
 	Seconds                 int
 	Whole                   bool // the complete payload is shown
 	Approved, Rule          string
@@ -61,6 +63,12 @@ type writtenText struct {
 	Differs      bool // the text is not as it is
 }
 
+// writtenCommand is one of several commands.
+type writtenCommand struct {
+	Script  writtenText
+	Seconds int
+}
+
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
 	Path, What string
@@ -71,7 +79,7 @@ type changedFile struct {
 func changedFiles(changes []conversation.FileChange, words web.Texts, locale string) (out []changedFile) {
 	for _, c := range changes {
 		lines := card.DifferenceLines(c, words.Say("no_line_end"))
-		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale), lines})
+		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale) + card.Earlier(c.By, locale), lines})
 	}
 	return out
 }
@@ -80,6 +88,7 @@ type logLine struct {
 	Number int // in the whole output
 	Text   string
 	Err    bool
+	Begins int // number of the command of several whose output begins with this line
 }
 
 // action returns the row: the complete payload, who decided, and the result.
@@ -107,6 +116,8 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
+		case len(p.Commands) > 0:
+			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
 		default:
 			out.Script = is
 		}
@@ -131,7 +142,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 	var kept []int
 	for _, l := range t.log {
-		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
+		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err, x.Printed(l.Order+1, len(kept) == 0)})
 		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
 	}
 	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)
@@ -173,9 +184,10 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	if x.ExitCode != nil {
 		out.Exit = fmt.Sprint(*x.ExitCode)
 	}
-	out.Result = card.Prose(x.ResultSummary)
+	out.Result, out.Ran = card.Prose(x.ResultSummary), x.RanLines(locale)
 	if c := x.Changed; c != nil && c.Files > 0 {
 		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
+		out.Changed += " " + card.Seen(x, locale)
 		if x.NotTaken {
 			out.Changed += " " + words.Say("not_taken")
 		}
@@ -209,7 +221,18 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 		slog.WarnContext(ctx, "what an action changed is not shown", "session_id", ref.ID, "err", err)
 		return nil
 	}
-	return changes[:min(len(changes), mostChanges)]
+	changes = changes[:min(len(changes), mostChanges)]
+	made, err := c.Files.Made(ctx, of, x.Version, x.Number)
+	if err != nil {
+		slog.WarnContext(ctx, "who changed files before is not shown", "session_id", ref.ID, "err", err)
+	}
+	conversation.MadeBefore(changes, made)
+	for i, change := range changes { // the last one is this action
+		if n := len(change.By); n > 0 && change.By[n-1].Action == x.Number {
+			changes[i].By = change.By[:n-1]
+		}
+	}
+	return changes
 }
 
 // mostChanges bounds the paths of a command's difference on a page; the page says how many there are.

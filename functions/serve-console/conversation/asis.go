@@ -16,7 +16,7 @@ func asItIs(path string, action, text int) string {
 	return fmt.Sprintf("%s/actions/%d/%d", path, action, text)
 }
 
-// payloadTexts lists the texts of a payload: the script, or the files' contents, or the words of a command.
+// payloadTexts lists the texts of a payload: the script or scripts, or the files' contents, or the words of a command.
 func payloadTexts(p conversation.Payload) []string {
 	switch {
 	case len(p.Files) > 0:
@@ -27,6 +27,12 @@ func payloadTexts(p conversation.Payload) []string {
 		return out
 	case len(p.Argv) > 0:
 		return p.Argv
+	case len(p.Commands) > 0:
+		out := make([]string, len(p.Commands))
+		for i, c := range p.Commands {
+			out[i] = c.Script
+		}
+		return out
 	}
 	return []string{p.Script}
 }

@@ -16,6 +16,11 @@ import (
 // changes is the stored difference of every action.
 type changes []conversation.FileChange
 
+func (c changes) Made(context.Context, versions.Conversation, string, int) (conversation.Made, error) {
+	return conversation.Made{Paths: map[string][]conversation.Maker{
+		"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}, nil
+}
+
 func (c changes) Difference(context.Context, versions.Conversation, string, string) ([]conversation.FileChange, error) {
 	return c, nil
 }
@@ -47,14 +52,15 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	k.Begins()
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
 		Changed: &conversation.FilesChanged{Files: 1, Added: 1, Removed: 1, Names: []string{"a.txt"}}})
-	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"))
+	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"), "実行の前に人が確認しています")
 
 	y := k.ProposesFor(strings.Repeat("a", 64), conversation.ShellCommand, consoletest.Script)
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
 	k.Begins()
 	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("b", 64),
 		Changed: &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"a", "<b>"}}})
-	sato.Get(k.Page()).Holds(t, "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;", plus("新しいファイル · +1 −0 行"), plus("削除 · +0 −1 行"))
+	sato.Get(k.Page()).Holds(t, "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;", plus("新しいファイル · +1 −0 行</span>"),
+		plus("削除 · +0 −1 行 · これより前の変更: #1 (内容を人が確認)</span>"), "実行の前に内容を見た人はいません")
 }
 
 // What can't be read to its end, or doesn't say its files, has no button, and no click approves it.

@@ -39,6 +39,7 @@ type Pages struct {
 // Files reads what actions made of conversations' files. *versions.Store implements it.
 type Files interface {
 	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.
@@ -200,7 +201,11 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 	for i, rule := range s.AutoActions {
 		faults := rule.Faults()
 		if len(faults) == 0 {
-			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
+			where := legible.OneLine(rule.Where())
+			if rule.Changed {
+				where += " (" + words.Say("rule_changed") + ")"
+			}
+			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), where})
 		} else if v.Admin {
 			p.Warnings = append(p.Warnings, agentWarning{
 				Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: ruleText(of, faults[0].Rule),

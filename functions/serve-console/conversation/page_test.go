@@ -30,6 +30,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"two at once make one decision":                     oneActionDecision,
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
+		"several commands":                                  severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
 		"a request that was handed over":                    pageOfHandOver,

@@ -26,7 +26,10 @@ var rowsLists = map[string][]column{
 		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
 		{key: "is_default", options: []string{"false", "true"}},
 	},
-	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
+	"auto_actions": {
+		{key: "argv", example: "go test ./*"}, {key: "source", example: "shop"}, {key: "place", example: "C0123456789"},
+		{key: "changed", options: []string{"false", "true"}}, {key: "workspace"},
+	},
 	"sources": {
 		{key: "name", example: "shop"}, {key: "repository", example: "acme/shop"}, {key: "ref", example: "heads/main"},
 		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody},
@@ -82,7 +85,7 @@ func addRows(f url.Values, s tenancy.Settings) {
 		)
 	}
 	for _, r := range s.AutoActions {
-		add("auto_actions", agent.Line(r.Argv), r.Workspace)
+		add("auto_actions", agent.Line(r.Argv), r.Source, r.Place, fmt.Sprint(r.Changed), r.Workspace)
 	}
 	for _, x := range s.Sources {
 		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
@@ -138,6 +141,7 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		for _, row := range rows {
 			s.AutoActions = append(s.AutoActions, agent.AutoRule{
 				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Workspace: row["workspace"],
+				Source: row["source"], Place: row["place"], Changed: row["changed"] == "true",
 			})
 		}
 	}

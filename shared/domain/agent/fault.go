@@ -56,6 +56,10 @@ var Limits = map[Rule]string{
 	RuleAutoStar:      "may have * only for names that these commands are given: " + OpenCommands() + "; every other command is spelled without *",
 	RuleAutoOption:    "must have beside * only options like -run, -k or -Dtest, spelled whole, that choose tests or what is printed",
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
+	RuleAutoWhere:     "must be empty where a source or a place is given",
+	RuleAutoSource:    "must be the name of a source in these settings",
+	RuleAutoPlace:     "must be Slack's id of a channel or direct message, and is required beside a source",
+	RuleAutoChanged:   "is for rules that name a source",
 
 	RuleSourceName:        "must be 1 to 32 of a-z, 0-9 and -, and no other source's",
 	RuleSourceRepository:  "must be owner/name, as in the address of the repository's page",

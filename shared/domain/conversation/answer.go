@@ -50,6 +50,7 @@ type Proposal struct {
 	Type    ActionType
 	Payload aggregate.Blob // in the form of Payload.JSON
 	Seconds int            // its timeout
+	Plan    int            // how many commands it runs, if it runs several
 	Summary string         // its purpose in the agent's words
 	Base    string         // the version of the files for which it was made, as the payload says
 	Terms   aggregate.Terms
@@ -281,7 +282,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Base: &p.Base,
+		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan, Base: &p.Base,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
 	if as == RequestedByUser {

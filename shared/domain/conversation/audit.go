@@ -33,6 +33,7 @@ const (
 	ReasonNotBegun    aggregate.Reason = "sandbox_unavailable"
 	ReasonRunFailed   aggregate.Reason = "run_failed" // several tries failed
 	ReasonExit        aggregate.Reason = "exit_code"
+	ReasonUnfinished  aggregate.Reason = "commands_unfinished" // of several commands, not all were run
 	ReasonTimeout     aggregate.Reason = "timeout"
 
 	// Error codes in structured logs.

@@ -68,6 +68,8 @@ type FileChange struct {
 	// Added and Removed count the lines of hunks that were left out.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
+	// By are the actions that changed the path before, since the first files.
+	By []Maker `json:"by,omitempty"`
 }
 
 // Kinds says all that became of the path, in the order of kindsShown.

@@ -114,13 +114,21 @@ func (t *Tree) Changes(p Payload) (changes []FileChange, problems []string) {
 	if err := next.checkNames(changes); err != nil {
 		return nil, []string{err.Error()}
 	}
-	if len(changes) == 0 {
-		return nil, []string{"nothing changes: the files are like that already"}
-	}
-	if problems = Unstampable(changes); problems != nil {
-		return nil, append(problems, "people must be able to read it whole: propose less at once")
+	if problems = stampable(changes); problems != nil {
+		return nil, problems
 	}
 	return changes, nil
+}
+
+// stampable returns problems if nothing changes, or people couldn't be shown the changes whole.
+func stampable(changes []FileChange) (problems []string) {
+	if len(changes) == 0 {
+		return []string{"nothing changes: the files are like that already"}
+	}
+	if problems = Unstampable(changes); problems != nil {
+		return append(problems, "people must be able to read it whole: propose less at once")
+	}
+	return nil
 }
 
 // without returns a copy of the tree without these files. Folders stay.

@@ -26,6 +26,7 @@ type Result struct {
 	TailFrom    int              `json:"-"`              // number of its first line
 	Gone        bool             `json:"-"`              // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
+	Commands    []Ran            `json:"commands,omitempty"` // of several commands, those that began
 }
 
 // FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
@@ -34,6 +35,8 @@ type FilesChanged struct {
 	Added   int      `json:"added,omitempty"`   // lines of text
 	Removed int      `json:"removed,omitempty"` // lines of text
 	Names   []string `json:"names"`             // the first few paths
+	// Makers are the actions that changed each of these paths before.
+	Makers [][]Maker `json:"makers,omitempty"`
 }
 
 // mostNames is how many paths a FilesChanged names.
@@ -46,8 +49,11 @@ func SumOf(changes []FileChange) *FilesChanged {
 		added, removed := c.Count()
 		out.Added, out.Removed = out.Added+added, out.Removed+removed
 		if i < mostNames {
-			out.Names = append(out.Names, c.Path)
+			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
 		}
+	}
+	if !slices.ContainsFunc(out.Makers, func(by []Maker) bool { return len(by) > 0 }) {
+		out.Makers = nil
 	}
 	return out
 }
@@ -205,8 +211,12 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		r = r.bounded()
 		r.At = c.Now
 		n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
+		if r.Commands != nil {
+			n.Commands = r.Commands
+		}
 		c.Put(&n)
-		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
+		c.auditAction(aggregate.System(), AuditLate, x,
+			withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
 		return c.done()
 	}
 	return aggregate.Change{}, nil
@@ -225,7 +235,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
-	c.auditAction(aggregate.System(), as, x, map[string]any{"error": r.Error, "version": r.Version})
+	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, map[string]any{"error": r.Error, "version": r.Version}))
 	return c.done()
 }
 
@@ -240,7 +250,8 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	if c.Conversation.Status != Closed {
 		c.tell(m)
 	}
-	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
+	c.auditAction(aggregate.System(), AuditLate, x,
+		withRan(r.Commands, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version}))
 	return c.done()
 }
 
@@ -253,6 +264,9 @@ func (c *change) takeVersion(x *Action, r Result) bool {
 	case c.Conversation.WorkspaceVersion == x.BaseVersion && r.Gone:
 		c.Conversation.FilesLostAt = &c.Now
 	case c.Conversation.WorkspaceVersion == x.BaseVersion:
+		if r.Version != x.BaseVersion {
+			c.Conversation.FilesBy = x.Number
+		}
 		c.Conversation.WorkspaceVersion = r.Version
 	default:
 		return r.Version == "" || r.Version == x.BaseVersion
@@ -266,12 +280,19 @@ func (r Result) into(n *Action) {
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
 	n.Missing, n.tail, n.tailFrom = r.Missing, r.Tail, r.TailFrom
+	if r.Commands != nil {
+		n.Commands = r.Commands
+	}
 }
 
 func (r Result) bounded() Result {
 	r.Summary, r.ErrorDetail = legible.First(r.Summary, mostSummary), legible.First(r.ErrorDetail, mostDetail)
 	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
+	r.Commands = slices.Clone(r.Commands[:min(len(r.Commands), MaxCommands)])
+	for i := range r.Commands {
+		r.Commands[i].Signal = legible.First(r.Commands[i].Signal, mostHeldText)
+	}
 	for i, s := range r.Held {
 		r.Held[i] = legible.First(s, mostHeldText)
 	}
@@ -300,7 +321,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	}
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
-	c.auditAction(aggregate.System(), AuditFailed, x, map[string]any{"error": why, "outcome": outcome})
+	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, map[string]any{"error": why, "outcome": outcome}))
 	return c.done()
 }
 

@@ -73,7 +73,7 @@ func (a *Aggregate) BeginEmpty(by aggregate.Actor, p aggregate.Policy, now time.
 		c.Fail(aggregate.ErrInFlight)
 	}
 	was := c.Conversation.WorkspaceVersion
-	c.Conversation.WorkspaceVersion, c.Conversation.FilesLostAt = "", nil
+	c.Conversation.WorkspaceVersion, c.Conversation.FilesBy, c.Conversation.FilesLostAt = "", 0, nil
 	c.progress()
 	c.active()
 	m := Message{Sender: FromSystem}

@@ -128,9 +128,9 @@ func (f OwnFault) Sentence(locale string) string {
 func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
 
 // Read checks what was typed as an agent's proposal is checked, and returns the proposal without its terms. def is the
-// conversation's agent: a person may propose what the agent may. base is the version of the files as they are. files are
-// these, nil if they are not known: then a proposal to write one has no payload yet.
-func (o Own) Read(def agent.Definition, base string, files *Tree) (p Proposal, faults []OwnFault) {
+// conversation's agent: a person may propose what the agent may. base is the version of the files as they are. first
+// says that there are none; else a proposal to write one has no payload yet.
+func (o Own) Read(def agent.Definition, base string, first bool) (p Proposal, faults []OwnFault) {
 	fault := func(f OwnField, r ownRule, numbers ...int) {
 		x := OwnFault{Field: f, rule: r}
 		if len(numbers) == 2 {
@@ -168,12 +168,27 @@ func (o Own) Read(def agent.Definition, base string, files *Tree) (p Proposal, f
 	if problems != nil {
 		return p, []OwnFault{{Field: OwnContent, rule: ownElse, about: problems[0]}}
 	}
-	if o.Type == CodeGenerate && files == nil {
+	if o.Type == CodeGenerate && !first {
 		return p, nil
 	}
-	kept, problems := checked.Complete(o.Type, base, files)
+	kept, problems := checked.First(o.Type, base)
 	if problems != nil {
-		return p, []OwnFault{files.refuses(checked.Files[0], problems[0])}
+		return p, []OwnFault{(&Tree{}).unmade(checked.Files[0], problems[0])}
+	}
+	text := kept.JSON()
+	p.Payload, p.Base = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, base
+	return p, nil
+}
+
+// ReadBeside reads the proposal of a file beside others, as Read does, with its payload.
+func (o Own) ReadBeside(def agent.Definition, base string, files *Tree) (p Proposal, faults []OwnFault) {
+	if p, faults = o.Read(def, base, false); faults != nil || o.Type != CodeGenerate {
+		return p, faults
+	}
+	typed, _ := o.payload(func(OwnField, ownRule, ...int) {})
+	kept, problems := typed.Complete(o.Type, base, files)
+	if problems != nil {
+		return p, []OwnFault{files.refuses(typed.Files[0], problems[0])}
 	}
 	text := kept.JSON()
 	p.Payload, p.Base = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, base
@@ -199,6 +214,19 @@ func (t *Tree) refuses(f File, why string) OwnFault {
 	if next.checkNames(changes) != nil {
 		return OwnFault{Field: OwnPath, rule: ownTwin}
 	}
+	return tooMuch(changes, why)
+}
+
+// unmade says why a first file can't be proposed.
+func (t *Tree) unmade(f File, why string) OwnFault {
+	next, err := t.Apply([]File{f})
+	if err != nil {
+		return OwnFault{Field: OwnPath, rule: ownElse, about: why}
+	}
+	return tooMuch(Difference(t, next), why)
+}
+
+func tooMuch(changes []FileChange, why string) OwnFault {
 	bytes, lines, widest := 0, 0, 0
 	for _, c := range changes {
 		b, l, w := c.drawn()

@@ -42,7 +42,7 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		"many words":            {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }), "content 64 words; it has 65"},
 	} {
 		t.Run(about, func(t *testing.T) {
-			p, faults := tt.own.Read(all, "", &Tree{})
+			p, faults := tt.own.Read(all, "", true)
 			if faults == nil {
 				expect.That(t, string(p.Payload.JSON) == tt.want && p.Payload.Bytes == len(tt.want) && p.Summary != "", "%s", p.Payload.JSON)
 				_, problems := ReadKept(p.Type, []byte(p.Payload.JSON))
@@ -61,14 +61,14 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 			}
 		})
 	}
-	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, "", nil)
+	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, "", true)
 	expect.That(t, len(faults) == 1 && faults[0].Field == OwnType, "an agent that may not: %+v", faults)
 }
 
 // A form that is sent twice makes one proposal; another one waits until that is over; the agent is told what it is.
 func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	tb := opened(t)
-	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, "", nil)
+	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, "", true)
 	own.Terms = aggregate.Terms{ApprovalRequired: true}
 	by := person("U7")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
@@ -87,4 +87,25 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	self.AllowSelf = false
 	_, err = tb.load().Approve(x.ActionID, x.Payload.Hash(), by, self, tb.now)
 	expect.That(t, errors.As(err, new(aggregate.ErrNotAllowed)), "their own is approved: %v", err)
+}
+
+// A person's first file is kept as the same proposal of an agent's is, and no other file by that shorter way.
+func TestTheFirstFileIsKeptAsAnyOther(t *testing.T) {
+	for _, content := range []string{"a\nb\n", "no end of line", "", strings.Repeat("x", 5000) + "\n"} {
+		p := Payload{Files: []File{{Path: "src/app.py", Content: content}}}
+		whole, problems := p.Complete(CodeGenerate, "", &Tree{})
+		first, faults := p.First(CodeGenerate, "")
+		expect.Same(t, problems, faults)
+		expect.Is(t, first.JSON(), whole.JSON(), "%.20q", content)
+	}
+	one := []File{{Path: "a", Content: "1"}}
+	for name, p := range map[string]Payload{
+		"two": {Files: append(one, File{Path: "b"})}, "none": {}, "an edit": {Files: one, Edits: []Edit{{Path: "a"}}},
+		"a path outside": {Files: []File{{Path: "../a", Content: "1"}}},
+	} {
+		_, faults := p.First(CodeGenerate, "")
+		expect.That(t, faults != nil, "%s is taken", name)
+	}
+	_, faults := Payload{Files: one}.First(CodeGenerate, "v1")
+	expect.That(t, faults != nil, "a file beside those that are there is taken")
 }

@@ -64,6 +64,7 @@ type Conversation struct {
 	Unnamed bool `json:"unnamed,omitempty"`
 
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	FilesBy          int              `json:"files_by,omitempty"`          // number of the action that left this version
 	FilesLostAt      *time.Time       `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
 	Source           *Source          `json:"source,omitempty"`            // nil: the files began empty
 	Usage            aggregate.Usage  `json:"usage"`
@@ -226,11 +227,13 @@ type Action struct {
 	ExitCode     *int             `json:"exit_code,omitempty"`
 	CancelledBy  string           `json:"cancelled_by,omitempty"`
 	CancelReason aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines        int              `json:"lines"`             // lines of output
-	Dropped      int              `json:"dropped"`           // lines that were not kept
-	Missing      []Lines          `json:"missing,omitempty"` // the first of these
-	Held         []string         `json:"held,omitempty"`    // isolation measures that were active while it ran
-	Late         *Result          `json:"late,omitempty"`    // its result, if that came after the cancellation
+	Lines        int              `json:"lines"`              // lines of output
+	Dropped      int              `json:"dropped"`            // lines that were not kept
+	Missing      []Lines          `json:"missing,omitempty"`  // the first of these
+	Plan         int              `json:"plan,omitempty"`     // how many commands it runs, if it runs several
+	Commands     []Ran            `json:"commands,omitempty"` // those of them that have begun
+	Held         []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
+	Late         *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
 	tailFrom     int              // number of the tail's first line
 	tail         string           // end of the output, for the message about the result
 	DeleteAfter  int64            `json:"delete_after,omitempty"` // never set for an approved action

@@ -81,13 +81,17 @@ func (s *Conversation) Lists(sources []agent.Source) bool {
 // wants reports whether the source's files must be fetched before the agent answers.
 func (s *Conversation) wants() bool { return s.Source != nil && s.Source.State == SourceWanted }
 
-// Place names the conversation's work folder for rules that approve actions. A conversation with a source has none:
-// what its commands do depends on the repository, which no rule of a place knows.
-func (s *Conversation) Place() string {
-	if s.Source != nil {
-		return ""
+// Where says for rules that approve actions where the conversation is, and whether its files are still its source's. What
+// the commands of a conversation with a source do depends on the repository, so rules have to name that.
+func (s *Conversation) Where(sources []agent.Source) agent.Where {
+	if s.Source == nil {
+		return agent.Where{Workspace: s.WorkspacePath, Place: s.Channel}
 	}
-	return s.WorkspacePath
+	w := agent.Where{Sourced: true, Place: s.Channel}
+	if s.Source.State == SourceThere && s.Lists(sources) {
+		w.Source, w.Changed = s.Source.Name, s.WorkspaceVersion != s.Source.Version
+	}
+	return w
 }
 
 // Names the files' origin for people: repository, commit and folder.

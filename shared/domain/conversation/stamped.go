@@ -28,6 +28,28 @@ func (p Payload) Complete(typ agent.ActionType, base string, t *Tree) (kept Payl
 	return kept, nil
 }
 
+// First is Complete for a payload that is no proposal of files, or writes one file where there are none.
+func (p Payload) First(typ agent.ActionType, base string) (kept Payload, problems []string) {
+	kept = p
+	kept.Base = &base
+	if typ != agent.CodeGenerate {
+		return kept, nil
+	}
+	if base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0 {
+		return Payload{}, []string{"it is not one file where there are none"}
+	}
+	before := &Tree{}
+	after, err := before.Apply(p.Files)
+	if err != nil {
+		return Payload{}, []string{err.Error()}
+	}
+	kept.Files, kept.Changes = nil, Difference(before, after)
+	if problems = stampable(kept.Changes); problems != nil {
+		return Payload{}, problems
+	}
+	return kept, nil
+}
+
 // ReadKept parses a kept payload of this type. Payloads of earlier releases have no base.
 func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) {
 	var members map[string]json.RawMessage
@@ -75,7 +97,7 @@ func checkChanges(changes []FileChange) (problems []string) {
 			}
 		}
 		if c.Was == nil && c.Is == nil || c.Was != nil && c.Is != nil && *c.Was == *c.Is || c.Unshown != "" ||
-			c.Added != 0 || c.Removed != 0 {
+			c.Added != 0 || c.Removed != 0 || len(c.By) > mostMakers+1 {
 			problems = append(problems, field+" doesn't say what changes")
 		}
 		for _, h := range c.Hunks {

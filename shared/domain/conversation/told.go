@@ -13,6 +13,7 @@ type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
 	exit, output, notKept, notShown, tail, stopped, later    string
 	outdated, changed, more, notTaken, lost, emptied         string
+	ran                                                      ranWords
 	ownProposal                                              string
 }
 
@@ -30,6 +31,10 @@ var said = language.InEach(
 		lost:     "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
 		emptied:  "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
+		ran: ranWords{
+			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止", began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
+			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
+		},
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
@@ -44,6 +49,11 @@ var said = language.InEach(
 		lost:     "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken: "The files that it left did not become the conversation's, which are as they were before it.",
 		emptied:  "The files that were in the folder are lost. A person chose to go on with an empty folder.",
+		ran: ranWords{
+			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
+			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",
+			lines: "lines %s of the output",
+		},
 	},
 )
 
@@ -73,6 +83,9 @@ func (x *Action) told(locale string) Message {
 	}
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
+	}
+	for _, line := range x.RanLines(locale) {
+		m.own(line)
 	}
 	m.changes(w, x)
 	if text := x.printed(w); text != "" {

@@ -123,13 +123,13 @@ func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
 		"can’t be written":              {Path: "src/a.py/b", Content: "x"},
 	} {
 		o.Type, o.Summary = CodeGenerate, "writes"
-		_, faults := o.Read(def, "v1", files)
+		_, faults := o.ReadBeside(def, "v1", files)
 		expect.Must(t, len(faults) == 1, "%s: %+v", want, faults)
 		expect.Has(t, faults[0].Sentence("en"), want)
 		for _, locale := range language.All {
 			expect.That(t, !strings.Contains(faults[0].Sentence(locale), "%!"), "%s", faults[0].Sentence(locale))
 		}
 	}
-	p, faults := Own{Type: CodeGenerate, Path: "src/a.py", Content: "y\n", Summary: "replaces"}.Read(def, "v1", files)
+	p, faults := Own{Type: CodeGenerate, Path: "src/a.py", Content: "y\n", Summary: "replaces"}.ReadBeside(def, "v1", files)
 	expect.That(t, faults == nil && strings.Contains(string(p.Payload.JSON), `"-x\n","+y\n"`), "%+v %s", faults, p.Payload.JSON)
 }

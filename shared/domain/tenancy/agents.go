@@ -25,7 +25,12 @@ func (s Settings) agentProblems() (all []Problem) {
 		all = append(all, faultsAt("agents", i, faults)...)
 	}
 	for i, r := range s.AutoActions {
-		all = append(all, faultsAt("auto_actions", i, r.Faults())...)
+		faults := r.Faults()
+		listed := slices.ContainsFunc(s.Sources, func(x agent.Source) bool { return x.Name == r.Source })
+		if r.Source != "" && !listed && len(faults) == 0 {
+			faults = append(faults, agent.Fault{Field: "source", Rule: agent.RuleAutoSource})
+		}
+		all = append(all, faultsAt("auto_actions", i, faults)...)
 	}
 	for i, x := range s.Sources {
 		faults := x.Faults()

@@ -105,6 +105,10 @@ var bounds = []struct {
 	{"auto_actions[0].type", func(s *Settings, n int) {
 		s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
 	}, []int{0}, []int{1, 2, 3}},
+	{"auto_actions[0].source", func(s *Settings, n int) {
+		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{"U1"}, Agents: []string{"codex"}, CI: agent.CISkip}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go"}, Source: []string{"shop", "pay", "No!"}[n], Place: "D1"}}
+	}, []int{0}, []int{1, 2}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}[n], Workspace: "w"}}
 	}, []int{0}, []int{1, 2, 3, 4}},

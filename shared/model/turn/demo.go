@@ -19,6 +19,7 @@ type Demo struct{}
 
 var (
 	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
+	demoNext  = lazy.Regexp(`(?i)\n\s*(?:コマンド|command)\s*[:：]`) // between the commands of a plan
 	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
 	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
@@ -87,8 +88,7 @@ func demoAnswer(r model.Request) model.Response {
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。",
 			"I am a demo. I propose the command as you wrote it."),
-			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します",
-				"Runs the command that was asked for"))+`}`)
+			demoCommands(m[1], in("頼まれたコマンドを実行します", "Runs the command that was asked for")))
 	case demoTest().MatchString(last.Text):
 		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "I am a demo. I propose to run the tests."),
 			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します",
@@ -107,6 +107,18 @@ func demoAnswer(r model.Request) model.Response {
 	return model.Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+}
+
+// demoCommands proposes a script, or several that were each written after a line's “command:”.
+func demoCommands(text, summary string) string {
+	var all []string
+	for _, script := range demoNext().Split(text, -1) {
+		all = append(all, `{"script":`+quoted(strings.TrimSpace(script))+`,"timeout_seconds":60`)
+	}
+	if len(all) == 1 {
+		return all[0] + `,"summary":` + quoted(summary) + `}`
+	}
+	return `{"commands":[` + strings.Join(all, "},") + `}],"summary":` + quoted(summary) + `}`
 }
 
 // demoAgain is a line that files proposed before don't have, as a part of a JSON text.

@@ -35,7 +35,7 @@ const (
 var descriptions = map[agent.ActionType]string{
 	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
-	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
+	agent.ShellCommand: "Propose a shell script to run in the workspace, without network, or several commands as one plan. A person sees all of it and decides once.",
 }
 
 // may reports whether the agent may propose this type of action here. Commands need a sandbox, files don't.

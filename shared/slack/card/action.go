@@ -30,6 +30,9 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
 		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(x, w.Output)...)
+		if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
+			f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
+		}
 		return f.with(divider(), d.actions(d.cancel(x)),
 			contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
 	case x.Status == conversation.ActionSucceeded:
@@ -67,8 +70,16 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	}
 	return f.with(
 		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(buttons...), contextLine(d.texts.Effect[x.ActionType]),
+		d.actions(buttons...), contextLine(d.effect(x)),
 	)
+}
+
+// effect says what an approval does.
+func (d conversationDrawing) effect(x *conversation.Action) string {
+	if x.Plan > 0 {
+		return fill(d.texts.Effect["commands"], "n", x.Plan)
+	}
+	return d.texts.Effect[x.ActionType]
 }
 
 // unapprovable says why nobody can approve the action, though it waits; empty: people can.
@@ -123,7 +134,7 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	var parts []string
 	switch x.ActionType {
 	case conversation.ShellCommand:
-		parts = append([]string{d.texts.Script}, d.written(p.Script)...)
+		parts = d.scripts(p)
 	case conversation.TestRun:
 		parts = append(parts, d.texts.Argv)
 		for i, arg := range p.Argv {
@@ -153,6 +164,18 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		}
 	}
 	return d.packed(parts, most)
+}
+
+// scripts draws a script, or each of several with its number.
+func (d conversationDrawing) scripts(p conversation.Payload) []string {
+	if len(p.Commands) == 0 {
+		return append([]string{d.texts.Script}, d.written(p.Script)...)
+	}
+	parts := []string{fill(d.texts.Commands, "n", len(p.Commands))}
+	for i, c := range p.Commands {
+		parts = append(append(parts, fill(d.texts.Command, "n", i+1, "seconds", c.TimeoutSeconds)), d.written(c.Script)...)
+	}
+	return parts
 }
 
 // tabs writes a tab as ⇥, since code has many tabs. A ⇥ in the text itself is written as its code point.
@@ -187,7 +210,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
-	lines = append(lines, d.filesChanged(x)...)
+	lines = append(append(lines, x.RanLines(d.w.Locale)...), d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
 		if s = inline(s, maxResult); s != "" {
 			lines = append(lines, s)
@@ -235,6 +258,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 			late = d.texts.LateDone
 		}
 		f = f.with(section(late))
+	}
+	if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
+		f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
 	}
 	return f.with(divider(), contextLine(why))
 }

@@ -64,7 +64,7 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 	text := p.JSON()
 	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
-		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
+		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(), Plan: len(p.Commands), Summary: "失敗しているテストを確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by},
 	}
 }
@@ -92,6 +92,25 @@ func difference(t *testing.T) *conversation.Proposal {
 
 func shell(script string) *conversation.Proposal {
 	return proposed(conversation.ShellCommand, conversation.Payload{Script: script, TimeoutSeconds: 60})
+}
+
+// commands proposes several commands.
+func commands() *conversation.Proposal {
+	return proposed(conversation.ShellCommand, conversation.Payload{Commands: []conversation.Command{
+		{Script: "npm ci", TimeoutSeconds: 120}, {Script: "npm test\u200b # `1` <!channel>\nnode a.js", TimeoutSeconds: 300},
+		{Script: "npm run report > report.txt", TimeoutSeconds: 60}}})
+}
+
+// ran are the first commands of several, the last of which has not ended.
+func (c *onThread) ran(n int) (all []conversation.Ran) {
+	for i := range n {
+		r := conversation.Ran{StartedAt: c.now, From: 12*i + 1}
+		if code := 0; i < n-1 {
+			r.Over, r.ExitCode, r.Millis, r.Lines = true, &code, 2_340, 12
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 var anyMember = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
@@ -158,6 +177,35 @@ var conversationStates = []struct {
 		c.do(c.Expire(c.now))
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_changed_before", conversation.CardAction, func(c *onThread) {
+		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}))(c.t)
+		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"}, {Path: "b", Content: "2\n"}}}.Complete(
+			conversation.CodeGenerate, "", base)
+		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
+			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
+		c.says("", proposed(conversation.CodeGenerate, kept))
+	}},
+	{"action_changed_again", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
+			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
+				Makers: [][]conversation.Maker{{{Action: 3, Seen: true}}, nil}}})
+	}},
+	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
+	{"action_commands_executing", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
+	}},
+	{"action_commands_failed", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		two, ran := 2, c.ran(2)
+		ran[1].Over, ran[1].ExitCode, ran[1].Millis, ran[1].Lines = true, &two, 61_240, 3
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran, Lines: 15})
+	}},
+	{"action_commands_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
 	{"action_auto", conversation.CardAction, func(c *onThread) {
 		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})

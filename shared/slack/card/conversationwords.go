@@ -12,6 +12,9 @@ type conversationWords struct {
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Type, Limit, About, Script, Argv, Files string
+	Commands, Command                       string
+	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
+	MadeUnknown, MadeAnd, Seen, Unseen      string
 	Difference, Count, NoLineEnd            string
 	Changes                                 map[conversation.ChangeKind]string
 	Entries                                 map[conversation.EntryKind]string

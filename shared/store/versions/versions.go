@@ -53,6 +53,12 @@ func (s Conversation) commit(v string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
 }
 
+// made is the key of which actions made a version, which stands beside the version. The same files may be left by several
+// actions, each with another past.
+func (s Conversation) made(version string, action int) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + version + fmt.Sprintf(".made-%04d.json", action)
+}
+
 func (s Conversation) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
@@ -283,6 +289,38 @@ func (s *Store) Difference(
 		return nil, fmt.Errorf("read a difference: %w", err)
 	}
 	return list, nil
+}
+
+// KeepMade stores which actions made a version that the action with this number left.
+func (s *Store) KeepMade(ctx context.Context, of Conversation, version string, action int, m conversation.Made) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write who made a version: %w", err)
+	}
+	return s.put(ctx, of.made(version, action), text)
+}
+
+// Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
+// did not store is not known, either.
+func (s *Store) Made(ctx context.Context, of Conversation, version string, action int) (m conversation.Made, err error) {
+	unknown := conversation.Made{Unknown: true}
+	if action == 0 {
+		return unknown, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return unknown, err
+	}
+	text, err := s.read(ctx, of.made(version, action), maxDifference)
+	if errors.Is(err, ErrGone) {
+		return unknown, nil
+	}
+	if err != nil {
+		return unknown, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return unknown, fmt.Errorf("read who made a version: %w", err)
+	}
+	return m, nil
 }
 
 // Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for
