@@ -90,13 +90,15 @@ type Handler struct {
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
 	Streamer Streamer
-	Uploads  Uploads
-	Written  Written
-	Notes    Notes
-	Every    time.Duration // time between two calls that show more of an answer
-	Allow    []string      // non-public endpoints that agents may use
-	Sandbox  bool          // whether commands can be executed here
-	Now      func() time.Time
+	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
+	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
+	Uploads Uploads
+	Written Written
+	Notes   Notes
+	Every   time.Duration // time between two calls that show more of an answer
+	Allow   []string      // non-public endpoints that agents may use
+	Sandbox bool          // whether commands can be executed here
+	Now     func() time.Time
 }
 
 // answering makes one answer.
@@ -151,6 +153,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		}
 		return next, nil
 	}
+	if of := a.WaitingTyped(); of != nil {
+		return t.typed(ctx, of)
+	}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)
@@ -194,6 +199,9 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
 	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
+	if err := t.giveThread(ctx); err != nil {
+		return t.stopped(ctx, err)
+	}
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model/turn"
 	"ringi/shared/store/versions"
@@ -84,14 +85,9 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if p == nil {
 		return nil, nil
 	}
-	text := p.Decoded.JSON()
-	var members map[string]any
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return nil, fmt.Errorf("read a payload: %w", err)
-	}
-	kept, err := t.Payloads.KeepPayload(ctx, t.ref, json.RawMessage(text), members)
+	kept, err := t.keep(ctx, p.Decoded.JSON())
 	if err != nil {
-		return nil, fmt.Errorf("keep the payload: %w", err)
+		return nil, err
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
 		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
@@ -110,6 +106,18 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		out.Rule = string(rule)
 	}
 	return out, nil
+}
+
+// keep stores a payload where payloads are kept.
+func (t *answering) keep(ctx context.Context, text string) (kept aggregate.Blob, err error) {
+	var members map[string]any
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return kept, fmt.Errorf("read a payload: %w", err)
+	}
+	if kept, err = t.Payloads.KeepPayload(ctx, t.ref, json.RawMessage(text), members); err != nil {
+		return kept, fmt.Errorf("keep the payload: %w", err)
+	}
+	return kept, nil
 }
 
 // proposed returns an earlier proposal as the agent made it. It doesn't read a large payload of long ago again.

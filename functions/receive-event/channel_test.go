@@ -50,7 +50,7 @@ func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
 			s := k.opened[conversation.ID("T0TEAM", "C0HR", thread)]
 			expect.Must(t, s != nil && len(k.changes) == 0, "opened %v, made %d tasks", k.opened, len(k.changes))
 			expect.That(t, s.Conversation.AgentID == tt.agent && s.Conversation.Channel == "C0HR" && s.Conversation.ChannelType != "im" && !s.Conversation.Unnamed &&
-				s.Conversation.ThreadTS == thread && k.said()[0].Content == tt.kept, "%+v, said %+v", s.Conversation, k.said()[0])
+				s.Conversation.ThreadTS == thread && (s.Conversation.ThreadBefore != "") == (tt.thread != "") && k.said()[0].Content == tt.kept, "%+v, said %+v", s.Conversation, k.said()[0])
 		})
 	}
 }

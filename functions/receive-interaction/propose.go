@@ -57,7 +57,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 		return cmp.Or(x.Value, x.Selected.Value)
 	}
 	c := p.click(m.Session, m.Session)
-	v := verdict{h.maker().Propose(ctx, c.Click, conversation.Own{
+	v := verdict{h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
 		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
 		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds), Summary: typed(conversation.OwnSummary),
 	})}

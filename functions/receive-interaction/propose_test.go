@@ -108,3 +108,26 @@ func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
 		}
 	}
 }
+
+// In a conversation that has files a proposal to write one waits for a run; the dialog's own id makes it one.
+func TestAFileBesideOthersWaitsForARun(t *testing.T) {
+	k := newConversation(t, storetest.Start(t), "make")
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+	})
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.WorkspaceVersion = "v1"
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
+	k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
+	form := k.view(workspace.Tanaka)
+	out := k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "../x", "", "書く"))
+	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
+	for range 2 {
+		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")), workspace.Tanaka)
+	}
+	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
+	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == workspace.Tanaka && a.Typed[0].Own.Path == "src/a.py" && a.Current() == nil, "%+v", a.Typed)
+}

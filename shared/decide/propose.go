@@ -39,15 +39,16 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 }
 
 // Propose makes a person's own proposal of an action in a conversation. It waits for approval as an agent's does, and
-// the person counts as who asked for it. The verdict's error is ErrTyped for what they typed, and aggregate.ErrNotAllowed
+// the person counts as who asked for it. A proposal to write a file beside others waits for a run, which can read them;
+// form identifies the form, which counts once. The verdict's error is ErrTyped for what they typed, and aggregate.ErrNotAllowed
 // also if nobody could approve it.
-func (m Maker) Propose(ctx context.Context, c Click, o conversation.Own) (v Verdict) {
+func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation.Own) (v Verdict) {
 	for range 2 { // the settings may change meanwhile
 		s, err := m.Store.Settings(ctx, c.Ref.Tenant)
 		if err != nil {
 			return Verdict{Err: fmt.Errorf("read the settings: %w", err)}
 		}
-		v = m.Decide(ctx, c, proposing(o, s))
+		v = m.Decide(ctx, c, proposing(form, o, s))
 		if !errors.Is(v.Err, aggregate.ErrSettings) {
 			break
 		}
@@ -55,19 +56,22 @@ func (m Maker) Propose(ctx context.Context, c Click, o conversation.Own) (v Verd
 	return v
 }
 
-func proposing(o conversation.Own, s tenancy.Settings) Act {
+func proposing(form string, o conversation.Own, s tenancy.Settings) Act {
 	return func(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		of, is := a.(*conversation.Aggregate)
 		if !is {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
-		own, faults := o.Read(def, of.Conversation.On())
+		own, faults := o.Read(def, of.Conversation.On(), of.Conversation.KnowsFiles())
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}
 		if err := s.Nobody(of.Origin(), by.ID); err != nil {
 			return aggregate.Change{}, err
+		}
+		if own.Payload.Bytes == 0 {
+			return of.Type(form, o, by, p, now)
 		}
 		own.Terms = s.ActionTerms(now)
 		return of.Propose(own, by, p, now)

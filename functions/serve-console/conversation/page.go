@@ -186,7 +186,10 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	s := t.is.Conversation
 	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
 	for _, m := range t.said {
-		ids = append(ids, m.User)
+		ids = append(ids, m.User, m.For)
+		for _, e := range m.Thread {
+			ids = append(ids, e.User)
+		}
 	}
 	for _, h := range t.is.Handed {
 		ids = append(ids, h.User)

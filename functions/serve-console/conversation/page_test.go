@@ -35,6 +35,8 @@ func TestConversationsWithAgents(t *testing.T) {
 		"several commands":                                  severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
+		"a request that was handed over":                    pageOfHandOver,
+		"what was said in the thread before":                pageOfThread,
 		"what people change and delete":                     pageOfChanges,
 		"what the agent read, and wants to request":         pageOfReads,
 		"the newest five hundred lines":                     longOutput,

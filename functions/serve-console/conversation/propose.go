@@ -23,6 +23,8 @@ type ownForm struct {
 	Labels map[string]string
 	Wrong  map[string]string
 	Open   bool // something was typed
+	// Key is made when the form is opened: sent twice, it proposes once.
+	Key string
 }
 
 type ownType struct {
@@ -44,7 +46,7 @@ func (p *conversationPage) own(t loaded, v *web.Viewer) {
 		return
 	}
 	if p.Own == nil {
-		p.Own = &ownForm{Own: conversation.Own{Type: conversation.ShellCommand}}
+		p.Own = &ownForm{Own: conversation.Own{Type: conversation.ShellCommand}, Key: aggregate.NewID()}
 	}
 	p.Own.Labels = map[string]string{}
 	for _, f := range conversation.OwnFields {
@@ -74,10 +76,14 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
 		Summary: typed(conversation.OwnSummary),
 	}
+	key := r.PostFormValue("own_key")
+	if !aggregate.ValidID(key) {
+		key = aggregate.NewID()
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
 	defer cancel()
 	click := c.Click(v, a.Ref(), a.Ref().ID)
-	verdict := c.Maker().Propose(ctx, click, own)
+	verdict := c.Maker().Propose(ctx, click, key, own)
 	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Of == nil {
 		return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "propose_action")
 	}
@@ -86,7 +92,7 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		return err
 	}
 	own.Content = legible.First(own.Content, maxOwnForm)
-	p := conversationPage{Own: &ownForm{Own: own, Open: true, Wrong: map[string]string{}}}
+	p := conversationPage{Own: &ownForm{Own: own, Key: key, Open: true, Wrong: map[string]string{}}}
 	status, _ := subject.NotDone(r, v, subject.Wanted{}, verdict.Err)
 	var wrong decide.ErrTyped
 	if errors.As(verdict.Err, &wrong) {

@@ -72,3 +72,33 @@ func TestWhoMayNotSeeAConversationProposesNothing(t *testing.T) {
 	})
 	w.As(workspace.Sato).Get(k.Page()).Lacks(t, "自分で操作を提案する")
 }
+
+// In a conversation that has files the proposal waits until a run can read them; the page says what became of it.
+func TestAFileBesideOthersIsProposedByARun(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計の相談")
+	k.Answers(conversation.Answer{Text: "はい"})
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.WorkspaceVersion = "v1"
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	b := w.As(workspace.Tanaka)
+	_, after, found := strings.Cut(b.Get(k.Page()).Body, `name="own_key" value="`)
+	key, _, _ := strings.Cut(after, `"`)
+	expect.That(t, found && aggregate.ValidID(key), "the form has no key: %q", key)
+	form := own("code_generate", "print(<1>)\r\n", "src/a.py", "", "計算する")
+	form.Set("own_key", key)
+	for range 2 {
+		b.Post(k.Page()+"/propose", form).Leads(t, k.Page()+"?done=act_propose_action")
+	}
+	a := k.Load()
+	of := a.WaitingTyped()
+	expect.Must(t, of != nil && len(a.Typed) == 1 && of.User == workspace.Tanaka && of.Own.Content == "print(<1>)\n", "%+v", a.Typed)
+	k.Run()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.RefuseTyped(a.Head.Run, of, []string{"読めません"}, "", w.Now())
+	})
+	b.Get(k.Page()).Holds(t, "→ 田中", "操作にできませんでした", "読めません", "入力した内容:", "src/a.py", "print(&lt;1&gt;)")
+}

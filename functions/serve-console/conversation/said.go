@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
@@ -16,9 +17,13 @@ type saidRow struct {
 	At             time.Time
 	Files          []fileRow
 	Tokens         int64
-	Action         int  // number of the action that the message is about
-	Anew           bool // the agent doesn't know the messages before this one
-	Waits          bool // it is not answered
+	Action         int    // number of the action that the message is about
+	Task           string // path of the task that the message is about
+	Request        string // what the agent handed over, or wants to
+	Typed          *conversation.Own
+	Thread         []earlierRow // what was said in the thread before
+	Anew           bool         // the agent doesn't know the messages before this one
+	Waits          bool         // it is not answered
 	Note           string
 	Reads          []readRow
 }
@@ -27,6 +32,11 @@ type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
 	Unread          bool
+}
+
+type earlierRow struct {
+	By, Text string
+	At       time.Time
 }
 
 // readRow is what the agent read of the conversation's files by one call.
@@ -87,11 +97,25 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		case gone[m.Key()]:
 			row.Note = words.Say("deleted")
 		}
+		row.Typed = m.Typed
+		for _, e := range m.Thread {
+			row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
+		}
+		id := m.TaskID
+		if m.HandOver != nil {
+			id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
+		}
+		if aggregate.ValidID(id) {
+			row.Task = "/console/tasks/" + id
+		}
 		switch m.Sender {
 		case conversation.FromAgent:
 			row.By = p.Agent
 		case conversation.FromSystem:
 			row.By = words.Say("ringi")
+			if m.For != "" {
+				row.By += " → " + t.person(m.For)
+			}
 			if m.Collapsed {
 				row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 			}

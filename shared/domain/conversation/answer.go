@@ -128,21 +128,17 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
 		c.Conversation.Unasked = 0
 	}
-	if x.Lost != "" && c.Conversation.WorkspaceVersion == x.Lost && !a.FilesLost() {
-		c.Conversation.FilesLostAt = &c.Now
-		m := Message{Sender: FromSystem}
-		m.own(said.In(c.Conversation.Locale).lost)
-		c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
-	}
+	c.lose(x.Lost)
 	c.attach(x)
 	proposed := ""
 	if x.Proposal != nil {
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
-	if x.Text != "" || proposed != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
+	handed := c.hands(x, seen)
+	if x.Text != "" || proposed != "" || handed != nil || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
-			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late}
+			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, HandOver: handed}
 		if x.Files != nil {
 			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
 		}
@@ -153,11 +149,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			}
 		}
 	}
-	switch {
-	case x.HandOver != "" && x.Asked:
+	if handed != nil && handed.TaskID == "" {
 		c.offer(x.HandOver, seen)
-	case x.HandOver != "":
-		c.handOver(x.HandOver, seen)
 	}
 	c.fold(x.Summary, x.Through)
 	switch {
@@ -365,15 +358,20 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	if c.Conversation.Status == Closed {
 		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Conversation.ClosedBy, At: *c.Conversation.ClosedAt, Reason: c.Conversation.CloseReason})
 	}
-	p.Rule = ""
 	c.active()
+	c.proposeOwn(p, by)
+	return c.done()
+}
+
+// proposeOwn makes a person's own action, and tells the agent of it with the next messages.
+func (c *change) proposeOwn(p Proposal, by aggregate.Actor) {
+	p.Rule = ""
 	id := c.propose(p, RequestedByUser, by)
 	m := Message{Sender: FromSystem, ActionID: id}
-	m.own(fmt.Sprintf(said.In(a.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
+	m.own(fmt.Sprintf(said.In(c.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
 	m.quote(p.Summary)
 	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
 	c.say(m)
-	return c.done()
 }
 
 // Refusal says why messages get a fixed sentence instead of a model's answer.

@@ -238,14 +238,11 @@ func Unstampable(changes []FileChange) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%q is too large for its lines to be compared, the limit is %d bytes",
 				c.Path, mostCompared))
 		}
-		for _, h := range c.Hunks {
-			for _, line := range h.Lines {
-				bytes, lines = bytes+len(line)-1, lines+1
-				if n := utf8.RuneCountInString(strings.TrimSuffix(line[1:], "\n")); n > MaxChangedLine {
-					problems = append(problems, fmt.Sprintf(
-						"%q has a changed line of %d characters, or one beside it, the limit is %d", c.Path, n, MaxChangedLine))
-				}
-			}
+		b, l, widest := c.drawn()
+		bytes, lines = bytes+b, lines+l
+		if widest > MaxChangedLine {
+			problems = append(problems, fmt.Sprintf(
+				"%q has a changed line of %d characters, or one beside it, the limit is %d", c.Path, widest, MaxChangedLine))
 		}
 	}
 	if bytes > MaxChangedBytes {
@@ -255,4 +252,15 @@ func Unstampable(changes []FileChange) (problems []string) {
 		problems = append(problems, fmt.Sprintf("changes has %d lines, the limit is %d", lines, MaxChangedLines))
 	}
 	return problems
+}
+
+// drawn returns the bytes and lines of a change as people read it, and the characters of its widest line.
+func (c FileChange) drawn() (bytes, lines, widest int) {
+	for _, h := range c.Hunks {
+		for _, line := range h.Lines {
+			bytes, lines = bytes+len(line)-1, lines+1
+			widest = max(widest, utf8.RuneCountInString(strings.TrimSuffix(line[1:], "\n")))
+		}
+	}
+	return bytes, lines, widest
 }

@@ -81,6 +81,9 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
 		Source: o.Source, Unnamed: o.Unnamed,
 	}
+	if in.TS != in.Thread {
+		s.ThreadBefore = in.TS
+	}
 	head := Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: in.User, CreatedAt: now}, SessionID: ref.ID}
 	m, err := in.message(s.keep(now))
 	if err != nil {

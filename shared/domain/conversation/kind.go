@@ -17,6 +17,7 @@ var Kind = aggregate.Kind{
 		"action":   func() aggregate.Row { return &Action{} },
 		"handover": func() aggregate.Row { return &HandOver{} },
 		"offered":  func() aggregate.Row { return &Offered{} },
+		"typed":    func() aggregate.Row { return &Typed{} },
 		"stream":   func() aggregate.Row { return &Stream{} },
 	},
 }
@@ -66,6 +67,7 @@ type Aggregate struct {
 	Actions      []*Action // by number; old ones are archived
 	Handed       []*HandOver
 	Offered      []*Offered
+	Typed        []*Typed
 	Stream       *Stream // nil while no answer is streamed to Slack
 	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
 	// partition.
@@ -89,6 +91,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Handed = aggregate.Insert(a.Handed, r)
 	case *Offered:
 		a.Offered = aggregate.Insert(a.Offered, r)
+	case *Typed:
+		a.Typed = aggregate.Insert(a.Typed, r)
 	case *Stream:
 		a.Stream = r
 	default:
@@ -100,7 +104,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
 	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
-	n.Copies, n.Offered = without(a.Copies, gone), without(a.Offered, gone)
+	n.Copies, n.Offered, n.Typed = without(a.Copies, gone), without(a.Offered, gone), without(a.Typed, gone)
 	if gone[StreamKey] != nil {
 		n.Stream = nil
 	}

@@ -55,6 +55,18 @@ func (a *Aggregate) FilesLost() bool {
 	return a.Conversation != nil && a.Conversation.FilesLostAt != nil
 }
 
+// lose records that this version of the conversation's files turned out to be deleted, if it is the current one, and
+// tells people.
+func (c *change) lose(version string) {
+	if version == "" || c.Conversation.WorkspaceVersion != version || c.of.FilesLost() {
+		return
+	}
+	c.Conversation.FilesLostAt = &c.Now
+	m := Message{Sender: FromSystem}
+	m.own(said.In(c.Conversation.Locale).lost)
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+}
+
 // BeginEmpty gives up lost files: the next action works in an empty folder. The agent is told. Everybody who may make
 // requests may do so. It returns ErrInFlight while an action is not over.
 func (a *Aggregate) BeginEmpty(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {

@@ -41,10 +41,11 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	if a.Sending() != nil {
 		return aggregate.Next{State: StateAnswer}
 	}
-	if len(a.Inbox) > 0 && a.Conversation.wants() {
+	waits := len(a.Inbox) > 0 || a.WaitingTyped() != nil
+	if waits && a.Conversation.wants() {
 		return aggregate.Next{State: StateFetch}
 	}
-	if len(a.Inbox) > 0 {
+	if waits {
 		return aggregate.Next{State: StateAnswer}
 	}
 	return rest
@@ -250,8 +251,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// GiveUp ends the work of a run: the current action fails, files are not sent, the source that was tried is given up, or
-// the messages get a fixed sentence.
+// GiveUp ends the work of a run: the current action fails, files are not sent, the source that was tried is given up, a
+// person's own proposal is refused, or the messages get a fixed sentence.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -276,6 +277,10 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	}
 	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
 		return a.FailSource(run, ReasonSourceUnfetched, now)
+	}
+	if t := a.WaitingTyped(); t != nil {
+		failed := saidOfTyped.In(a.Conversation.Locale).failed
+		return a.RefuseTyped(run, t, []string{failed}, "", now)
 	}
 	if a.Conversation.TriedError != "" { // the more specific reason
 		why = a.Conversation.TriedError

@@ -102,5 +102,8 @@ func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Polic
 	made.MadeBy, made.MadeAt, made.Text = by.ID, &c.Now, ""
 	made.TaskID = c.makes(HandOver{Text: o.Text, User: by.ID, MessageTS: o.MessageTS}, by)
 	c.Put(&made)
+	m := Message{Sender: FromSystem, TaskID: made.TaskID}
+	m.own(fmt.Sprintf(saidOfTasks.In(c.Conversation.Locale).made, made.TaskID))
+	c.say(m)
 	return c.done()
 }

@@ -42,7 +42,7 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		"many words":            {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }), "content 64 words; it has 65"},
 	} {
 		t.Run(about, func(t *testing.T) {
-			p, faults := tt.own.Read(all, On{})
+			p, faults := tt.own.Read(all, On{}, true)
 			if faults == nil {
 				expect.That(t, string(p.Payload.JSON) == tt.want && p.Payload.Bytes == len(tt.want) && p.Summary != "", "%s", p.Payload.JSON)
 				_, problems := ReadKept(p.Type, []byte(p.Payload.JSON))
@@ -61,14 +61,14 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 			}
 		})
 	}
-	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, On{})
+	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, On{}, true)
 	expect.That(t, len(faults) == 1 && faults[0].Field == OwnType, "an agent that may not: %+v", faults)
 }
 
 // A form that is sent twice makes one proposal; another one waits until that is over; the agent is told what it is.
 func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	tb := opened(t)
-	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{})
+	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{}, true)
 	own.Terms = aggregate.Terms{ApprovalRequired: true}
 	by := person("U7")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })

@@ -55,8 +55,11 @@ type Conversation struct {
 	ThreadTS    string `json:"thread_ts"`
 	Opener      string `json:"opener"` // Slack user id
 	Title       string `json:"title"`  // beginning of the first message
-	Locale      string `json:"locale"`
-	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
+	// ThreadBefore is the timestamp of the first message of a conversation that began within a thread, until the agent is
+	// given what was said there before.
+	ThreadBefore string `json:"thread_before,omitempty"`
+	Locale       string `json:"locale"`
+	IdleDays     int    `json:"idle_days"` // idle days after which it closes; 0: never
 	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
 	Unnamed bool `json:"unnamed,omitempty"`
 
@@ -138,6 +141,14 @@ type Message struct {
 	Own []Span `json:"own,omitempty"`
 	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
+	// Thread is what was said in the thread before the conversation.
+	Thread []Earlier `json:"thread,omitempty"`
+	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
+	HandOver *Handed `json:"hand_over,omitempty"`
+	TaskID   string  `json:"task_id,omitempty"`
+	// Typed is what a person typed, and For that person, who is told by this message why nothing became of it.
+	Typed *Own   `json:"typed,omitempty"`
+	For   string `json:"for,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
 	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
@@ -149,6 +160,12 @@ type Message struct {
 	Deleted bool   `json:"deleted,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
+}
+
+// Handed is a request that an agent made to the pipeline.
+type Handed struct {
+	Text   string `json:"text"`
+	TaskID string `json:"task_id,omitempty"` // empty: a person makes it by a button
 }
 
 // Span is a range of bytes in a text.

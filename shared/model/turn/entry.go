@@ -53,6 +53,9 @@ func (m Message) system() (out []entry) {
 	if len(out) > 0 {
 		out[0].At = clock(m.At)
 	}
+	for _, e := range m.Thread {
+		out = append(out, entry{From: line(e.Name), ID: e.UserID, At: clock(e.At), Quoted: e.Text})
+	}
 	return out
 }
 

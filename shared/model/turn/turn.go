@@ -29,6 +29,8 @@ type Message struct {
 	Deleted bool
 	// Pieces are the parts of a system's message.
 	Pieces []Piece
+	// Thread is what people said in the thread before the conversation, of which a system's message tells.
+	Thread []Earlier
 	// Collapsed says that the message is a summary of older ones, which are not shown, up to the time At. Without a text
 	// these have no summary either.
 	Collapsed bool
@@ -36,6 +38,9 @@ type Message struct {
 	Proposal *Proposal
 	// Refused are further proposals in the same message, which were refused.
 	Refused []Proposal
+	// HandOver is the text of a request that the agent made to the pipeline, and TaskID the task that it became; empty: a
+	// person makes the request by a button.
+	HandOver, TaskID string
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
 	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
@@ -47,6 +52,13 @@ type Message struct {
 type Piece struct {
 	Text   string
 	Quoted bool
+}
+
+// Earlier is what somebody said before the conversation.
+type Earlier struct {
+	Name, UserID string
+	At           time.Time
+	Text         string
 }
 
 // Sender is the author of a message.

@@ -213,7 +213,7 @@ func notRead(f File, why string) string {
 // agent's next message, or else a note that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
-	if text == "" && m.Proposal == nil {
+	if text == "" && m.Proposal == nil && m.HandOver == "" {
 		return
 	}
 	t.close()
@@ -227,6 +227,7 @@ func (t *turns) agent(m Message, later []Message) {
 	if text != "" {
 		turn.Parts = append(turn.Parts, model.Part{Text: text})
 	}
+	t.handedOver(turn, m)
 	if m.Proposal == nil {
 		return
 	}
@@ -244,6 +245,21 @@ func (t *turns) agent(m Message, later []Message) {
 	}
 }
 
+// handedOver adds the call by which the agent made a request, with what it became.
+func (t *turns) handedOver(turn *model.Message, m Message) {
+	if m.HandOver == "" {
+		return
+	}
+	id := fmt.Sprintf("call_request_%d", len(t.said))
+	input, _ := json.Marshal(map[string]string{"request": m.HandOver}) // a text can always be encoded
+	became := byButton
+	if m.TaskID != "" {
+		became = "Handed over as task " + m.TaskID + ". You will be told how it ended."
+	}
+	turn.Parts = append(turn.Parts, model.Part{Call: &model.Call{ID: id, Name: handOver, Input: input}})
+	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: became}})
+}
+
 // speaking returns the agent's turn at the end.
 func (t *turns) speaking() *model.Message {
 	if n := len(t.said); t.said[n-1].Role != model.Assistant {
@@ -254,6 +270,7 @@ func (t *turns) speaking() *model.Message {
 
 const (
 	awaiting      = "Proposed. A person decides whether it is done; you will be told what came of it."
+	byButton      = "A person makes this request by a button, or doesn't; you will be told if it is made."
 	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
 )
 

@@ -55,7 +55,7 @@ func (m Message) weigh() int {
 	if m.Sender != FromAgent {
 		return Weigh([]Message{m})
 	}
-	n := Tokens(m.Text)
+	n := Tokens(m.Text) + Tokens(m.HandOver)
 	proposals := m.Refused
 	if m.Proposal != nil {
 		proposals = append([]Proposal{*m.Proposal}, proposals...)

@@ -99,6 +99,9 @@ func (d conversationDrawing) said(subject string) string {
 	text := or(said(parts[part]), d.w.None)
 	if m.Sender == conversation.FromSystem {
 		text = "_" + d.texts.System + "_ " + text
+		if m.For != "" {
+			text = d.w.mention(m.For) + " " + text
+		}
 	}
 	s := d.t.Conversation
 	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {

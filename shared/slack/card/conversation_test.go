@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -321,6 +322,18 @@ var conversationStates = []struct {
 	}},
 	{"said_by_system", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
+	}},
+	{"said_of_task", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"}, c.now))
+		c.messages = nil
+		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now}, c.now))
+	}},
+	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))
+		own := conversation.Own{Type: conversation.CodeGenerate, Path: "a.txt", Content: "<x>", Summary: "x"}
+		c.do(c.Aggregate.Type("form", own, member("U_SATO"), anyMember, c.now))
+		c.do(c.StartRun(c.now))
+		c.do(c.RefuseTyped(c.Head.Run, c.WaitingTyped(), []string{"内容: *3,001* 行あります <!here>。"}, "", c.now))
 	}},
 	{"request", conversation.CardOffered, func(c *onThread) {
 		c.wants("ノート PC を 3 台購入する。\u200b <!channel>\n- 予算: `30 万円`")
