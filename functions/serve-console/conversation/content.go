@@ -6,14 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
@@ -200,20 +198,19 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	if len(d.Names) == 0 {
 		return fmt.Errorf("an archive of no file: %w", aggregate.ErrNotFound)
 	}
-	open := map[string]func(io.Writer, time.Time) conversation.Packer{"zip": d.Zip, "tar.gz": d.TarGz}
 	as := r.URL.Query().Get("as")
-	if open[as] == nil {
+	if packers[as] == nil {
 		return fmt.Errorf("an archive of an unknown form: %w", aggregate.ErrNotFound)
 	}
 	var out bytes.Buffer
-	packer := open[as](&out, c.Now())
+	packed := packers[as](d, &out, c.Now())
 	files := slices.DeleteFunc(slices.Clone(o.manifest.Entries), func(e conversation.Entry) bool {
 		return d.Names[e.Path] == ""
 	})
 	err = c.Files.Each(r.Context(), o.of, o.version, files, func(e conversation.Entry, content []byte) error {
-		return packer.Add(e.Path, content, e.Mode == conversation.ModeExecutable)
+		return packed.Add(e.Path, content, e.Mode == conversation.ModeExecutable)
 	})
-	if err = errors.Join(err, packer.Close()); errors.Is(err, versions.ErrGone) {
+	if err = errors.Join(err, packed.Close()); errors.Is(err, versions.ErrGone) {
 		return fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
 	}
 	if err != nil {

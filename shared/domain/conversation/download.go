@@ -1,15 +1,10 @@
 package conversation
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/shared/words/legible"
 )
@@ -87,80 +82,4 @@ func SafeName(name string) string {
 		return "_" + name
 	}
 	return name
-}
-
-// Packer writes a download.
-type Packer interface {
-	// Add writes a file that Download.Names has.
-	Add(path string, content []byte, executable bool) error
-	Close() error
-}
-
-// Zip returns a packer of a .zip archive, whose files have this time.
-func (d Download) Zip(out io.Writer, at time.Time) Packer { return zipper{d, zip.NewWriter(out), at} }
-
-// TarGz returns a packer of a .tar.gz archive, whose files have this time.
-func (d Download) TarGz(out io.Writer, at time.Time) Packer {
-	z := gzip.NewWriter(out)
-	return tarrer{d, tar.NewWriter(z), z, at}
-}
-
-func (d Download) named(p string) (string, error) {
-	name, ok := d.Names[p]
-	if !ok {
-		return "", fmt.Errorf("pack %q: it is not in the list", p)
-	}
-	return d.Folder + "/" + name, nil
-}
-
-type zipper struct {
-	Download
-	*zip.Writer
-	at time.Time
-}
-
-func (z zipper) Add(p string, content []byte, executable bool) error {
-	name, err := z.named(p)
-	if err != nil {
-		return err
-	}
-	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: z.at}
-	h.SetMode(0o644)
-	if executable {
-		h.SetMode(0o755)
-	}
-	w, err := z.CreateHeader(h)
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	return err
-}
-
-type tarrer struct {
-	Download
-	*tar.Writer
-	gzip *gzip.Writer
-	at   time.Time
-}
-
-func (t tarrer) Add(p string, content []byte, executable bool) error {
-	name, err := t.named(p)
-	if err != nil {
-		return err
-	}
-	h := &tar.Header{Name: name, Mode: 0o644, ModTime: t.at, Typeflag: tar.TypeReg, Size: int64(len(content))}
-	if executable {
-		h.Mode = 0o755
-	}
-	if err = t.WriteHeader(h); err == nil {
-		_, err = t.Write(content)
-	}
-	return err
-}
-
-func (t tarrer) Close() error {
-	if err := t.Writer.Close(); err != nil {
-		return err
-	}
-	return t.gzip.Close()
 }
