@@ -25,48 +25,59 @@ type walked struct {
 	proposals []string
 	// tooMuch is a kept payload that can't be drawn whole in a card and its dialog, or that nobody can read.
 	tooMuch conversation.Payload
+	called  conversation.Called // what answer-message adds to a call
 }
 
-var typesWalked = map[agent.ActionType]walked{
-	agent.CodeGenerate: {
+var typesWalked = map[agent.ActionType][]walked{
+	agent.CodeGenerate: {{
 		proposals: []string{
 			`{"files":[{"path":"new.txt","content":"one\ntwo\n"}],"edits":[{"path":"a.txt","old":"two","new":"2"}],"delete":["b.txt"]}`,
 		},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
 			Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: strings.Repeat("a", 64)},
 			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + strings.Repeat("x", conversation.MaxChangedLine+1)}}}}}}},
-	},
-	agent.TestRun: {
+	}},
+	agent.TestRun: {{
 		byRule:    true,
 		proposals: []string{`{"argv":["npm","test","--","a b"],"timeout_seconds":61}`},
 		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
-	},
-	agent.ShellCommand: {
+	}},
+	agent.ShellCommand: {{
 		proposals: []string{
 			`{"script":"make\nmake test","timeout_seconds":62}`,
 			`{"commands":[{"script":"make","timeout_seconds":63},{"script":"make test","timeout_seconds":64}]}`,
 		},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
-	},
+	}},
+	agent.ToolCall: {{
+		byRule: true, proposals: []string{`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`},
+		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
+		called:  conversation.Called{ToolVersion: strings.Repeat("a1", 32), Access: aggregate.Read},
+	}, {
+		proposals: []string{`{"tool":"book_room","arguments":"{\"room\":\"A\",\"people\":3}"}`},
+		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
+		called:    conversation.Called{ToolVersion: strings.Repeat("b2", 32), Access: aggregate.Write, Unseen: true},
+	}},
 }
 
 // eachWalked runs a test for each type of action, and each form of its payload.
 func eachWalked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is walked, kept conversation.Payload)) {
 	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one\ntwo\n"}, {Path: "b.txt", Content: "x\n"}}))(t)
 	for _, typ := range agent.ActionTypes {
-		is, known := typesWalked[typ]
-		if !known || len(is.proposals) == 0 {
+		if len(typesWalked[typ]) == 0 {
 			t.Errorf("actions of type %s are in no walk: say in typesWalked what they are like", typ)
-			continue
 		}
-		for i, text := range is.proposals {
-			t.Run(fmt.Sprint(typ, "/", i), func(t *testing.T) {
-				p, problems := conversation.ReadPayload(typ, []byte(text))
-				expect.Must(t, problems == nil, "%v", problems)
-				kept, problems := p.Complete(typ, conversation.On{}, base)
-				expect.Must(t, problems == nil, "%v", problems)
-				test(t, typ, is, kept)
-			})
+		for i, is := range typesWalked[typ] {
+			for j, text := range is.proposals {
+				t.Run(fmt.Sprint(typ, "/", i, "/", j), func(t *testing.T) {
+					p, problems := conversation.ReadPayload(typ, []byte(text))
+					expect.Must(t, problems == nil, "%v", problems)
+					kept, problems := p.Complete(typ, conversation.On{}, base)
+					expect.Must(t, problems == nil, "%v", problems)
+					kept.Called = is.called
+					test(t, typ, is, kept)
+				})
+			}
 		}
 	}
 }
@@ -106,13 +117,17 @@ func (k *inThread) claim() error {
 	if k.Head.Resting {
 		_ = k.do(k.StartRun(k.now)) // what has nothing to do starts none
 	}
+	if x := k.Current(); x != nil && x.ActionType == agent.ToolCall {
+		return k.do(k.ClaimCall(k.Head.Run, "i1", k.now.Add(time.Minute), k.now))
+	}
 	return k.do(k.Claim(k.Head.Run, "i1", k.now.Add(time.Minute), k.now))
 }
 
 func proposing(typ agent.ActionType, p conversation.Payload, rule string) *conversation.Proposal {
 	text := p.JSON()
 	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(),
-		Plan: len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule}
+		Plan: len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule,
+		Tool: p.Tool, Access: p.Access}
 }
 
 var (
